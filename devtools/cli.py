@@ -30,7 +30,7 @@ COMMANDS = {
     "dlq": ("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
     "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
     "jobs": ("devtools.operate.reindex", "list the background work"),
-    "journal": ("devtools.operate.journal", "let projects be journalled, and show their journals"),
+    "journal": ("devtools.operate.journal", "show the journals of projects"),
     "analytics": ("devtools.operate.analytics", "print the SQL by which Athena reads an export of the table"),
     "synth": ("devtools.deployed.command", "write the CloudFormation template"),
     "sam": ("devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"),

@@ -169,10 +169,10 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         _within(("UpdateItem", "DeleteItem"), (_OUTBOXES,)),
     ),
     "maintain": (
-        *_READS,
-        _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS, _TRASH)),
+        _READS_OF_TABLE,
+        _within(("PutItem",), (_ISSUES, _NOTES, _JOURNALS, _TRASH)),
         _within(("UpdateItem",), (_JOURNALS,)),
-        _within(("DeleteItem",), (_BLOCKS, _TRASH, _HISTORIES, _COMMENTS)),
+        _within(("DeleteItem",), (_TRASH, _HISTORIES, _COMMENTS)),
         _within(("BatchWriteItem",), _REMEMBERED),
         # A document and what is derived from it share a partition key.
         _never_written(("PutItem",), (DOCUMENT,)),

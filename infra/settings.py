@@ -183,12 +183,6 @@ class Settings:
             "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request"
         ),
     )
-    journals: bool = field(
-        default=True,
-        metadata=_told(
-            "new projects are journalled; `false` in the deployment that brings journals to a stack (`./dev deploy` sees to it)"
-        ),
-    )
     forms: int = field(
         default=NEWEST,
         metadata=_told(

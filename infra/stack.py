@@ -66,7 +66,6 @@ class GridviewStack(Stack):
         settling = {"SETTLE_SECONDS": str(SETTLE_SECONDS)}
         limit = settings.writes_per_second
         rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
-        journals = {"JOURNALS": "true"} if settings.journals else {}
         projects = {"PROJECTS_PER_TENANT": str(settings.projects_per_tenant)}
         written = {"FORMS": str(settings.forms)}
         folds = {"FOLD_WEIGHT": str(settings.fold_weight), "FOLD_SECONDS": str(settings.fold_seconds)}
@@ -101,7 +100,6 @@ class GridviewStack(Stack):
                 **settling,
                 **rate,
                 **projects,
-                **journals,
                 **written,
             },
             memory_mib=1769,
@@ -284,7 +282,6 @@ class GridviewStack(Stack):
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
         CfnOutput(self, "ExportBucket", value=exports.bucket.bucket_name)
         CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)
-        CfnOutput(self, "Journals", value="1", description="Form of the journals that the functions know")
         CfnOutput(
             self, "Forms", value=str(forms.NEWEST), description="Newest stored form that the functions read"
         )

@@ -8,10 +8,10 @@ from devtools.arguments import count
 DESCRIPTION = """\
 Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
 them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value, one
-create, one edit of one field and one delete with all that is derived from them; what the API and the consumer take for each of
-many issues; what an edit costs by what is indexed, and what the history adds. In a journalled project of the last size, issues
-are changed one by one and many in a fold. The check of what is derived and the passes of a reindex run in a process each, whose
-memory is told; what would take minutes is measured in part, and says of how many issues.
+create, one edit of one field and one delete with all that the consumer writes for them; what the API and the consumer take for
+each of many issues; what an edit costs by what is indexed, and what the history adds. In a project of the last size, issues are
+changed one by one and many in a fold. The check of what is derived and the passes of a reindex run in a process each, whose memory
+is measured; what would take minutes is measured in part, and says of how many issues.
 
 Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
 they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.
@@ -20,10 +20,10 @@ With --compare postgres, other queries are measured: filtered, sorted and groupe
 their files, and in PostgreSQL. What was loaded is kept in .build/bench; a million issues take some 6 GB there, and minutes to load.
 
 With --throughput, consumers of one project's new issues are measured side by side in virtual time: the real code on a table in
-memory, where a call takes 5 ms. The project is journalled in one half, and not in the other.
+memory, where a call takes 5 ms. One container folds meanwhile.
 
-With --pending, the baseline's questions are put to a journalled project: quiet, with 200 changes that are not folded yet, and in a
-container that was idle for a minute.
+With --pending, the baseline's questions are put to a project: quiet, with 200 changes that are not folded yet, and in a container
+that was idle for a minute.
 
 With --push, a socket follows edits on a local stack: how late each is told.
 
@@ -65,8 +65,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--pending",
         action="store_true",
-        help="instead of all that: what questions cost in a journalled project, quiet, with changes that wait to be folded, and in "
-        "a container that was idle (--size issues in memory, default: 100000)",
+        help="instead of all that: what questions cost in a quiet project, with changes that wait to be folded, and in a container "
+        "that was idle (--size issues in memory, default: 100000)",
     )
     parser.add_argument(
         "--push",

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from devtools.bench import background, edits, history, issues, journalled, measure, output, report, sharing
+from devtools.bench import background, edits, folds, history, issues, measure, output, report, sharing
 from devtools.bench.apart import Place
 from devtools.bench.functions import Functions
 from devtools.bench.work import Work
@@ -66,16 +66,16 @@ def run(args: argparse.Namespace) -> int:
         progress.print("Measuring edits ...")
         edited = edits.edits(functions, _ACTOR, stored)
         kept = history.remembered(functions, _ACTOR, stored)
-        progress.print(f"Measuring a journalled project of {sizes[-1]:,} issues ...", highlight=False)
-        folded = [
-            *journalled.journalled(functions, _ACTOR, stored, sizes[-1]),
-            *journalled.journalled(functions, _ACTOR, stored, _FEW, journalled.LONE),
+        progress.print("Measuring what changes write, by their folds ...")
+        changed = [
+            *folds.changed(functions, _ACTOR, stored, sizes[-1]),
+            *folds.changed(functions, _ACTOR, stored, _FEW, folds.LONE),
         ]
     progress.print("Measuring slices and a neighbour, in virtual time ...")
     shared = sharing.Shared(sharing.slices(), sharing.lags())
-    report.show(console, results, edited, kept, folded, shared)
+    report.show(console, results, edited, kept, changed, shared)
     if args.json is not None:
-        output.write_json(args.json, report.to_json(results, edited, kept, folded, shared))
+        output.write_json(args.json, report.to_json(results, edited, kept, changed, shared))
     return 0
 
 

@@ -1,4 +1,7 @@
-"""Write units of one edit, by what is edited and what of it is indexed: in a small project, since they depend on no size."""
+"""Write units of one edit, by what is edited and what of it is indexed: in a small project, since they depend on no size.
+
+Without the fold, whose share depends on the size and on what it takes together (`devtools.bench.folds`).
+"""
 
 import itertools
 import statistics
@@ -26,7 +29,7 @@ _NOT_INDEXED: Final = "spent"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Write units of an edit of one field, means of 10 issues: of the document's put alone, and with everything derived from it.
+    """Write units of an edit of one field, means of 10 issues: of the document's put, and with all that the consumer writes.
 
     `updated_indexed`: whether the field that every edit changes too is indexed; `after_change`: the first edit of an issue after a
     change of the project's definitions that does not concern it.
@@ -36,7 +39,7 @@ class Edit:
     updated_indexed: bool
     after_change: bool
     document: float
-    everything: float
+    written: float
 
 
 def edits(functions: Functions, actor: Actor, table: Table) -> list[Edit]:

@@ -52,7 +52,7 @@ class Page:
 
 @dataclass(slots=True)
 class Writes:
-    """Write units of one write with everything derived from it, index included: means, since issues differ in size."""
+    """Write units of one write and of all that the consumer writes for it, without its fold: means, since issues differ in size."""
 
     create: float
     edit: float

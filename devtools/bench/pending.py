@@ -1,4 +1,4 @@
-"""What questions cost in a journalled project: quiet, with changes that are not folded yet, and in a container that was idle.
+"""What questions cost: with a journal that is quiet, with changes that are not folded yet, and in a container that was idle.
 
 The baseline's project and questions (`devtools.proof.baseline`), over the table in memory, which counts units as DynamoDB does.
 """
@@ -24,7 +24,6 @@ from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.index.block_cache import BlockCache
 from gridview.index.images import Poison
@@ -40,7 +39,6 @@ _KINDS: Final = ("edit", "edit", "edit", "create", "delete")
 _EVERY: Final = 7
 """One of so many of the baseline's questions is asked."""
 _IDLE: Final = 60.0
-_DIRECTORY_SECONDS: Final = 3.0
 _DOCUMENT: Final = 0.5
 _SEED: Final = 200
 
@@ -51,8 +49,6 @@ class Costs:
 
     question: Question
     rows: int
-    plain: Cost
-    plain_warm: Cost
     quiet: Cost
     quiet_warm: Cost
     pending: Cost
@@ -83,11 +79,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def measured(made: world.World, clock: Clock, every: int = _EVERY) -> list[Costs]:
-    """The costs of questions before the project is journalled, then quiet, then with changes that wait."""
+    """The costs of questions when all is folded, then with changes that wait."""
     asked = [one for one in questions(made.size)[::every] if not one.moves]
-    with service.running(made) as running:
-        plain = [_twice(running, one, _container(made, clock))[1:] for one in asked]
-        begin_journal(made.table, world.TENANT, world.PROJECT)
     with service.running(made) as running:
         clock.seconds += 1_000
         quiet = [_twice(running, one, _container(made, clock)) for one in asked]
@@ -99,14 +92,14 @@ def measured(made: world.World, clock: Clock, every: int = _EVERY) -> list[Costs
         waited = [running.cost(one, cache)[1] for one, cache in zip(asked, idle, strict=True)]
         pending = [_twice(running, one, _container(made, clock))[1:] for one in asked]
     return [
-        Costs(one, now[0], *before, now[1], now[2], *later, after)
-        for one, before, now, later, after in zip(asked, plain, quiet, pending, waited, strict=True)
+        Costs(one, *now, *later, after)
+        for one, now, later, after in zip(asked, quiet, pending, waited, strict=True)
     ]
 
 
 def _container(made: world.World, clock: Clock) -> BlockCache:
     """One that has read the project's definitions, and beside them where its journal ends."""
-    cache = BlockCache(_DIRECTORY_SECONDS, clock=lambda: clock.seconds)
+    cache = BlockCache(clock=lambda: clock.seconds)
     learn(Log(made.table, world.TENANT, world.PROJECT), cache)
     return cache
 
@@ -159,7 +152,7 @@ def _poison(poison: Poison) -> None:
 
 
 def show(console: Console, size: int, found: Sequence[Costs]) -> None:
-    """Print what each state adds, and what the idle container takes."""
+    """Print what changes that wait add, and what the idle container takes."""
     table = Printed(
         title=f"\n{len(found):,} questions to {size:,} issues, {CHANGES} changes",
         title_justify="left",
@@ -169,8 +162,6 @@ def show(console: Console, size: int, found: Sequence[Costs]) -> None:
     for name in ("read units, median", "at most", "rounds, median", "at most"):
         table.add_column(name, justify="right")
     pairs = (
-        ("by the journal, quiet, cold", "plain", "quiet"),
-        ("by the journal, quiet, warm", "plain_warm", "quiet_warm"),
         (f"by {CHANGES} changes, cold", "quiet", "pending"),
         (f"by {CHANGES} changes, warm", "quiet_warm", "pending_warm"),
     )

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from devtools.bench.edits import Edit
+from devtools.bench.folds import CREATE, Changed
 from devtools.bench.history import Remembered
-from devtools.bench.journalled import CREATE, Journalled
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Neighbour, Shared
 from devtools.bench.work import Work
@@ -54,7 +54,7 @@ def to_json(
     results: Sequence[Result],
     edits: Sequence[Edit],
     remembered: Sequence[Remembered],
-    journalled: Sequence[Journalled],
+    changed: Sequence[Changed],
     shared: Shared,
 ) -> dict[str, Any]:
     """Everything, by name."""
@@ -65,7 +65,7 @@ def to_json(
         ],
         "edits": [asdict(edit) for edit in edits],
         "history": [asdict(one) for one in remembered],
-        "journalled": [
+        "changes": [
             {
                 "issues": one.issues,
                 "kind": one.kind,
@@ -81,7 +81,7 @@ def to_json(
                     )
                 },
             }
-            for one in journalled
+            for one in changed
         ],
         "slices": [asdict(one) for one in shared.slices],
         "lags": [asdict(one) | {"neighbour": one.neighbour._asdict()} for one in shared.lags],
@@ -94,11 +94,11 @@ def show(
     results: Sequence[Result],
     edits: Sequence[Edit],
     remembered: Sequence[Remembered],
-    journalled: Sequence[Journalled],
+    changed: Sequence[Changed],
     shared: Shared,
 ) -> None:
-    """Print the tables of each size, of edits, of the history and of a journalled project, the ratios between the largest size and
-    the smallest, and what is shared.
+    """Print the tables of each size, of edits, of the history and of folds, the ratios between the largest size and the smallest,
+    and what is shared.
     """
     for result in results:
         console.print(_pages(result))
@@ -106,8 +106,8 @@ def show(
         console.print(_work(result))
     console.print(_edits(edits))
     console.print(_remembered(remembered))
-    console.print(_journalled(journalled))
-    for line in _cpu(journalled):
+    console.print(_changes(changed))
+    for line in _cpu(changed):
         console.print(line, highlight=False, soft_wrap=True)
     console.print(_slices(shared))
     console.print(_lags(shared))
@@ -134,7 +134,7 @@ def _pages(result: Result) -> Table:
 def _line(result: Result) -> str:
     writes = result.writes
     return (
-        f"Write units with everything derived: create {writes.create:.1f}, edit of one field {writes.edit:.1f}, "
+        f"Write units of a change alone, without its fold: create {writes.create:.1f}, edit of one field {writes.edit:.1f}, "
         f"delete {writes.delete:.1f}."
     )
 
@@ -167,15 +167,15 @@ def _work(result: Result) -> Table:
 
 
 def _edits(edits: Sequence[Edit]) -> Table:
-    table = _table("\nWrite units of an edit of one field")
-    _columns(table, "field", "`updated`", "the document's put alone", "with everything derived")
+    table = _table("\nWrite units of an edit of one field alone, without its fold")
+    _columns(table, "field", "`updated`", "the document's put", "with all that the consumer writes")
     for edit in edits:
         after = ", first after a change of definitions" if edit.after_change else ""
         table.add_row(
             f"{'indexed' if edit.indexed else 'not indexed'}{after}",
             "indexed" if edit.updated_indexed else "not indexed",
             f"{edit.document:.1f}",
-            f"{edit.everything:.1f}",
+            f"{edit.written:.1f}",
         )
     return table
 
@@ -188,11 +188,11 @@ def _remembered(remembered: Sequence[Remembered]) -> Table:
     return table
 
 
-def _journalled(journalled: Sequence[Journalled]) -> Table:
-    table = _table("\nWrite units of a change in a journalled project")
+def _changes(changed: Sequence[Changed]) -> Table:
+    table = _table("\nWrite units of a change, by the changes of its fold")
     parts = "document", "ledger, journal, entries and history", "blocks"
     _columns(table, "change", "issues", "changes a fold", "history", "all", *parts, "calls")
-    for one in journalled:
+    for one in changed:
         table.add_row(
             one.kind,
             f"{one.issues:,}",
@@ -205,9 +205,9 @@ def _journalled(journalled: Sequence[Journalled]) -> Table:
     return table
 
 
-def _cpu(journalled: Sequence[Journalled]) -> list[str]:
+def _cpu(changed: Sequence[Changed]) -> list[str]:
     """What a new issue takes of the processor where most of them come together."""
-    found = [one for one in journalled if one.kind == CREATE and one.history]
+    found = [one for one in changed if one.kind == CREATE and one.history]
     most = max(found, key=lambda one: one.together, default=None)
     if most is None:
         return []
@@ -216,10 +216,10 @@ def _cpu(journalled: Sequence[Journalled]) -> list[str]:
 
 
 def _slices(shared: Shared) -> Table:
-    table = _table("\nA pass in slices, in virtual time: 5 ms a call, and 1 ms of CPU where it is counted")
-    _columns(
-        table, "workers", "CPU", "issues a second", "calls", "write units", "writes of blocks that met others"
+    table = _table(
+        "\nA pass in slices, with its folds, in virtual time: 5 ms a call, and 1 ms of CPU where it is counted"
     )
+    _columns(table, "workers", "CPU", "issues a second", "calls", "write units")
     for one in shared.slices:
         table.add_row(
             f"{one.workers}",
@@ -227,7 +227,6 @@ def _slices(shared: Shared) -> Table:
             f"{one.per_second:,.0f}",
             f"{one.calls:.2f}",
             f"{one.write_units:.2f}",
-            f"{one.met:.0%}",
         )
     return table
 
@@ -244,8 +243,7 @@ def _busy(neighbour: Neighbour) -> str:
     if not neighbour.imports:
         return "does nothing"
     and_more = " and reindexes" if neighbour.reindexes else ""
-    journalled = ", journalled" if neighbour.journalled else ""
-    return f"imports {neighbour.imports:,} issues{and_more}{journalled}"
+    return f"imports {neighbour.imports:,} issues{and_more}"
 
 
 def _memory(results: Sequence[Result]) -> Table:

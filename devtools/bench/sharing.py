@@ -4,7 +4,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from itertools import count
+from math import inf
 from statistics import median
 from typing import Any, Final, NamedTuple
 from zlib import crc32
@@ -23,12 +25,12 @@ from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import rebuild
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.issues import update_issue
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.stream_consumer import consume
+from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_worker import BATCH
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog
@@ -52,7 +54,7 @@ _PROJECT: Final = "shared"
 _STOCK: Final = 1_000
 """Issues that the noisy tenant has, and that are indexed anew; and as many that are imported meanwhile."""
 IMPORTED: Final = 10_000
-"""Issues of the import into a journalled project."""
+"""Issues of a long import."""
 _TOGETHER: Final = 100
 """Issues of a request of the import."""
 _LANES: Final = 16
@@ -61,26 +63,26 @@ _EDITS: Final = 40
 _DAY: Final = date(2030, 1, 1)
 _EVERY: Final = 0.1
 """Seconds from one edit of the quiet tenant to the next."""
+_LOOK: Final = 0.2
+"""Seconds after which the end of a pass looks again when something is not to be folded yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sliced:
-    """A pass by workers: issues a second; calls and write units for an issue; the share of block writes that met others."""
+    """A pass by workers with its folds: issues a second; calls and write units for an issue."""
 
     workers: int
     cpu: bool
     per_second: float
     calls: float
     write_units: float
-    met: float
 
 
 class Neighbour(NamedTuple):
-    """What another tenant does meanwhile. `journalled`: both have journalled projects."""
+    """What another tenant does meanwhile."""
 
     imports: int = 0
     reindexes: bool = False
-    journalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Lag:
     """From the write of the quiet tenant's edits until answers without a token hold them, in milliseconds; and the most records
     before one of them.
 
-    They hold what the blocks have, and of a journalled project what the journal has.
+    Answers hold what the journal has, folded or not.
     """
 
     neighbour: Neighbour
@@ -105,7 +107,7 @@ class Shared(NamedTuple):
 
 
 def slices(size: int = SLICED) -> list[Sliced]:
-    """A pass that builds the index of a date anew, by one worker and by several."""
+    """A pass that builds the index of a date again, by one worker and by several."""
     table = MemoryTable()
     _load(table, _NOISY, size)
     rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
@@ -115,12 +117,7 @@ def slices(size: int = SLICED) -> list[Sliced]:
 def _sliced(table: MemoryTable, size: int, workers: int, cpu: float) -> Sliced:
     time = Timeline()
     with virtual(time, 0):
-        containers = []
-        for worker in range(workers):
-            container = Container(time, table, cpu)
-            numbers = range(1 + size * worker // workers, 1 + size * (worker + 1) // workers)
-            container.begin(_pass_over(container, numbers))
-            containers.append(container)
+        containers = _pass_over(time, table, size, workers, cpu)
         time.run()
     total = sum((container.count for container in containers), Counter[str]())
     return Sliced(
@@ -129,28 +126,50 @@ def _sliced(table: MemoryTable, size: int, workers: int, cpu: float) -> Sliced:
         per_second=size / max(container.ended for container in containers),
         calls=total["calls"] / size,
         write_units=total["units"] / size,
-        met=total["refused"] / total["blocks"],
     )
 
 
-def _pass_over(container: Container, numbers: Sequence[int]) -> Any:
-    def work() -> None:
-        catalogs, fences = Catalogs(), Fences()
-        for some in chunked(numbers, BATCH):
-            pass_over(container.table, catalogs, fences, _NOISY.tenant, _PROJECT, some, _no_poison)
-            checkpoint = Job(0, clock.now(), some[-1] + 1, numbers[-1], part=1)
-            container.table.put(checkpoint.to_item(keys.project(_NOISY.tenant, _PROJECT)))
+def _pass_over(time: Timeline, table: MemoryTable, size: int, workers: int, cpu: float) -> list[Container]:
+    """Begin a pass of so many workers. As in a job, they fold when much waits, and the last of them folds the rest."""
+    containers = [Container(time, table, cpu) for _ in range(workers)]
+    at_work = len(containers)
 
-    return work
+    def work(container: Container, numbers: Sequence[int]) -> None:
+        nonlocal at_work
+        catalogs, fences = Catalogs(), Fences()
+        project = (_NOISY.tenant, _PROJECT)
+        folder = Folder(container.table, catalogs, fences, *project, _no_poison)
+        for some in chunked(numbers, BATCH):
+            pass_over(
+                *(container.table, catalogs, fences, *project, some, _no_poison),
+                relieve=lambda: folder.relieve(_no_end),
+            )
+            checkpoint = Job(0, clock.now(), some[-1] + 1, numbers[-1], part=1)
+            container.table.put(checkpoint.to_item(keys.project(*project)))
+        at_work -= 1
+        if not at_work:
+            while not folder.fold_all(_no_end):
+                time.sleep(_LOOK)
+
+    for worker, container in enumerate(containers):
+        numbers = range(1 + size * worker // workers, 1 + size * (worker + 1) // workers)
+        container.begin(partial(work, container, numbers))
+    return containers
+
+
+def _no_end() -> float:
+    """Seconds that are left of a turn."""
+    return inf
 
 
 def lags(imported: int = IMPORTED) -> list[Lag]:
-    """How far the index of a tenant lags who edits an issue ten times a second: alone, beside an import and a reindex, and
-    beside a long import where projects are journalled.
+    """How far the index of a tenant lags who edits an issue ten times a second: alone, beside an import and a reindex, and beside
+    a long import.
     """
-    busy = Neighbour(imports=_STOCK, reindexes=True)
-    found = [_lag(Neighbour()), _lag(busy)]
-    return [*found, _lag(Neighbour(imports=imported, journalled=True))]
+    return [
+        _lag(one)
+        for one in (Neighbour(), Neighbour(imports=_STOCK, reindexes=True), Neighbour(imports=imported))
+    ]
 
 
 def _lag(neighbour: Neighbour) -> Lag:
@@ -159,9 +178,6 @@ def _lag(neighbour: Neighbour) -> Lag:
     _load(table, _QUIET, _EDITS)
     if neighbour.reindexes:
         rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
-    if neighbour.journalled:
-        for actor in (_NOISY, _QUIET):
-            begin_journal(table, actor.tenant, _PROJECT)
     return _lag_in(table, neighbour)
 
 
@@ -186,13 +202,13 @@ class _Lane:
             self._idle = None
 
     def _work(self) -> None:
-        catalogs, fences = Catalogs(), Fences()
+        catalogs = Catalogs()
         while True:
             while not self._records:
                 self._wait()
             batch = [self._records.popleft() for _ in range(min(BATCH_SIZE, len(self._records)))]
             changes = [change for _, change in batch]
-            failed = consume(self._container.table, catalogs, changes, _no_poison, fences)
+            failed = consume(self._container.table, catalogs, changes, _no_poison)
             numbers = list(map(sequence_number, changes))
             done = len(batch) if failed is None else numbers.index(failed)
             self._records.extendleft(reversed(batch[done:]))  # Lambda delivers them again
@@ -215,10 +231,7 @@ def _lag_in(table: MemoryTable, neighbour: Neighbour) -> Lag:
         if neighbour.imports:
             noisy.begin(lambda: _import(noisy, neighbour.imports))
         if neighbour.reindexes:
-            for worker in range(2):
-                container = Container(time, table, CPU_SECONDS)
-                half = _STOCK // 2
-                container.begin(_pass_over(container, range(1 + half * worker, 1 + half * (worker + 1))))
+            _pass_over(time, table, _STOCK, 2, CPU_SECONDS)
         time.run()
     found = [1000 * seconds for lane in lanes for seconds in lane.lags]
     if len(found) != len(edits):

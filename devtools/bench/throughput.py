@@ -1,7 +1,7 @@
 """How many new issues a second one project takes in, by how many consumers: the real code, in virtual time, on a table in memory.
 
 Each consumer has a part of the stream to itself, as Lambda gives it, and derives one batch at a time; it is delivered again what it
-does not finish. A journalled project is folded meanwhile by one container, as upkeep does it.
+does not finish. The project is folded meanwhile by one container, as upkeep does it.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import virtual
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import fold
@@ -66,7 +65,6 @@ class Taken:
     """
 
     consumers: int
-    journalled: bool
     per_second: float
     per_second_in_blocks: float
     failed: float
@@ -79,15 +77,14 @@ def throughput(
     batches: int = _BATCHES,
     batch: int = BATCH_SIZE,
 ) -> list[Taken]:
-    """Of a journalled project, and of one that is not."""
+    """How many new issues so many consumers take in, for each number of them."""
+    table = MemoryTable()
+    catalog = _load(table, stock)
+    records = _records(catalog, stock, max(consumers) * batches * batch)
     found = []
-    for journalled in (True, False):
-        table = MemoryTable()
-        catalog = _load(table, stock, journalled=journalled)
-        records = _records(catalog, stock, max(consumers) * batches * batch)
-        for some in consumers:
-            lanes = [list(islice(records[lane::some], batches * batch)) for lane in range(some)]
-            found.append(_taken(table.copy(), journalled, lanes, batch))
+    for some in consumers:
+        lanes = [list(islice(records[lane::some], batches * batch)) for lane in range(some)]
+        found.append(_taken(table.copy(), lanes, batch))
     return found
 
 
@@ -100,9 +97,8 @@ def show(console: Console, measured: Sequence[Taken]) -> None:
         box=None,
         padding=(0, 3, 0, 0),
     )
-    table.add_column("project")
+    table.add_column("consumers")
     for heading in (
-        "consumers",
         "issues a second",
         "until in blocks",
         "calls",
@@ -111,7 +107,6 @@ def show(console: Console, measured: Sequence[Taken]) -> None:
         table.add_column(heading, justify="right")
     for one in measured:
         table.add_row(
-            "journalled" if one.journalled else "not journalled",
             f"{one.consumers}",
             f"{one.per_second:,.0f}",
             f"{one.per_second_in_blocks:,.0f}",
@@ -130,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _taken(table: MemoryTable, journalled: bool, lanes: Sequence[Sequence[Any]], size: int) -> Taken:
+def _taken(table: MemoryTable, lanes: Sequence[Sequence[Any]], size: int) -> Taken:
     time = Timeline()
     outcomes: Counter[str] = Counter()
     with virtual(time, 0):
@@ -140,8 +135,7 @@ def _taken(table: MemoryTable, journalled: bool, lanes: Sequence[Sequence[Any]],
             container.begin(_consuming(container, lane, size, outcomes))
             containers.append(container)
         folder = Container(time, table, 0.0)
-        if journalled:
-            folder.begin(_folding(time, folder, sum(map(len, lanes)), outcomes))
+        folder.begin(_folding(time, folder, sum(map(len, lanes)), outcomes))
         time.run()
     count = sum(map(len, lanes))
     if outcomes["taken"] != count:
@@ -150,7 +144,6 @@ def _taken(table: MemoryTable, journalled: bool, lanes: Sequence[Sequence[Any]],
     ended = max(container.ended for container in containers)
     return Taken(
         len(lanes),
-        journalled,
         per_second=count / ended,
         per_second_in_blocks=count / max(ended, folder.ended),
         failed=outcomes["failed"] / outcomes["batches"],
@@ -162,12 +155,12 @@ def _consuming(
     container: Container, lane: Sequence[Any], size: int, outcomes: Counter[str]
 ) -> Callable[[], None]:
     def work() -> None:
-        catalogs, fences = Catalogs(), Fences()
+        catalogs = Catalogs()
         for start in range(0, len(lane), size):
             left = list(lane[start : start + size])
             outcomes["batches"] += 1
             for delivery in range(_DELIVERIES):
-                failed = consume(container.table, catalogs, left, _no_poison, fences)
+                failed = consume(container.table, catalogs, left, _no_poison)
                 numbers = list(map(sequence_number, left))
                 done = len(left) if failed is None else numbers.index(failed)
                 outcomes["taken"] += done
@@ -198,12 +191,10 @@ def _folding(time: Timeline, container: Container, wanted: int, outcomes: Counte
     return work
 
 
-def _load(table: MemoryTable, stock: int, *, journalled: bool) -> Catalog:
+def _load(table: MemoryTable, stock: int) -> Catalog:
     catalog = issues.make_project(table, _ACTOR, _PROJECT)
     bulk.take_numbers(table, catalog, stock)
     bulk.load(table, catalog, issues.generate(catalog, stock), bulk.in_batches)
-    if journalled:
-        begin_journal(table, _ACTOR.tenant, _PROJECT)
     return Catalogs().get(table, _ACTOR.tenant, _PROJECT)
 
 

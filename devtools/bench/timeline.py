@@ -16,7 +16,6 @@ from typing_extensions import override
 from devtools.proof.faults.strands import Strand, Strands, current
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Attempted, Watched
-from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size, item_to_wire
@@ -55,8 +54,7 @@ class Timeline(Clock):
 class Container:
     """A process that calls the table. `cpu` is how many seconds of its processor a call takes.
 
-    `calls` are counted, `refused` those of them that wrote a block and met another writer, `blocks` all that wrote one;
-    `units` are write units, of the table and of GSI1, without transactions.
+    `calls` are counted; `units` are write units, of the table and of GSI1, without transactions.
     """
 
     def __init__(self, time: Timeline, table: Table, cpu: float) -> None:
@@ -84,14 +82,8 @@ class Container:
         self._free = began + self._cpu
         self.time.sleep(self._free - self.time.seconds + CALL_SECONDS)
         self.count["calls"] += 1
-        writes_block = call.operation == "put" and keys.is_block(call.key[0])
-        self.count["blocks"] += writes_block
         if call.item is not None:
             self.count["units"] += ceil(item_size(item_to_wire(call.item)) / _UNIT_BYTES) + (
                 keys.SORT in call.item
             )
-        try:
-            return perform()
-        except (ConditionFailed, TransactionFailed):
-            self.count["refused"] += writes_block
-            raise
+        return perform()

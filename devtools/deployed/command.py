@@ -11,7 +11,6 @@ from devtools.deployed.account import CREATED, Account
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
 from devtools.local import page_build
-from devtools.operate.journal import KNOWN
 from gridview.support import forms
 from infra.settings import Settings, told
 
@@ -85,9 +84,6 @@ def _concurrency(chosen: Settings, account: Account) -> list[str]:
 def _not_yet(chosen: Settings, outputs: Mapping[str, str]) -> list[str]:
     """The settings that hold back what a stack with these outputs does not know: its containers stay at work while this lasts."""
     held = []
-    if chosen.journals and KNOWN not in outputs:
-        print("This deployment brings journals: new projects are journalled from the next one on.")
-        held += ["-c", "journals=false"]
     known = int(outputs.get("Forms", forms.OLDEST))
     if chosen.forms > known:
         print(f"This deployment brings the stored form {chosen.forms}: it is written from the next one on.")

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from devtools import paths
-from devtools.local import bulk, demo, engine, journal, journals, table
+from devtools import files, paths
+from devtools.failure import Failure
+from devtools.local import bulk, demo, engine, journal, table
 from devtools.local.folder import Folder
 
 _WORK: Final = paths.ROOT / ".build"
@@ -21,6 +22,8 @@ _SOURCES: Final = (paths.CORE / "gridview", paths.ROOT / "devtools" / "local")
 _LOCKED: Final = (paths.ROOT / "package-lock.json", paths.ROOT / "requirements" / "dev.txt")
 _FILLING_BYTES: Final = 512 * 1024 * 1024
 """Bytes that the demo needs in memory, with a wide margin. A container may have far less."""
+_FORM: Final = 1
+"""The form of a data folder's tables. Another number refuses folders that were made before."""
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of this user's own is made in it
 
 
@@ -38,9 +41,24 @@ def fill(folder: Folder, *, empty: bool, say: Callable[[str], None]) -> None:
             )
             _make(made, folder, empty=empty)
         shutil.copytree(made, fresh)
-    journals.tell_done(folder, {"demo": not empty})
+    note(folder, demo=not empty)
     folder.engine.mkdir(exist_ok=True)
     fresh.rename(folder.tables)
+
+
+def note(folder: Folder, *, demo: bool) -> None:
+    """Record that this version makes the tables of a data folder, and whether with the sample data."""
+    files.write_json(folder.seed, {"demo": demo, "form": _FORM})
+
+
+def require_readable(folder: Folder) -> None:
+    """Failure when a version whose items this one does not read made the tables of a data folder."""
+    seed = files.read_json(folder.seed) or {}
+    if seed.get("form") != _FORM:
+        raise Failure(
+            f"An earlier version, whose projects may have no journal, made the data in {folder.path}. "
+            "Delete them with `./dev reset`, then start again."
+        )
 
 
 def memory_folder(folder: Folder) -> Path:
@@ -76,7 +94,6 @@ def _make(made: Path, folder: Folder, *, empty: bool) -> None:
             table.ensure_without_stream(filling.client(), table.TABLE)
             if not empty:
                 demo.load(bulk.table_at(filling.endpoint, table.TABLE))
-                journals.begin_all(bulk.table_at(filling.endpoint, table.TABLE))
         journal.turn_on(work / "tables")
         for other in made.parent.parent.glob("*"):
             if other != made.parent:

@@ -34,7 +34,7 @@ class Folder:
     token.key, cursor.secret     secrets, made on first use
     page-keys/                   of the keys in the page's address, those that nobody has used yet
     engine/                      DynamoDB Local's configuration, log and tables
-    seed.json                    what the tables were first filled with
+    seed.json                    what the tables were first filled with, and in which form
     progress.json                how far the stream has been consumed
     pushes.json                  how far the socket function has been told of the stream
     dead-letters.ndjson          what the consumer sent to the dead-letter queue

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import IO
 
 from devtools.failure import Failure
-from devtools.local import bulk, engine, filling, journal, journals, processes, s3, sqs, table, tokens
+from devtools.local import engine, filling, journal, processes, s3, sqs, table, tokens
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
@@ -69,13 +69,13 @@ def run(
             children = _Children(folder)
             if not folder.tables.is_dir():
                 filling.fill(folder, empty=empty, say=say)
+            filling.require_readable(folder)
             say("Starting DynamoDB Local ...")
             checkpoints = cleanup.enter_context(contextlib.closing(journal.Checkpoints(folder.tables)))
             cleanup.callback(children.stop)
             started = engine.start(folder.engine, in_memory=False, host=listen)
             children.add("DynamoDB Local", started.process)
             table.ensure(started.client(), table.TABLE)
-            journals.begin_once(folder, bulk.table_at(started.endpoint, table.TABLE))
             say("Starting the API ...")
             env = _environment(folder, started.endpoint, letters, sockets, files)
             with _open_log(folder) as log:
@@ -158,7 +158,6 @@ def _environment(
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
-            "JOURNALS": os.environ.get("JOURNALS") or "true",
             "FORMS": os.environ.get("FORMS") or str(forms.NEWEST),
             "FOLD_SECONDS": os.environ.get("FOLD_SECONDS") or _FOLD_SECONDS,
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),

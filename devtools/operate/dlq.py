@@ -25,7 +25,6 @@ from devtools.operate.target import Target
 from gridview.encoding import keys
 from gridview.fsck import repair
 from gridview.index.committer import Superseded
-from gridview.index.fence_cache import Fences
 from gridview.schema.store import Catalogs
 from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded
@@ -296,7 +295,6 @@ class Redrive:
     def __init__(self, opened: Target) -> None:
         self._opened = opened
         self._catalogs = Catalogs()
-        self._fences = Fences()
         self.done = 0
         self.left = 0
 
@@ -339,7 +337,7 @@ class Redrive:
         """Why issues cannot be brought right, by key; None for those that are. `versions`: one that each is known to have had."""
         told: dict[str, str | None] = {}
         for some in chunked(versions.items(), _AT_ONCE):
-            done = repair.mend_all(self._opened.table, self._catalogs, dict(some), self._fences)
+            done = repair.mend_all(self._opened.table, self._catalogs, dict(some))
             told |= {key: _reason(outcome) for key, outcome in done.items()}
         return told
 

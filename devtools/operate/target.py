@@ -1,8 +1,8 @@
 """The stack that an operator's command works on, local or deployed: its table, dead letters and failed batches."""
 
 import argparse
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -103,10 +103,6 @@ class Target:
     batches: FailedBatches
     label: str
     """The stack's name, for people."""
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    """Those of a deployed stack."""
-    changed: float | None = None
-    """When a deployed stack was last changed, in seconds since 1970."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +151,6 @@ def _deployed(name: str, profile: str | None) -> Target:
         boto3.setup_default_session(profile_name=profile)
         described = _described(name)
         outputs = {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
-        changed = described.get("LastUpdatedTime") or described.get("CreationTime")
         missing = [output for output in _NEEDED if output not in outputs]
         if missing:
             raise Failure(
@@ -169,8 +164,6 @@ def _deployed(name: str, profile: str | None) -> Target:
             outputs["DeadLetterQueueUrl"],
             BucketBatches(outputs["FailedBatchesBucket"], boto3.client("s3")),
             name,
-            outputs,
-            None if changed is None else changed.timestamp(),
         )
     except BotoCoreError as error:
         raise Failure(f"AWS cannot be used: {error}") from error

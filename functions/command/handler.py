@@ -12,7 +12,6 @@ from aws_lambda_powertools.metrics import MetricUnit
 from gridview.api import snapshots, tokens
 from gridview.api.config import (
     CursorSource,
-    journals,
     projects_per_tenant,
     required,
     session_role,
@@ -75,7 +74,6 @@ def _uncounted() -> None:
 
 rate = WriteRate(writes_per_second(), _uncounted)
 most_projects = projects_per_tenant()
-journalled = journals()
 use_forms()
 to_localhost = webhooks_to_localhost()
 
@@ -101,7 +99,7 @@ def create_project(request: Request) -> Response:
     actor, body = request.actor, request.body()
     return _created(
         request,
-        partial(projects.create_project, table, actor, body, journalled=journalled, most=most_projects),
+        partial(projects.create_project, table, actor, body, most=most_projects),
         lambda project: f"/v1/projects/{project['id']}",
     )
 

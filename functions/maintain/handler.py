@@ -10,12 +10,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms
 from gridview.dynamodb.table import Table
 from gridview.index.dead_letters import DeadLetters
-from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.images import Poison
 from gridview.index.stream_consumer import consume
 from gridview.live.delivery_hints import DeliveryHints
-from gridview.maintenance.folding import Wakes
+from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import JobQueue
 from gridview.schema.store import Catalogs
 
@@ -26,7 +25,6 @@ metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
 table.connect()
 catalogs = Catalogs()
-fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 notes = Notes()
@@ -71,7 +69,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     """Process a DynamoDB stream event; returns a partial batch response."""
     records = event["Records"]
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
-    failed = consume(table, catalogs, records, _send, fences)
+    failed = consume(table, catalogs, records, _send)
     if failed is None:
         _hint_at_deliveries(records)
         _note(records)

@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from gridview.api import snapshots, tokens
-from gridview.api.config import CursorSource, directory_seconds, required, session_role, stack_metrics
+from gridview.api.config import CursorSource, required, session_role, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.commands import jobs, reads, users
@@ -35,7 +35,7 @@ from gridview.schema.user_jobs import UserJob
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"), session_role=session_role())
-cache = BlockCache(directory_seconds())
+cache = BlockCache()
 catalogs = Catalogs(beside=lambda own, tenant, project: learn(Log(own, tenant, project), cache))
 cursor_source = CursorSource()
 export_bucket = required("EXPORT_BUCKET")

@@ -46,7 +46,6 @@ ALLOWED = {
     "Command": {"begin_session_of_command", "get_secret_value"},
     "Maintain": READS
     | {
-        "query_index",
         "put_item",
         "batch_write_item",
         "update_item",

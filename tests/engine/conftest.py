@@ -5,7 +5,6 @@ A second table with a stream would slow the engine down, so tests keep apart by 
 
 import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
@@ -47,10 +46,6 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """A local stack that nobody kills; tests keep apart by project. A project is journalled once it is taken over."""
-    with ExitStack() as running:
-        # For this stack alone: others that the process starts later are as anybody's.
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("JOURNALS", "false")
-            stack = running.enter_context(running_stack(tmp_path_factory.mktemp("stack")))
-        yield stack
+    """A local stack that nobody kills; tests keep apart by project."""
+    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+        yield running

@@ -303,6 +303,21 @@ def test_a_taken_port_is_one_sentence(own: LocalStack) -> None:
             )
 
 
+def test_data_of_an_earlier_version_are_refused_and_left_alone(own: LocalStack) -> None:
+    own.up()
+    own.dev("down")
+    seed = Folder(own.data).seed
+    known = seed.read_text()
+    seed.write_text('{"demo": false, "journals": true}')
+    refused = own.dev("up", "--detach")
+    assert refused.status == 1
+    assert refused.stdout == ""
+    assert re.search(r"dev: An earlier version, .* `\./dev reset`, then start again\.\n", refused.stderr)
+    assert own.status() == NOT_RUNNING
+    seed.write_text(known)
+    own.up()
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     refused = dev("up", "--detach", "--data", tmp_path)

@@ -20,7 +20,7 @@ from tests.support.stacks import SECONDS, LocalStack, running_stack
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """A stack whose new projects are journalled."""
+    """A stack that no other test writes to."""
     with running_stack(tmp_path_factory.mktemp("sockets")) as running:
         yield running
 

@@ -41,7 +41,6 @@ def chosen_template() -> dict[str, Any]:
         max_reads=30000,
         max_writes=9000,
         writes_per_second=50,
-        journals=False,
         forms=1,
         fold_weight=100,
         fold_seconds=60,

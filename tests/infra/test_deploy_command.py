@@ -85,10 +85,9 @@ def account(npx: Npx, signed_in: None) -> Iterator[Any]:
         yield boto3.client("cloudformation", region_name="us-east-1")
 
 
-def _create(account: Any, name: str, *, journals: bool = True, form: int | None = NEWEST) -> None:
+def _create(account: Any, name: str, *, form: int | None = NEWEST) -> None:
     """A stack with what these commands ask a stack for."""
-    told = """"Journals": {"Value": "1"},""" if journals else ""
-    told += f""""Forms": {{"Value": "{form}"}},""" if form else ""
+    told = f""""Forms": {{"Value": "{form}"}},""" if form else ""
     body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}, "Files": {"Type": "AWS::S3::Bucket"}},
                "Outputs": {%s
                            "FailedBatchesBucket": {"Value": {"Ref": "Batches"}},
@@ -201,18 +200,6 @@ def test_a_deployment_of_a_stack_that_is_there_keeps_its_protection(npx: Npx, ac
     _create(account, "Gridview")
     assert cli.main(["deploy"]) == 0
     assert _typed(npx) == [["deploy"]]
-
-
-def test_the_deployment_that_brings_journals_makes_no_journalled_projects(
-    npx: Npx, account: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """While it lasts, containers of the version before are at work, and would write blocks of them."""
-    _create(account, "Gridview", journals=False)
-    assert cli.main(["deploy"]) == 0
-    assert cli.main(["deploy", "-c", "journals=false"]) == 0
-    off = ["-c", "journals=false"]
-    assert _typed(npx) == [["deploy", *off], ["deploy", *off]]
-    assert capsys.readouterr().out.count("This deployment brings journals") == 1
 
 
 @pytest.mark.parametrize(("form", "known"), [(None, 1), (1, 1)])

@@ -78,7 +78,7 @@ def test_environment(template: dict[str, Any]) -> None:
         "live": {"CURSOR_SECRET_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
         "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
-            *("CURSOR_SECRET_ARN", "FORMS", "JOURNALS", "SETTLE_SECONDS"),
+            *("CURSOR_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
             *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT"),
         },
         "deliver": {
@@ -107,18 +107,6 @@ def test_environment(template: dict[str, Any]) -> None:
         assert variables["POWERTOOLS_SERVICE_NAME"] == name
         assert variables["POWERTOOLS_METRICS_NAMESPACE"] == "gridview"
         assert variables["STACK_NAME"] == "Gridview"
-
-
-def test_new_projects_are_journalled_where_that_is_chosen(
-    template: dict[str, Any], chosen_template: dict[str, Any]
-) -> None:
-    for of, expected in ((template, {"command": "true"}), (chosen_template, {})):
-        told = {
-            NAMES[logical_id]: function["Environment"]["Variables"]["JOURNALS"]
-            for logical_id, function in resources(of, "AWS::Lambda::Function").items()
-            if "JOURNALS" in function["Environment"]["Variables"]
-        }
-        assert told == expected
 
 
 def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_form(
@@ -243,7 +231,6 @@ def test_outputs(template: dict[str, Any]) -> None:
         "ExportBucket",
         "FailedBatchesBucket",
         "AlarmTopicArn",
-        "Journals",
         "Forms",
         "FormsWritten",
     }

@@ -24,10 +24,13 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.live.delivery_hints import DeliveryHints
+from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
+from gridview.support import clock
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handlers, claims
 from tests.support.iam import Asked
@@ -102,7 +105,7 @@ class Cloud:
                 module.fences = Fences()  # type: ignore[attr-defined]
             if hasattr(module, "cache"):
                 # Its clock stands still: what a request reads of the index does not hang on how busy this machine is.
-                module.cache = BlockCache(module.cache.seconds, clock=lambda: 0.0)  # type: ignore[attr-defined]
+                module.cache = BlockCache(clock=lambda: 0.0)  # type: ignore[attr-defined]
             if hasattr(module, "delivery_hints"):
                 module.delivery_hints = DeliveryHints(module.webhook_queue.send)  # type: ignore[attr-defined]
 
@@ -146,6 +149,18 @@ class Cloud:
         self.forget()
         return turns
 
+    def fold(self) -> None:
+        """Fold all that waits in the journals, however little it is, by a container that knows nothing.
+
+        It is as if that was a minute ago: by now GSI1 shows the blocks to everyone.
+        """
+        now = clock.seconds
+        journals = [partition for partition, sort_key in self.table.items if sort_key == keys.FOLD]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(clock, "seconds", lambda: now() - 60.0)
+            for place in map(keys.parse_journal, journals):
+                assert Folder(self.table, Catalogs(), Fences(), *place, _unexpected).fold_all(lambda: 60.0)
+
     def deliver_hints(self, context: Context | None = None) -> int:
         """Deliver the hints at due jobs, as Lambda does, until none is left; tells how many turns of work came of them."""
         turns = 0
@@ -153,6 +168,10 @@ class Cloud:
             message = {"body": body_of(self.hints.popleft())}
             turns += self.modules["upkeep"].handler({"Records": [message]}, context or Context())["jobs"]
         return turns
+
+
+def _unexpected(poison: Poison) -> None:
+    raise AssertionError(poison)
 
 
 def _is_issue(item: Mapping[str, Any]) -> bool:

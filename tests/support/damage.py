@@ -15,7 +15,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.index import blocks
 from gridview.index.families import derived_items, derived_strings, keys_of
-from gridview.index.ledger import Ledger
+from gridview.index.ledger import NUMBER, Ledger
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
@@ -133,24 +133,30 @@ def _drop_ledger_and_entry(table: Table, key: str) -> None:
 
 def _claims(table: Table, key: str) -> dict[str, str]:
     """What a ledger says is there, if it is one."""
-    claims = (table.get(key, keys.LEDGER, consistent=True) or {}).get("applied")
-    return dict(claims) if isinstance(claims, dict) else {}
+    stored = table.get(key, keys.LEDGER, consistent=True) or {}
+    if not isinstance(stored.get("applied"), dict):
+        return {}
+    return dict(applied(table, key)) if NUMBER in stored else dict(stored["applied"])
+
+
+def claim(table: Table, key: str, claims: Mapping[str, str]) -> None:
+    """Have a ledger say that this is there. One that names a number does not intend anything else any more."""
+    intent: Item = {"intent": {}} if NUMBER in (table.get(key, keys.LEDGER, consistent=True) or {}) else {}
+    change(table, key, keys.LEDGER, {"applied": claims, **intent})
 
 
 def _forget(family: str) -> Damage:
     def forget(table: Table, key: str) -> None:
-        claims = {name: one for name, one in _claims(table, key).items() if name != family}
-        change(table, key, keys.LEDGER, {"applied": claims})
+        claim(table, key, {name: one for name, one in _claims(table, key).items() if name != family})
 
     return forget
 
 
 def _claim(family: str) -> Damage:
-    def claim(table: Table, key: str) -> None:
-        claims = {**_claims(table, key), family: sort_string("x", keys.parse_issue(key).num)}
-        change(table, key, keys.LEDGER, {"applied": claims})
+    def add(table: Table, key: str) -> None:
+        claim(table, key, {**_claims(table, key), family: sort_string("x", keys.parse_issue(key).num)})
 
-    return claim
+    return add
 
 
 START, KIND, SIZE = "a1.1", "a2.1b", "a3.1"
@@ -321,4 +327,6 @@ def inflict_at_random(random: Random, table: Table, key: str) -> list[str]:
 
 
 def applied(table: Table, key: str) -> Mapping[str, str]:
-    return Ledger.from_item(table.get(key, keys.LEDGER, consistent=True)).applied
+    """What a committed ledger says is there."""
+    ledger = Ledger.from_item(table.get(key, keys.LEDGER, consistent=True))
+    return ledger.committed().applied if ledger.number else ledger.applied

@@ -315,7 +315,6 @@ def test_importing_a_module_that_computes_needs_no_environment(
 
 NO_DOCUMENTS = {
     "block_membership": "ledgers, and whole collections that `issue_diff` judges",
-    "block_writer": "ledgers",
     "chain_check": "names of issues in findings",
     "committer": "sort entries",
     "families": "keys of blocks",

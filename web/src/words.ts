@@ -233,10 +233,7 @@ export const words = {
     refused: (cells: number) => `${counted(cells, 'cell was', 'cells were')} refused`,
     misfits: (rows: number) => `${counted(rows, 'row', 'rows')} will move when you go on`,
     noCount: 'Not counted.',
-    late: (milliseconds: number, pending: number) => {
-      const behind = `Index ${lasting(milliseconds / 1000)} behind`;
-      return pending ? `${behind}, ${counted(pending, 'change', 'changes')} to come` : behind;
-    },
+    late: (milliseconds: number) => `Index ${lasting(milliseconds / 1000)} behind`,
     lateWhy: 'What others write is sorted, filtered and counted once the index has it. What you write here, at once.',
     price: (units: number, dollars: number) =>
       `${amounts.format(units)} read units · ${money.format(dollars)} for a million such pages`,

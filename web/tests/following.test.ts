@@ -168,7 +168,7 @@ function page(project: Project, { tells = true, answers = true } = {}) {
   feed.listen({ began: (again) => live.began(again), told: (events) => {
       told(events.length);
       live.told(events);
-    }, looked: () => live.looked() });
+    } });
   live.reads();
   following.begin();
   return { ask, asked, shows, read, told, feed, following, live, row: () => row };

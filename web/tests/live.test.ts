@@ -45,7 +45,6 @@ describe('the feed', () => {
     feed.listen({
       began: (again) => heard.push(again ? 'again' : 'began'),
       told: (events) => heard.push(...events.map((one) => ('id' in one ? one.id : one.kind))),
-      looked: () => heard.push('looked'),
     });
     return { feed, asked, heard, answers, hide: (hidden: boolean) => hide(hidden) };
   }
@@ -165,16 +164,6 @@ describe('the feed', () => {
     const late = followingFromNow({ items: [], next: 'a' }, refusal(400), { items: [], next: 'z' });
     await vi.advanceTimersByTimeAsync(1000);
     expect(late.heard).toEqual(['began', 'again']);
-  });
-
-  it('looks now and then where the project keeps no journal, and not when it is stopped', async () => {
-    const { feed, asked, heard } = followingFromNow(refusal(409, 'not-journalled'));
-    await vi.advanceTimersByTimeAsync(31_000);
-    expect(heard).toEqual(['looked', 'looked']);
-    feed.stop();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(heard).toHaveLength(2);
-    expect(asked).toHaveLength(1);
   });
 
   it('ends where nobody may follow', async () => {

@@ -312,7 +312,6 @@ describe('the feed with a socket', () => {
     made.listen({
       began: (again) => heard.push(again ? 'again' : 'began'),
       told: (events) => heard.push(...events.map((one) => one.kind)),
-      looked: () => heard.push('looked'),
       people: (lookers) => heard.push(lookers.map(({ user }) => user).join()),
     });
     made.from(since);
@@ -424,7 +423,7 @@ describe('the feed with a socket', () => {
       },
       { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket },
     );
-    made.listen({ began: () => undefined, told: () => undefined, looked: () => undefined });
+    made.listen({ began: () => undefined, told: () => undefined });
     made.from('a');
     await flush();
     nth(channels, 0).accept();

@@ -85,7 +85,7 @@ describe('webhooks', () => {
   });
 
   it('of all issues name no view', async () => {
-    const { webhooks, asked } = webhooksOf([], () => ({ status: 409, body: { title: 'Not journalled' } }));
+    const { webhooks, asked } = webhooksOf([], () => ({ status: 409, body: { title: 'Conflict' } }));
     expect(await webhooks.create({ url: 'https://w.example.org/', view: null, columns: null, events: ['create'], enabled: true }, 'key')).toBe(false);
     expect(asked[0]?.body).toEqual({ url: 'https://w.example.org/', view: null, columns: null, events: ['create'], enabled: true });
     expect(webhooks.refusal.value).toMatchObject({ status: 409 });

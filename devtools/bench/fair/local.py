@@ -30,7 +30,6 @@ from devtools.bench.fair import attack
 from devtools.failure import Failure
 from devtools.local import bulk, table, tokens
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.live.change_requests import MAX_WAIT
 
 SECONDS: Final = 8.0
@@ -110,7 +109,6 @@ def stack() -> Iterator[Callable[[Sequence[str]], Timed]]:
                 catalog = issues.make_project(stored, Actor(tenant, "bench", Role.ADMIN), "shared")
                 bulk.take_numbers(stored, catalog, _SIZE)
                 bulk.load(stored, catalog, issues.generate(catalog, _SIZE), bulk.in_batches)
-                begin_journal(stored, tenant, "shared")
             key, host = tokens.key_in(data), urlsplit(running.api).netloc
             viewer, colleague, other = (
                 Caller(host, tokens.issue(key, tenant=tenant, role=role, user=user))

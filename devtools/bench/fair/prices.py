@@ -29,7 +29,6 @@ from devtools.local.environment import DUMMY_ACCOUNT
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import PRESENT
 from gridview.dynamodb.signed_client import SignedClient
 from gridview.dynamodb.table import Table
@@ -206,7 +205,6 @@ def _load(stored: Table, size: int) -> None:
     catalog = issues.make_project(stored, actor, _PROJECT)
     bulk.take_numbers(stored, catalog, size)
     bulk.load(stored, catalog, issues.generate(catalog, size), bulk.in_batches)
-    begin_journal(stored, _TENANT, _PROJECT)
 
 
 def _refusals(caller: _Caller) -> Iterator[Refusal]:

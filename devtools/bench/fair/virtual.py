@@ -19,7 +19,6 @@ from devtools.local import bulk
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import virtual
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.live.push_shares import Share
 from gridview.live.token_buckets import TokenBucket
 from infra.settings import Settings
@@ -93,14 +92,13 @@ def measured(setting: Setting, seed: int = 0, table: MemoryTable | None = None) 
 
 
 def loaded(size: int) -> MemoryTable:
-    """A table with a journalled project of each of the two tenants."""
+    """A table with a project of each of the two tenants."""
     table = MemoryTable()
     for tenant in _TENANTS:
         actor = Actor(tenant, "gridview.bench", Role.ADMIN)
         catalog = issues.make_project(table, actor, _PROJECT)
         bulk.take_numbers(table, catalog, size)
         bulk.load(table, catalog, issues.generate(catalog, size), bulk.in_batches)
-        begin_journal(table, tenant, _PROJECT)
     return table
 
 

@@ -13,7 +13,7 @@ from devtools import files, page_tools, paths
 from devtools.bench.page import report
 from devtools.bench.postgres import datasets, ours
 from devtools.bench.postgres.datasets import ACTOR
-from devtools.local import journal
+from devtools.local import filling, journal
 from devtools.local.folder import Folder
 
 _ISSUES: Final = 300_000
@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     def fill(folder: Folder) -> None:
         shutil.copytree(kept / "tables", folder.tables)
         journal.turn_on(folder.tables)
+        filling.note(folder, demo=False)
 
     with page_tools.stack(_DATA, fill) as address, tempfile.TemporaryDirectory() as made:
         progress.print("Measuring in Chromium ...")

@@ -19,13 +19,10 @@ from devtools.bench.postgres.ours import Asked, Ours
 from devtools.bench.postgres.questions import Kind, Question
 from devtools.bench.postgres.report import Cost, Line, Section
 from devtools.failure import Failure
-from gridview.index.block_cache import BlockCache
 
 SIZES: Final = (100_000,)
 REPEAT: Final = 9
 _WARM_UP: Final = 2
-_LONG: Final = 3_600.0
-"""Seconds for which a directory is kept where nothing is to be read again."""
 
 
 @dataclass
@@ -115,12 +112,11 @@ def _placed(stack: ExitStack, server: Cluster, dataset: Dataset, progress: Conso
 
 
 def _our_sides(here: Ours) -> dict[str, _Side]:
-    """With nothing kept; with the sets of earlier queries; and with the directories of the last seconds, too."""
-    sets, everything = BlockCache(0.0), BlockCache(_LONG)
+    """A container of each question's own, and one that keeps what earlier questions read."""
+    kept = here.container()
     return {
-        report.COLD: _Side(lambda question: here.ask(question, BlockCache(0.0))),
-        report.SETS_KEPT: _Side(lambda question: here.ask(question, sets)),
-        report.ALL_KEPT: _Side(lambda question: here.ask(question, everything)),
+        report.COLD: _Side(lambda question: here.ask(question, here.container())),
+        report.KEPT: _Side(lambda question: here.ask(question, kept)),
     }
 
 

@@ -21,8 +21,10 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import attribute_values, keys, option_ranks, sort_strings, values
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
-from gridview.index import blocks, families, ledger, sort_entries
+from gridview.index import blocks, families, journal, ledger, sort_entries
 from gridview.index.block_cache import BlockCache
+from gridview.index.journal_log import Log
+from gridview.index.journal_tail import learn
 from gridview.query.counting import grouped_counts
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
@@ -39,7 +41,7 @@ _CODE: Final = tuple(
     Path(str(module.__file__))
     for module in (
         *(blocks, bulk, datasets, documents, enginefile, families, sort_entries),
-        *(issues, keys, ledger, option_ranks, sort_strings, values, attribute_values),
+        *(issues, journal, keys, ledger, option_ranks, sort_strings, values, attribute_values),
     )
 )
 """What decides on the items that are loaded."""
@@ -74,8 +76,14 @@ class Ours:
             lambda table: self.catalogs.current(table, catalog.tenant, catalog.project) is catalog
         )
 
+    def container(self) -> BlockCache:
+        """What a container has at hand once it has read the catalog: where the journal ends."""
+        cache = BlockCache()
+        learn(Log(self.table, self.catalog.tenant, self.catalog.project), cache)
+        return cache
+
     def ask(self, question: Question, cache: BlockCache) -> Asked:
-        """Put a question; the catalog is at hand, as it is in a container that runs, and `cache` holds what is kept of blocks."""
+        """Put a question; the catalog is at hand, as it is in a container that runs, and `cache` has what is kept of the index."""
         table, catalog, body, epoch = self.table.metered(), self.catalog, question.body(), self._epoch()
         began, began_cpu = time.perf_counter(), time.process_time()
         if question.kind is Kind.GROUPS:

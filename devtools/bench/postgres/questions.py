@@ -45,7 +45,7 @@ class Question:
 
     `without`: the page is of issues that have no value of the field, and `offset` counts from the first of them. `target`: the most
     read units that it should take besides those of its rows' documents, with nothing kept from earlier queries; a tenth of it with
-    the sets kept. `ours_first`: it should take less time than in the attribute-value design where that has a million issues.
+    what is kept. `ours_first`: it should take less time than in the attribute-value design where that has a million issues.
     """
 
     name: str

@@ -101,7 +101,7 @@ class Service:
 
     def _container(self) -> BlockCache:
         """One that has read the project's definitions, and beside them where its journal ends."""
-        cache = BlockCache(_SECONDS, clock=lambda: 0.0)
+        cache = BlockCache(clock=lambda: 0.0)
         learn(Log(self._world.table, TENANT, PROJECT), cache)
         return cache
 

@@ -12,7 +12,6 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.composite_indexes import create_composite
-from gridview.commands.journals import begin_journal
 from gridview.commands.projects import create_project
 from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
@@ -119,7 +118,6 @@ def make(size: int) -> World:
     """
     table, actor = MemoryTable(), Actor(TENANT, "baseline", Role.ADMIN)
     create_project(table, actor, {"id": PROJECT, "name": PROJECT})
-    begin_journal(table, TENANT, PROJECT)
     for attribute in _ATTRIBUTES:
         create_attribute(table, Catalogs(), actor, PROJECT, attribute.definition)
     create_composite(table, Catalogs(), actor, PROJECT, {"sort": COMPOSITE}, settling=0)

@@ -24,10 +24,10 @@ from devtools.arguments import add_engine, add_jobs, count
 DESCRIPTION = """\
 Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
 the table kills, delays, repeats, refuses and reorders. A scenario is a number; when all is quiet, everything derived has
-to be what the documents give, and at any time a ledger names every place where its issue stands in blocks, which chain
-without a gap. They are so small that a few issues split and merge them. First every write at which the consumer and the jobs
-can be killed, then every call of a pass, a request or a consumer before which something else can happen, then scenarios that
-are drawn.
+to be what the documents give, and at any time each block is what the journal says up to its position, and the blocks of a
+family chain without a gap. They are so small that a few issues split and merge them. First come points: writes at which the
+consumer and the jobs are killed, and calls of a pass, a request, a consumer, a fold or a repair before which something else
+happens. Two thirds of the scenarios are points, until all are among them; the rest is drawn.
 
 With --seed one scenario is played and everything that happens in it is printed. With --mutants the core and the functions are
 spoilt in many ways, one at a time, and each has to be found out, by a scenario or by a test.

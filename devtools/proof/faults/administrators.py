@@ -6,7 +6,6 @@ from typing import Any
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.world import SETTLING, Run, World
 from gridview.commands import attributes
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog, Field
@@ -184,8 +183,3 @@ def work_is_left(world: World) -> bool:
         or (job is not None and not Job.from_item(job).rests)
         or (line is not None and any(job.project == world.project for job in JobLine.from_item(line).open))
     )
-
-
-def journal(world: World) -> Run:
-    """The project comes to be journalled."""
-    return world.command("begin the journal", lambda table: begin_journal(table, world.tenant, world.project))

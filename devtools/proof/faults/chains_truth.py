@@ -22,56 +22,21 @@ Member = tuple[str | None, int]
 def watch_blocks(world: World, family: str, before: Chain) -> None:
     """Blocks of a family have just been written: what has to hold at any time.
 
-    They chain without a gap, and each issue in them that was not there before stands under a key that its ledger names.
+    They chain without a gap, and each of them is what the journal says up to its position.
     """
     chain = world.blocks[family]
     try:
         in_order(chain)
-        had = {member for block in before.values() for member in _members(block)}
         for name, block in chain.items():
-            if block is before.get(name):
-                continue
-            if world.journalled:
+            if block is not before.get(name):
                 journal_truth.assert_replayed(world, block)
-            else:
-                _assert_explained(
-                    world, block, (one for one in _members(block) if one[0] is None or one not in had)
-                )
     except Difference:
         if _written(world, family):
             raise
 
 
-def watch_ledger(world: World, before: Ledger, after: Ledger, num: int) -> None:
-    """A ledger has just been written: under no key that it has ceased to name does its issue stand in a block.
-
-    Blocks of a journalled project lag behind ledgers.
-    """
-    if world.journalled:
-        return
-    for family, derived in before.present.items():
-        chain = world.blocks.get(family)
-        if not chain:
-            continue
-        named = _keys(family, after.present.get(family, ()), num)
-        for key in _keys(family, derived, num) - named:
-            for block in chain.values():
-                if block.covers(key) and _holds(block, key, named) and _written(world, family):
-                    raise Difference(
-                        f"issue {num} stands under {key!r} in {_told(block)}, of which its ledger knows no more"
-                    )
-
-
 def _keys(family: str, derived: Iterable[str], num: int) -> frozenset[str]:
     return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
-
-
-def _holds(block: Block, key: str, others: Iterable[str]) -> bool:
-    """Whether an issue stands in a block under a key, and not by another one."""
-    num = number_of(key)
-    if block.sets is not None:
-        return num in block.sets.get(body_of(key), ())
-    return num in block.members and not any(map(block.covers, others))
 
 
 def _members(block: Block) -> Iterator[Member]:

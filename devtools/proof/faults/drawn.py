@@ -78,7 +78,6 @@ class Drawn:
         self.followers = {
             here.home: [Follower(here, self.reader_catalogs, rows=rows) for rows in (False, True)]
             for here in self.worlds
-            if world.with_journal or world.migrates
         }
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
@@ -135,8 +134,12 @@ class Drawn:
         yield self.abandon, 2
         yield self.split, 1
         yield self.wait, 1
+        yield self.wait_long, 1
         yield self.table_itself, 2
         yield self.repair, 1
+        yield self.fold, 6
+        yield self.follow, 6
+        yield self.upkeep, 4
         if self.weather.lag:
             yield self.catch_up, 25
         if self.weather.readers:
@@ -147,13 +150,6 @@ class Drawn:
             yield self.define, 4
             yield self.upkeep, 6
             yield self.wait_long, 2
-        if self.world.with_journal or self.world.migrates:
-            yield self.fold, 6
-            yield self.follow, 6
-            yield self.upkeep, 4
-            yield self.wait_long, 1
-        if self.world.migrates:
-            yield self.begin_journal, 1
         if self.weather.project_goes:
             yield self.delete_project, 0.7
             yield self.upkeep, 4
@@ -338,16 +334,10 @@ class Drawn:
         if sum(run.kind == "upkeep" for run in self.world.runs) < 2:
             administrators.upkeep(self.world, self.random.choice(self.upkeep_containers))
 
-    def begin_journal(self) -> None:
-        """An operator lets a project be journalled."""
-        world = self._somewhere()
-        if not world.journalled and self.catalog(world) is not None:
-            administrators.journal(world)
-
     def fold(self) -> None:
         """Somebody folds, lease or not."""
         world = self._somewhere()
-        if world.journalled and sum(run.kind == "fold" for run in self.world.runs) < 3:
+        if sum(run.kind == "fold" for run in self.world.runs) < 3:
             world.fold(self.random.choice(self.upkeep_containers))
 
     def wait_long(self) -> None:
@@ -467,7 +457,7 @@ class Drawn:
         truth.assert_derived(world, but_for=but_for)
         if (catalog := self.catalog(world)) is not None and not self.scribbled:
             assert_histories(world, catalog)
-        for follower in self.followers.get(world.home, ()):
+        for follower in self.followers[world.home]:
             follower.catch_up()
             # What a repair derives is told by the next change of the issue.
             follower.assert_told(but_for | {letter.key for letter in letters})

@@ -134,8 +134,6 @@ class Follower:
     def assert_told(self, but_for: frozenset[str]) -> None:
         """Everything was told up to the last version. `but_for`: issues that cannot be derived."""
         world = self._world
-        if self._cursor is None:
-            return  # the project never came to be journalled
         if not self._asked:
             known = {keys.issue(*world.home, num): version for num, version in self._told.items()}
             if self._whole and (missing := world.orders.keys() - known.keys() - but_for):

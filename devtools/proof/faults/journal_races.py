@@ -1,4 +1,4 @@
-"""Races in projects that are journalled: folds that overlap or die, consumers under whom a number is closed, readers in between."""
+"""Races about the journal: folds that overlap or die, consumers under whom a number is closed, readers in between."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,19 +11,20 @@ from devtools.proof.faults.project import PROJECT, in_memory
 from devtools.proof.faults.questions import Questioner
 from devtools.proof.faults.races import Race, Scene
 from devtools.proof.faults.virtual import Clock, virtual
-from devtools.proof.faults.world import Difference, Run, World
+from devtools.proof.faults.world import Difference, Run, World, is_block
 from gridview.commands.actor import Role
 from gridview.index.journal import PATIENCE
 from gridview.schema.store import Catalogs
 
 JOURNAL_RACES = 700_000
-"""The first seed of a race in projects that are journalled, without what every such seed begins at (`scenarios.JOURNALLED`)."""
+"""The first seed of such a race."""
 
 _POINTS = 100
 _QUESTIONS = 2
 _SIZES = (0, 1, 2)
 
 OVERLAP = "folds overlap"
+SAME_BLOCKS = "folds write the same blocks"
 UNDERWAY = "a consumer of a journal meets others"
 BETWEEN = "all is read between two calls of a fold"
 READER = "a fold runs between two calls of a reader"
@@ -49,6 +50,16 @@ def _fold(world: World) -> Scene:
     return Scene(quiet, world.fold(Catalogs()))
 
 
+def _fold_of(before: _Steps, given: _Steps, world: World) -> Scene:
+    """A fold of some changes; what was before has been folded, each change by itself."""
+    quiet = races.quiet_drawn(world)
+    for step in before:
+        derived(world, (step,))
+        world.fold_all()
+    derived(world, given)
+    return Scene(quiet, world.fold(Catalogs()))
+
+
 # Folds overlap
 
 
@@ -58,9 +69,9 @@ def _another(steps: _Steps, world: World, _: Run) -> None:
     world.fold_all()
 
 
-def _another_dies(writes: int, world: World, _: Run) -> None:
+def _another_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
     """Another fold takes in what came meanwhile and dies; what it has sent last lands in the end."""
-    derived(world, (("change", 4),))
+    derived(world, steps)
     other = world.fold(Catalogs())
     points.to_write(world, other, writes)
     if not other.invocation.ended:
@@ -81,8 +92,8 @@ def _overlap() -> Iterator[Race]:
             "another is faster and goes further",
             partial(_another, (("change", 4), ("restore", 3), ("clear", 1))),
         ),
-        ("another dies early", partial(_another_dies, 1)),
-        ("another dies late", partial(_another_dies, 4)),
+        ("another dies early", partial(_another_dies, (("change", 4),), 1)),
+        ("another dies late", partial(_another_dies, (("change", 4),), 4)),
         ("it dies, and what it sent is lost", partial(_dies, False)),
         ("it dies, and what it sent lands", partial(_dies, True)),
     )
@@ -95,6 +106,75 @@ def _finish(world: World, scene: Scene) -> None:
     if not scene.run.invocation.ended:
         world.finish(scene.run)
     scene.quiet.quiet()
+
+
+# Folds write the same blocks
+
+
+_FOUR_DAYS: _Steps = (*_FOUR, ("change", 2), ("clear", 3))
+_TWO_DAYS: _Steps = (("create", 1), ("change", 1), ("create", 2), ("create", 3))
+_TWO_DAYS_AND_NONE: _Steps = (
+    ("create", 1),
+    ("clear", 1),
+    ("create", 2),
+    ("change", 2),
+    ("create", 3),
+    ("create", 4),
+)
+"""Folded one by one and with blocks of the second size, these make two blocks of `start`, one for each day."""
+
+
+def _outrun(by_others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
+    """A fold that has read its blocks, when another writes them.
+
+    What is read without consistency is from now on as old as what that fold is about to write, and directories are listed so.
+    """
+    scene = _fold_of(before, given, world)
+    if world.memory is not None:
+        world.memory.stale(lambda _, count: max(count - 1, 0))
+    while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
+        world.step(scene.run)
+    _another(by_others, world, scene.run)
+    return scene
+
+
+def _same_blocks() -> Iterator[Race]:
+    one: _Steps = (("change", 1),)
+    two: _Steps = (("change", 1), ("back", 2))
+    manners: tuple[tuple[str, _Steps, Callable[[World, Run], None], int], ...] = (
+        ("another issue comes beside it", one, partial(_another, (("change", 4),)), 0),
+        ("another issue leaves", one, partial(_another, (("clear", 2),)), 0),
+        ("all others leave", two, partial(_another, (("clear", 4), ("remove", 3), ("clear", 2))), 1),
+        ("others come", one, partial(_another, (("change", 4), ("create", 5), ("back", 3))), 1),
+        ("others come and leave", two, partial(_another, (("change", 4), ("back", 3), ("clear", 4))), 2),
+        ("it is changed again", two, partial(_another, (("back", 1),)), 1),
+        ("it is changed again, and the fold of that dies", one, partial(_another_dies, (("back", 1),), 3), 1),
+    )
+    for name, given, happens, size in manners:
+        yield Race(SAME_BLOCKS, name, partial(_fold_of, _FOUR_DAYS, given), happens, _finish, size=size)
+    yield Race(
+        SAME_BLOCKS,
+        "another has written first, and it is removed",
+        partial(_outrun, (("change", 4),), _FOUR_DAYS, one),
+        partial(_another, (("remove", 1),)),
+        _finish,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "the block that it leaves becomes one with that to which it comes",
+        partial(_fold_of, _TWO_DAYS, (("back", 1),)),
+        partial(_another, (("clear", 2),)),
+        _finish,
+        size=1,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "an issue comes to the block that is merged into the one before it",
+        partial(_fold_of, _TWO_DAYS_AND_NONE, (("clear", 3),)),
+        partial(_another, (("change", 1),)),
+        _finish,
+        size=1,
+    )
 
 
 # A consumer meets others
@@ -125,6 +205,14 @@ def _underway() -> Iterator[Race]:
     yield Race(
         UNDERWAY, "its issue is removed", _consumer, partial(_beaten, (("remove", 2),)), _finish, size=1
     )
+    for writes in (1, 2, 4):
+        yield Race(
+            UNDERWAY,
+            f"its issue is changed again by one that dies after {writes} writes",
+            _consumer,
+            partial(races.other_dies, (("back", 1),), writes),
+            _finish,
+        )
 
 
 # All is read between two calls of a fold
@@ -186,7 +274,7 @@ def _readers() -> Iterator[Race]:
 
 @cache
 def _races() -> tuple[Race, ...]:
-    return (*_overlap(), *_underway(), *_between(), *_readers())
+    return (*_overlap(), *_same_blocks(), *_underway(), *_between(), *_readers())
 
 
 def race_of(seed: int) -> Race:
@@ -213,5 +301,5 @@ def _calls_of(race: Race) -> int:
     clock = Clock()
     with virtual(clock, 0, races.constants_of(race)):
         table, tenant = in_memory(0)
-        world = World(Random(0), clock, table, tenant, PROJECT, with_journal=True)  # noqa: S311
+        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
         return races.calls_of(world, race)

@@ -1,4 +1,4 @@
-"""What has to be true of a journalled project: each block is what the journal says up to its position, whenever it is written."""
+"""What has to be true of a journal: each block is what it says up to its position at any time, and in the end nothing waits."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from gridview.index.ledger import Ledger
 def assert_replayed(world: World, block: Block) -> None:
     """A block holds each issue as the last journal item up to its position has it, in which the issue moves in the block's family.
 
-    Issues that no item names stood there before the project was journalled.
+    It holds no others.
     """
     said = _said(world, block.family, block.position)
     for num, keys_ in said.items():
@@ -23,7 +23,7 @@ def assert_replayed(world: World, block: Block) -> None:
                 f"block {block.id} of {block.family} at {block.position} has {num} under {sorted(there, key=repr)}, "
                 f"the journal says {sorted(wanted, key=repr)}"
             )
-    if world.with_journal and (strange := set(block.members) - said.keys()):
+    if strange := set(block.members) - said.keys():
         raise Difference(
             f"block {block.id} of {block.family} has {sorted(strange)}, of which the journal knows nothing"
         )
@@ -56,8 +56,6 @@ def finished(world: World, ledger: Ledger) -> Ledger:
 
 def assert_folded(world: World) -> None:
     """Once all is quiet, nothing waits: every number up to the last is decided, and the watermark is there."""
-    if not world.journalled:
-        return
     head = world.head
     if head.folded != head.last or head.due is not None:
         raise Difference(f"the fold has left something: {head}")

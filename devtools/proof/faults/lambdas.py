@@ -29,12 +29,13 @@ from gridview.index.freshness import Notes
 from gridview.index.heartbeat import Heart
 from gridview.index.images import Poison
 from gridview.live.delivery_hints import DeliveryHints
-from gridview.maintenance.folding import Wakes
+from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
+from gridview.support import fold_pace
 
 _ENVIRONMENT = {
     "AWS_REGION": "eu-west-2",
@@ -127,7 +128,8 @@ def _loaded(function: str, settling: float) -> ModuleType:
     name = f"functions.{function}.handler"
     environment = mock.patch.dict(os.environ, {**_ENVIRONMENT, "SETTLE_SECONDS": str(settling)})
     unconnected = mock.patch.object(Table, "connect")  # a scenario gives the table
-    with environment, unconnected, mock.patch("botocore.session.Session.create_client"):
+    unpaced = mock.patch.object(fold_pace, "use")  # and says how much waits for the fold
+    with environment, unconnected, unpaced, mock.patch("botocore.session.Session.create_client"):
         sys.modules.pop(name, None)
         module = importlib.import_module(name)
         sys.modules.pop(name)
@@ -139,29 +141,12 @@ def _loaded(function: str, settling: float) -> ModuleType:
 Result = TypeVar("Result")
 
 
-class Kept(BlockCache):
-    """What a container keeps from one request to the next: the ends of journals, and what goes together with them, however old.
-
-    What is only good for some seconds it does not keep: the judges would have to allow for it.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(_FOREVER)
-
-    @override
-    def _dated(self, key: tuple[str, ...], seconds: float, since: float | None) -> Any:
-        return None if since is None else super()._dated(key, seconds, since)
-
-
-_FOREVER = 10.0**9
-
-
 class Used(Catalogs):
     """Catalogs of a container that tell which of them was used last; `only` in the place of all others, if it is given."""
 
     def __init__(self, catalogs: Catalogs, only: Catalog | None = None) -> None:
-        vars(catalogs).setdefault("remembered", Kept())  # one container, whoever it is that uses it
-        self.remembered: Kept
+        vars(catalogs).setdefault("remembered", BlockCache())  # one container, whoever it is that uses it
+        self.remembered: BlockCache
         vars(self).update(vars(catalogs))
         self.last: Catalog
         self._only = only
@@ -209,11 +194,9 @@ class Functions(NamedTuple):
 
     def maintain(self, records: Any, letter: Callable[[Poison], None]) -> Any:
         """The answer of the stream consumer to these records."""
-        fences = self.fences or Fences()
         wakes = Wakes(lambda _: None)  # a hint may be lost
         given = {
             "dead_letters": Letters(letter),
-            "fences": fences,
             "notes": Notes(),
             "wakes": wakes,
             "delivery_hints": DeliveryHints(self.hint) if self.hint else _NoWebhooks(lambda _: None),
@@ -272,7 +255,7 @@ class Functions(NamedTuple):
         request = gateway.Request(method, path, query, headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
-        cache = vars(self.catalogs).setdefault("remembered", Kept())
+        cache = vars(self.catalogs).setdefault("remembered", BlockCache())
         with _module(matched.function, self.settling) as module:
             given = {"job_queue": Hints(lambda _: None)}  # a hint may be lost
             own = {"table": self.table, "catalogs": self.catalogs, "cache": cache}

@@ -215,7 +215,7 @@ def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
 
     return world.start(
         "repair",
-        lambda table: mend(table, catalogs, key, version, world.fences_of(catalogs)),
+        lambda table: mend(table, catalogs, key, version),
         ended,
         key[-3:],
     )

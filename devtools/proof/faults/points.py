@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.drawn import Drawn, Weather
-from devtools.proof.faults.project import FOLD_PACE, PROJECT, SMALL, in_memory, neighbours
+from devtools.proof.faults.project import FOLD_PACE, PROJECT, SMALL, folding, in_memory, neighbours
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
@@ -47,6 +47,11 @@ class Script(NamedTuple):
     """Which of the sizes of blocks (`project.SMALL`)."""
     neighbours: bool = False
     """Each step is taken in every project of two tenants, one after the other."""
+
+    @property
+    def constants(self) -> Constants:
+        """What is smaller than it is when somebody uses it."""
+        return {**folding(self.name), **SMALL[self.size]}
 
 
 _SCRIPTS = (
@@ -231,7 +236,7 @@ class KillPoint:
     @property
     def constants(self) -> Constants:
         """What is smaller than it is when somebody uses it."""
-        return SMALL[_SCRIPTS[self.script].size]
+        return _SCRIPTS[self.script].constants
 
     def play(self, world: World) -> None:
         """Play it, and look at what it left behind."""
@@ -355,14 +360,14 @@ def _do_with_the_trash(table: Table, catalog: Catalog, actor: Actor, word: str, 
 
 
 @cache
-def kill_points(*, journal: bool = False) -> tuple[int, ...]:
+def kill_points() -> tuple[int, ...]:
     """The seeds of every kill point there is: each write of each script's invocation, with each fate."""
     found = []
     for place, script in enumerate(_SCRIPTS):
         clock = Clock()
-        with virtual(clock, 0, SMALL[script.size]):
+        with virtual(clock, 0, script.constants):
             table, tenant = in_memory(0)
-            world = World(Random(0), clock, table, tenant, PROJECT, with_journal=journal)  # noqa: S311
+            world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
             shard = _written(_homes(world, script), script)
             run = _killed_over(world, shard, script)
             writes = _writes_of(world, run)
@@ -392,7 +397,7 @@ class JobScript(NamedTuple):
         # The fold is due when the job is: with a lease, or without one because little waits.
         pace = {FOLD_PACE: Pace(weight=1 if self.size % 2 else 256, seconds=1)}
         batch = {"maintenance.job_worker.BATCH": 1 if self.sliced else 2}
-        return {**batch, **slicing, **pace, **SMALL[self.size]}
+        return {**folding(self.name), **batch, **slicing, **pace, **SMALL[self.size]}
 
 
 def patched(attribute: str, **body: object) -> administrators.Change:
@@ -539,14 +544,14 @@ def _defined(world: World, script: JobScript) -> Drawn:
 
 
 @cache
-def job_points(*, journal: bool = False) -> tuple[int, ...]:
+def job_points() -> tuple[int, ...]:
     """The seeds of every kill point of a job that there is."""
     found = []
     for place, script in enumerate(_JOB_SCRIPTS):
         clock = Clock()
         with virtual(clock, 0, script.constants):
             table, tenant = in_memory(0)
-            world = World(Random(0), clock, table, tenant, PROJECT, with_journal=journal)  # noqa: S311
+            world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
             _defined(world, script)
             writes = _writes_of(world, administrators.upkeep(world, Catalogs()))
             found += [

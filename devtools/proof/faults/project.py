@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devtools.proof.faults.memory_table import MemoryTable
@@ -11,6 +12,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.schema.store import Catalogs
+from gridview.support.fold_pace import Pace
 
 if TYPE_CHECKING:
     from devtools.proof.faults.world import World
@@ -129,3 +131,12 @@ SMALL: tuple[Constants, ...] = tuple(
 
 FOLD_PACE: Final = "support.fold_pace._used"
 """The constant that says how much waits for the fold, and for how long."""
+
+_PACES = (Pace(1, 1), Pace(4, 60), Pace(256, 300))
+"""A fold that is due at once, one that waits for either, and one that waits for its time."""
+
+
+def folding(scenario: object) -> Constants:
+    """When the fold of a scenario is due, and whether journal items of few sort entries have marks; drawn from what names it."""
+    chance = Random(f"folds {scenario}")  # noqa: S311 - the same name is the same scenario
+    return {"index.journal.FEW_ENTRIES": chance.choice((0, 8)), FOLD_PACE: chance.choice(_PACES)}

@@ -101,7 +101,7 @@ class Questioner:
         project = _project(catalog, world.documents.values())
         if project is None or any(one.moving for one in _columns(catalog)):
             return
-        loaded = Loaded(project, world.engine, catalog, Oracle(project), BlockCache(0.0))
+        loaded = Loaded(project, world.engine, catalog, Oracle(project), BlockCache())
         for _ in range(count):
             asked = self._question(project)
             world.totals["questions in quiet"] += 1
@@ -146,7 +146,7 @@ class Questioner:
             between("total", answer["total"], 0, issues)
             between("matched", answer["matched"], 0, issues)
             return
-        loaded = Loaded(versions, self._world.engine, catalog, Oracle(versions), BlockCache(0.0))
+        loaded = Loaded(versions, self._world.engine, catalog, Oracle(versions), BlockCache())
         if asked.kind == "groups":
             told = [
                 (spelled_alike(one["values"]), one["count"])

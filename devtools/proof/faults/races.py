@@ -1,6 +1,9 @@
 """Scenarios in which something happens while an invocation is at work, at a point that is enumerated: before each of its calls.
 
 A race is an invocation, and what happens meanwhile. Its points are the calls that the invocation makes when nothing does.
+
+Consumers and passes write no blocks, so none of them meets others over a block: that another issue comes beside the one of a
+consumer, that others leave, come, or come and leave, that blocks become one under it, is raced with a fold (`journal_races`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +19,7 @@ from devtools.proof.faults.administrators import Change
 from devtools.proof.faults.drawn import Drawn, Weather
 from devtools.proof.faults.lambdas import Used
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.faults.project import PROJECT, SMALL, in_memory
+from devtools.proof.faults.project import PROJECT, SMALL, folding, in_memory
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.commands import attributes, issues
@@ -36,14 +39,13 @@ RACES = 600_000
 BATCH = 1
 """Issues between two checkpoints of a pass in a race: so a pass over two issues is several steps."""
 
-_POINTS = 100
+_POINTS = 1_000
 
 TWICE_DEFINED = "definitions change during a pass"
 OLD_DEFINITIONS = "an invocation began under older definitions"
 EDITED = "an issue is edited during a pass"
 READ = "a page is read during a pass"
 FIRST_VALUE = "an issue gets a value while a page is read"
-SAME_BLOCKS = "others write the same blocks"
 UNHEARD_OF = "a pass finds blocks of which the index has not heard"
 
 
@@ -291,8 +293,13 @@ def _derived_at_once(word: str, world: World, _: Run) -> None:
     world.drain(Catalogs())
 
 
+def _folded_at_once(word: str, world: World, run: Run) -> None:
+    _derived_at_once(word, world, run)
+    world.fold_all()
+
+
 def _derived_halfway(word: str, world: World, _run: Run) -> None:
-    """The consumer has written its intent and half of the entries; it goes on when the pass is over."""
+    """The consumer has a number and has written its intent; it goes on when the pass is over."""
     _edit(word, world)
     (shard,) = world.stream.shards
     run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
@@ -333,6 +340,7 @@ def _edited() -> Iterator[Race]:
         ("changed", "derived at once", _derived_at_once),
         ("changed", "derived halfway", _derived_halfway),
         ("changed", "derived later", _edit),
+        ("changed", "folded at once", _folded_at_once),
         ("cleared", "derived at once", _derived_at_once),
         ("removed", "derived at once", _derived_at_once),
         ("removed", "derived halfway", _derived_halfway),
@@ -344,20 +352,9 @@ def _edited() -> Iterator[Race]:
     )
 
 
-# Others write the same blocks
+# Consumers, for the races about the journal
 
 
-_FOUR_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("create", 4), ("change", 2), ("clear", 3))
-_TWO_DAYS = (("create", 1), ("change", 1), ("create", 2), ("create", 3))
-_TWO_DAYS_AND_NONE = (
-    ("create", 1),
-    ("clear", 1),
-    ("create", 2),
-    ("change", 2),
-    ("create", 3),
-    ("create", 4),
-)
-"""Derived one by one and with blocks of the second size, these make two blocks of `start`, one for each day."""
 _Steps = tuple[tuple[str, int], ...]
 
 
@@ -382,7 +379,7 @@ def others(steps: _Steps, world: World, _: Run | None = None) -> None:
         world.finish(world.deliver_beside(shard.records[-1:], Catalogs()))
 
 
-def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
+def other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
     """Another change is being derived by one that dies over it after some writes; what it has sent last lands in the end."""
     for word, num in steps:
         points.do(world, word, num)
@@ -393,64 +390,11 @@ def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
         world.kill(run, lands=True)
 
 
-def _beaten(by_others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
-    """A consumer that has read its blocks and written its intent, when others write the blocks.
-
-    What is read without consistency is from now on as old as what that consumer wrote, and directories are listed so.
-    """
-    scene = consumer_of(before, given, world)
-    if world.memory is not None:
-        world.memory.stale(lambda _, count: max(count - 1, 0))
-    while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
-        world.step(scene.run)
-    others(by_others, world, scene.run)
-    return scene
-
-
-def _same_blocks() -> Iterator[Race]:
-    one: _Steps = (("change", 1),)
-    two: _Steps = (("change", 1), ("back", 2))
-    manners: tuple[tuple[str, _Steps, Callable[[World, Run], None], int], ...] = (
-        ("another issue comes beside it", one, partial(others, (("change", 4),)), 0),
-        ("another issue leaves", one, partial(others, (("clear", 2),)), 0),
-        ("all others leave", two, partial(others, (("clear", 4), ("remove", 3), ("clear", 2))), 1),
-        ("others come", one, partial(others, (("change", 4), ("create", 5), ("back", 3))), 1),
-        ("others come and leave", two, partial(others, (("change", 4), ("back", 3), ("clear", 4))), 2),
-        ("it is changed again", two, partial(others, (("back", 1),)), 1),
-        ("it is changed again by one that dies", one, partial(_other_dies, (("back", 1),), 12), 1),
-    )
-    for name, given, happens, size in manners:
-        yield Race(SAME_BLOCKS, name, partial(consumer_of, _FOUR_ISSUES, given), happens, _finish, size=size)
-    yield Race(
-        SAME_BLOCKS,
-        "others have written first, and it is removed",
-        partial(_beaten, (("change", 4),), _FOUR_ISSUES, one),
-        partial(others, (("remove", 1),)),
-        _finish,
-    )
-    yield Race(
-        SAME_BLOCKS,
-        "the block that it leaves becomes one with that to which it comes",
-        partial(consumer_of, _TWO_DAYS, (("back", 1),)),
-        partial(others, (("clear", 2),)),
-        _finish,
-        size=1,
-    )
-    yield Race(
-        SAME_BLOCKS,
-        "an issue comes to the block that is merged into the one before it",
-        partial(consumer_of, _TWO_DAYS_AND_NONE, (("clear", 3),)),
-        partial(others, (("change", 1),)),
-        _finish,
-        size=1,
-    )
-
-
 # A page is read during a pass
 
 
 def _read(field: str, world: World, run: Run) -> None:
-    """A page is begun, the pass comes to its end, and the page is shown: each issue stands on it, and once."""
+    """A page is begun, the pass comes to its end, all is folded, and the page is shown: each issue stands on it, and once."""
     for descending, limit in product((False, True), (10, 1)):
         truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=limit)
     descending = world.chance(0.5)
@@ -461,6 +405,7 @@ def _read(field: str, world: World, run: Run) -> None:
     page = _reader(world, catalog, asked)
     world.step(page)
     world.finish(run)
+    world.fold_all()
     world.finish(page)
     shown = page.invocation.result.body
     truth.assert_page(world, catalog, asked, shown)
@@ -567,6 +512,7 @@ def _split_unheard_of(world: World) -> Scene:
     if world.memory is not None:
         world.memory.lag()
     world.drain(Catalogs())
+    world.fold_all()
     _change(world, _off_start)
     world.pass_time(SETTLING)
     if world.memory is not None:
@@ -601,7 +547,6 @@ def _races() -> tuple[Race, ...]:
         *_old_definitions(),
         *_edited(),
         *_pages(),
-        *_same_blocks(),
         *_pages_of_several_blocks(),
         *_lagging(),
     )
@@ -614,7 +559,7 @@ def race_of(seed: int) -> Race:
 
 def constants_of(race: Race) -> Constants:
     """What is smaller in it than when somebody uses it."""
-    return {"maintenance.job_worker.BATCH": BATCH, **SMALL[race.size]}
+    return {"maintenance.job_worker.BATCH": BATCH, **folding(race.name), **SMALL[race.size]}
 
 
 def play(world: World, seed: int) -> None:

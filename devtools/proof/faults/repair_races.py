@@ -1,4 +1,4 @@
-"""Races of repairs in journalled projects: blocks are damaged by hand, and `fsck --repair` meets folds, edits and other repairs.
+"""Races of repairs: blocks are damaged by hand, and `fsck --repair` meets folds, edits and other repairs.
 
 A repair that reports nothing left over leaves nothing that a check finds. Once all is quiet, a second one repairs the rest.
 """
@@ -31,7 +31,7 @@ from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 
 REPAIR_RACES = 800_000
-"""The first seed of such a race, without what every seed in journalled projects begins at (`scenarios.JOURNALLED`)."""
+"""The first seed of such a race."""
 
 _POINTS = 1_000
 _SIZES = (0, 1)
@@ -342,5 +342,5 @@ def _calls_of(race: Race) -> int:
     clock = Clock()
     with virtual(clock, 0, races.constants_of(race)):
         table, tenant = in_memory(0)
-        world = World(Random(0), clock, table, tenant, PROJECT, with_journal=True)  # noqa: S311
+        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
         return races.calls_of(world, race)

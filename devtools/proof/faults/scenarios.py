@@ -1,39 +1,34 @@
 """The scenarios: which seed is which, and how each is played.
 
 Seeds below `RANDOM` are points that are enumerated: a write at which the consumer or a background job is killed, or a call before
-which something happens (`races`). From `RANDOM` on everything is drawn from the seed. From `TOGETHER` on people also take changes
-back, have jobs done and have webhooks.
+which something happens (`races`, `journal_races`, `repair_races`). From `RANDOM` on everything is drawn from the seed. From
+`TOGETHER` on people also take changes back, have jobs done and have webhooks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
 from devtools.proof.faults import chains_truth, journal_races, races, repair_races, truth
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
-from devtools.proof.faults.project import FOLD_PACE, MEMORY, PROJECT, SMALL, Engine
+from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine, folding
 from devtools.proof.faults.together import COMPANIES, Together
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import Difference, World
-from gridview.support.fold_pace import Pace
 
 RANDOM = 1_000_000
 """The first seed of a scenario that is drawn."""
 
-JOURNALLED = 2_000_000
-"""Added to the seed of a scenario, it gives one that is alike in projects that are journalled."""
-
 TOGETHER = 5_000_000
-"""The first seed of a scenario in which people take changes back, have jobs done and have webhooks; all are journalled."""
+"""The first seed of a scenario in which people take changes back, have jobs done and have webhooks."""
 
 TOGETHER_EVERY = 10
 """Of so many scenarios that are played, one is of these."""
-
-MIGRATED_EVERY = 3
-"""Of so many drawn scenarios with journals, the projects of one come to be journalled while people work in them."""
 
 NEIGHBOURS_EVERY = 3
 """Of so many drawn scenarios of each family, one has several projects, and two tenants."""
@@ -61,10 +56,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
         try:
             table, tenant = engine.table(seed)
             clock.seconds += 60
-            migrates = JOURNALLED <= seed < TOGETHER and _migrates(seed)
-            journal = seed >= JOURNALLED and not migrates
-            world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log, with_journal=journal)
-            world.migrates = migrates
+            world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log)
             world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
             family.play(world, seed)
         except Exception as error:
@@ -79,27 +71,20 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
     return Played(seed, family.name, totals, difference, log or [])
 
 
-def _migrates(seed: int) -> bool:
-    """Whether projects come to be journalled in the course of a scenario."""
-    drawn = seed - JOURNALLED - RANDOM
-    return drawn >= 0 and drawn // len(WEATHERS) % MIGRATED_EVERY == 0
-
-
 def _constants_of(seed: int) -> Constants:
+    """What is smaller than it is when somebody uses it."""
+    return {"index.fold.MOST": 1 + seed % 7, **_constants_of_kind(seed)}
+
+
+def _constants_of_kind(seed: int) -> Constants:
     if seed >= TOGETHER:
-        return {**_TINY[seed % len(_TINY)], **_constants_of(JOURNALLED + RANDOM + seed - TOGETHER)}
-    if seed >= JOURNALLED:
-        journal: Constants = {
-            "index.fold.MOST": 1 + seed % 7,
-            "index.journal.FEW_ENTRIES": seed % 2 * 8,
-            FOLD_PACE: _PACES[seed // 7 % len(_PACES)],
-        }
-        return {**journal, **_constants_of(seed - JOURNALLED)}
+        return {**_TINY[seed % len(_TINY)], **_constants_of_kind(RANDOM + seed - TOGETHER)}
     if seed >= RANDOM:
         return {
             "maintenance.job_worker.BATCH": 1 + seed % 3,
             "maintenance.job_worker.SLICE": 1 + seed // 3 % 4,
             **SMALL[seed // len(_FAMILIES) % len(SMALL)],
+            **folding(seed),
         }
     if seed >= repair_races.REPAIR_RACES:
         return races.constants_of(repair_races.race_of(seed))
@@ -137,9 +122,6 @@ def _drawn(name: str) -> Family:
 
 _FAMILIES = tuple(map(_drawn, WEATHERS))
 
-_PACES = (Pace(1, 1), Pace(4, 60), Pace(256, 300))
-"""A fold that is due at once, one that waits for either, and one that waits for its time."""
-
 
 def _together(name: str) -> Family:
     def play(world: World, seed: int) -> None:
@@ -169,9 +151,6 @@ def family_of(seed: int) -> Family:
     """The family that a seed belongs to."""
     if seed >= TOGETHER:
         return _TOGETHER[seed % len(_TOGETHER)]
-    if seed >= JOURNALLED:
-        alike = family_of(seed - JOURNALLED)
-        return Family(f"journal: {alike.name}", lambda world, _: alike.play(world, seed - JOURNALLED))
     if seed >= RANDOM:
         return _FAMILIES[seed % len(_FAMILIES)]
     if seed >= repair_races.REPAIR_RACES:
@@ -185,26 +164,21 @@ def family_of(seed: int) -> Family:
     return Family("kill points", lambda world, seed: KillPoint.of(seed).play(world))
 
 
-def seeds(count: int) -> Iterator[int]:
-    """The seeds of so many scenarios. Every tenth is one of people who work together; of the others a third has journals.
+@cache
+def points() -> tuple[int, ...]:
+    """The seeds of every point that is enumerated."""
+    races_ = (races.race_points(), journal_races.race_points(), repair_races.race_points())
+    return (*kill_points(), *job_points(), *chain.from_iterable(races_))
 
-    The rest is every point that is enumerated, and drawn ones as many as are left.
+
+def seeds(count: int) -> Iterator[int]:
+    """The seeds of so many scenarios. Every tenth is one of people who work together.
+
+    Of the others up to two thirds are points, all of them or an even spread, and the rest is drawn.
     """
     together = count // TOGETHER_EVERY
-    with_journals = (count - together) // 3
-    plain = count - together - with_journals
-    points = (kill_points() + job_points() + races.race_points())[:plain]
-    yield from points
-    yield from range(RANDOM, RANDOM + plain - len(points))
-    killed = kill_points(journal=True), job_points(journal=True)
-    kinds = *killed, journal_races.race_points(), repair_races.race_points()
-    alike = spread(kinds, with_journals)
-    yield from (JOURNALLED + seed for seed in alike)
+    most = (count - together) * 2 // 3
+    some = points()[:: -(-len(points()) // most)] if most else ()
+    yield from some
+    yield from range(RANDOM, RANDOM + count - together - len(some))
     yield from range(TOGETHER, TOGETHER + together)
-
-
-def spread(kinds: Sequence[Sequence[int]], count: int) -> list[int]:
-    """So many seeds: half of them points of each of these kinds, evenly spread; the others drawn."""
-    most = count // (2 * len(kinds))
-    points = [seed for kind in kinds for seed in kind[:: -(-len(kind) // most)]] if most else []
-    return [*points, *range(RANDOM, RANDOM + count - len(points))]

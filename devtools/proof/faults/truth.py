@@ -95,15 +95,13 @@ def derivable(catalog: Catalog, document: Item) -> bool:
 def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
     """A ledger or a sort entry has just been written: what has to hold at any time.
 
-    The ledger names every string that an entry may hold, and every key under which the issue may stand in blocks; and it never
-    goes back: not to an older image, epoch or revision.
+    The ledger names every string that an entry may hold; and it never goes back: not to an older image, epoch or revision.
     """
     key = item[keys.PK]
     if item[keys.SK] == keys.LEDGER:
         old, new = Ledger.from_item(before), Ledger.from_item(item)
         if new.order < old.order or new.epoch < old.epoch or new.revision < old.revision:
             raise Difference(f"{key}: the ledger goes back from {old} to {new}")
-        chains_truth.watch_ledger(world, old, new, keys.parse_issue(key).num)
     elif keys.SORT in item:
         ledger = Ledger.from_item(world.engine.get(key, keys.LEDGER, consistent=True))
         order = item[keys.SK].removeprefix(keys.order(world.tenant, world.project, ""))
@@ -114,7 +112,7 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
     """Every derived item of every issue that ever was is what its document gives. `but_for`: issues that cannot be derived."""
     catalog = world.catalog()
-    head = world.head if world.journalled else None
+    head = world.head
     journal_truth.assert_folded(world)
     for key in sorted({*world.history, *world.orders} - but_for):
         document = world.documents.get(key)
@@ -169,8 +167,7 @@ def assert_found_and_mended(world: World) -> None:
         world.engine.delete(key, item[keys.SK])
     else:
         world.engine.put(spoilt)
-    head = world.head if world.journalled else None
-    if not differences(key, world.engine.query_all(key, consistent=True), catalog, head=head):
+    if not differences(key, world.engine.query_all(key, consistent=True), catalog, head=world.head):
         raise Difference(f"{key}: the check does not find what was done to {item[keys.SK]}")
     mend(world.table, Catalogs(), key)
     world.fold_all()

@@ -18,7 +18,6 @@ from devtools.proof.faults.stream import Shard, Stream, key_of, told
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -96,9 +95,7 @@ class World:
         seed: int = 0,
         shards: int = 1,
         log: list[str] | None = None,
-        with_journal: bool = False,
     ) -> None:
-        """`with_journal`: every project is journalled from its beginning."""
         self.random = random
         self.turns = Random(f"turns {seed}")  # noqa: S311 - the same seed is the same scenario
         """Says which of several pending calls of an invocation is next: its own, so that it leaves everything else as it is."""
@@ -132,9 +129,6 @@ class World:
         self.expiring = False
         self._log = log
         self._names: Counter[str] = Counter()
-        self.with_journal = with_journal
-        self.migrates = False
-        """Whether projects come to be journalled while people work in them."""
         self._homes: dict[Home, World] = {}
         """The same world, as it is seen from each of its projects."""
         self._live_in(tenant, project)
@@ -164,8 +158,6 @@ class World:
         self.journal: dict[int, journal.JournalItem] = {}
         """What has been decided of each number of the project's journal."""
         self._homes[self.home] = self
-        if self.with_journal:
-            begin_journal(self.engine, tenant, project)
 
     def beside(self, tenant: str, project: str) -> "World":
         """This world, as those see it who work in another project, of the same tenant or of another."""
@@ -533,11 +525,6 @@ class World:
         self._failed(run)
 
     # The journal
-
-    @property
-    def journalled(self) -> bool:
-        """Whether the project has a journal."""
-        return self._head is not None
 
     @property
     def head(self) -> Head:

@@ -13,9 +13,9 @@ The projects are random ones of a hundred issues, most of them held to limits so
 passed, and a real tracker's 2,501 issues. What is refused with 422 has to be something that the oracle expects to be
 refused; it is counted, and so is how often each plan was taken.
 
-With --writers each question is a scenario: issues are edited and the stream consumer is at work while it is answered, call by call.
-With --tokens writes are left half indexed or not at all, and the question carries their tokens: the answer has to be exact.
-With --journals one container is asked again and again, which keeps what it has read, while a journal is written and folded.
+With --writers each question is a scenario: issues are edited, consumers and folds are at work while it is answered, call by call.
+With --tokens writes are left half indexed or not at all, and questions carry their tokens: answers have to be exact. One container,
+which keeps what it has read, is asked again and again while the journal is written and folded.
 With --imports new issues are not indexed, or half, and there are no tokens: the answer has to be exact as well.
 """
 
@@ -40,11 +40,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--writers", action="store_true", help="put them while others write (in memory)")
     parser.add_argument(
         "--tokens", action="store_true", help="put them with the tokens of what the index lacks (in memory)"
-    )
-    parser.add_argument(
-        "--journals",
-        action="store_true",
-        help="put them to one container while a journal is folded (in memory)",
     )
     parser.add_argument(
         "--imports", action="store_true", help="put them after an import that the index lacks (in memory)"

@@ -18,7 +18,7 @@ from devtools.local import bulk
 from devtools.local import engine as engines
 from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.oracle import following, imports, journals, tokens, writers
+from devtools.proof.oracle import following, imports, tokens, writers
 from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
 from devtools.proof.oracle.limits import LIMITS
 from gridview.dynamodb.table import Table
@@ -33,7 +33,6 @@ NewTable = Callable[[], Table]
 
 SCENARIOS: dict[str, Callable[[int], tuple[Asked, Counter[str]]]] = {
     "tokens": tokens.play,
-    "journals": journals.play,
     "imports": imports.play,
     "changes": following.play,
 }

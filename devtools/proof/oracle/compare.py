@@ -4,7 +4,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -23,6 +23,8 @@ from gridview.encoding.consistency import Recent
 from gridview.encoding.values import parse_datetime
 from gridview.index.block_cache import BlockCache
 from gridview.index.images import Poison
+from gridview.index.journal_log import Log
+from gridview.index.journal_tail import learn
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
@@ -36,8 +38,6 @@ _GROUP_PAGES = 4
 _TITANIUM_EVERY, _TITANIUM_AT = 25, 24
 """How often the tracker takes the place of a generated project, and first when."""
 _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
-_LONG = 3_600.0
-"""Seconds: longer than a project's questions take."""
 DATA = ("both", "generated", "titanium")
 
 
@@ -92,13 +92,11 @@ def load(
     tenant: str,
     project_id: str,
     *,
-    directory_seconds: float = 0.0,
     unheard: Container[int] = (),
 ) -> Loaded:
     """Put a project's issues into the table, with all that is derived from them, and into SQLite.
 
-    `directory_seconds`: for which directories are kept from one question to the next. `unheard`: of these issues only the
-    documents are put.
+    `unheard`: of these issues only the documents are put.
     """
     actor = Actor(tenant, "oracle", Role.ADMIN)
     body = {"id": project_id, "name": project_id, "states": project.states}
@@ -123,7 +121,14 @@ def load(
             heard = [one for one in made if one["num"] not in unheard]
             bulk.load(table, catalog, heard, bulk.in_batches)
         bulk.in_batches(table, [one for one in made if one["num"] in unheard])
-    return Loaded(project, table, catalog, Oracle(project), BlockCache(directory_seconds))
+    return Loaded(project, table, catalog, Oracle(project), container(table, catalog))
+
+
+def container(table: Table, catalog: Catalog) -> BlockCache:
+    """What a container has at hand that has read the definitions: where the journal ends."""
+    cache = BlockCache()
+    learn(Log(table, catalog.tenant, catalog.project), cache)
+    return cache
 
 
 def _poison(poison: Poison) -> None:
@@ -422,6 +427,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
 class Player:
     """Plays questions by number; those of one project follow each other, so that it is made once.
 
+    Every other project is asked by one container, which keeps what it has read; the others by a container for each question.
     `data`: "generated" projects, the "titanium" tracker, or "both", the tracker every 25th time.
     """
 
@@ -442,6 +448,9 @@ class Player:
         if self._loaded is None or place != self._place:
             self._loaded = self._at(place)
             self._place = place
+        if place % 2 == 0:
+            fresh = container(self._loaded.table, self._loaded.catalog)
+            self._loaded = replace(self._loaded, cache=fresh)
         return put(self._loaded, world.question(Random(f"question {seed}"), self._loaded.project))  # noqa: S311
 
     def _at(self, place: int) -> Loaded:
@@ -449,16 +458,13 @@ class Player:
             limits = [one for one in self._limits if one in _TITANIUM_LIMITS]
             chosen = limits[place // (_TITANIUM_EVERY if self._data == "both" else 1) % len(limits)]
             if chosen not in self._titanium:
-                project = titanium(chosen)
-                self._titanium[chosen] = self._load(project, chosen, "titanium", len(self._titanium))
+                self._titanium[chosen] = self._load(titanium(chosen), chosen, "titanium")
             return self._titanium[chosen]
         project = world.make(Random(f"project {place}"), self._limits)  # noqa: S311  (the same one each time)
-        return self._load(project, str(place), f"p{place}", place)
+        return self._load(project, str(place), f"p{place}")
 
-    def _load(self, project: Project, name: str, project_id: str, place: int) -> Loaded:
-        """Every other project keeps its directories."""
-        kept = _LONG if place % 2 else 0.0
-        return load(self._new_table(), project, f"{self._run}-{name}", project_id, directory_seconds=kept)
+    def _load(self, project: Project, name: str, project_id: str) -> Loaded:
+        return load(self._new_table(), project, f"{self._run}-{name}", project_id)
 
 
 def is_titanium(place: int, data: str) -> bool:

@@ -1,6 +1,6 @@
 """The questions put while issues are edited, and what their cursor of the feed of changes says that they count.
 
-As with journals (`journals`), but people go on editing between any two calls of a question, which seldom names what they wrote.
+As with tokens (`tokens`), but people go on editing between any two calls of a question, which seldom names what they wrote.
 What an answer's `changes` stands for is made of the history: each issue in the last version that the journal tells in front of it,
 or in the version that it names. SQLite has to count the very same. Of the issues of which nothing is told behind the cursor, a page
 has those that match, and no others.
@@ -20,13 +20,13 @@ from unittest import mock
 from typing_extensions import override
 
 from devtools.proof.faults.virtual import Clock, virtual
-from devtools.proof.oracle import asking, compare, journals, world
+from devtools.proof.oracle import asking, compare, tokens, world
 from devtools.proof.oracle.compare import Asked, Difference, Loaded, same
 from devtools.proof.oracle.history import Version
 from devtools.proof.oracle.limits import LIMITS, held_to
 from devtools.proof.oracle.scene import PROJECT, TENANT
 from devtools.proof.oracle.sql import Oracle
-from devtools.proof.oracle.tokens import SIZES
+from devtools.proof.oracle.tokens import KEPT_CHANGES, SIZES
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.dynamodb.table import Table
 from gridview.index import journal_tail
@@ -41,7 +41,6 @@ from gridview.schema.history import RESET
 from gridview.support.errors import Overloaded, Unprocessable
 
 _QUESTIONS = (3, 6, 12)
-_KEPT_CHANGES = (2, 10, 500)
 _FIRST = FeedPosition(1, 0, 0.0)
 _LOOKS = 200
 _ASKED = ("groups", "summary")
@@ -52,7 +51,7 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
     random = Random(f"following {seed}")  # noqa: S311  (the same one each time)
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
-    kept = mock.patch.object(journal_tail, "_KEPT_CHANGES", random.choice(_KEPT_CHANGES))
+    kept = mock.patch.object(journal_tail, "_KEPT_CHANGES", random.choice(KEPT_CHANGES))
     with virtual(clock, seed), held_to(project.limits), kept:
         return _Scenario(random, clock, project).play()
 
@@ -65,7 +64,7 @@ class _Page(NamedTuple):
     cursor: FeedCursor
 
 
-class _Scenario(journals.Scenario):
+class _Scenario(tokens.Scenario):
     def __init__(self, random: Random, clock: Clock, project: Project) -> None:
         super().__init__(random, clock, project)
         self._pages: list[_Page] = []

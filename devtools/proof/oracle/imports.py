@@ -1,8 +1,8 @@
 """The questions put after an import that the index has not heard of: answers are right at once, without a token.
 
 Of a project's issues the index has some. Of the others only the documents are there, since the stream is paused; some of them were
-edited since; of some a consumer has taken in a part before it was killed; and GSI1 does not show the last of them yet. Each answer
-has to be what SQLite says of all issues.
+edited since; of some a consumer has taken in a part before it was killed, or all up to the journal; and GSI1 does not show the last
+of them yet. Each answer has to be what SQLite says of all issues.
 """
 
 from collections import Counter
@@ -24,6 +24,7 @@ from devtools.proof.oracle.world import Project
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.index.images import Poison
+from gridview.index.journal_log import Log
 from gridview.index.stream_consumer import consume
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.numbering import Numbering
@@ -31,6 +32,8 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock as present
 
 _SIZES = (15, 30, 60, 110)
+_WRITES = 12
+"""Of a consumer, for each issue, at most."""
 _FEW = 1_000
 """Numbers of which all may be in question."""
 
@@ -55,7 +58,7 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
     others = random.sample(numbers, len(numbers) // 20)
     unheard = {*(num for num in numbers if num >= first), *others}
     table = MemoryTable()
-    loaded = compare.load(table, project, TENANT, PROJECT, directory_seconds=3.0, unheard=unheard)
+    loaded = compare.load(table, project, TENANT, PROJECT, unheard=unheard)
     happened["issues not in the index"] += len(unheard)
     table.lag()
     late = [_document(table, num) for num in random.sample(sorted(unheard), len(unheard) // 10)]
@@ -69,9 +72,17 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
     for num in edited:
         _edit_back(table, num, random)
     happened["of them edited"] += len(edited)
+    shown = unheard - {document["num"] for document in late}
     for _ in range(random.choice((0, 1, 3))):
-        _take_in(table, random.sample(sorted(unheard), min(len(unheard), 8)), random)
+        # Of what the journal tells, GSI1 has the document.
+        commits = random.random() < 0.5
+        some = sorted(shown if commits else unheard)
+        taken = [_document(table, num) for num in random.sample(some, min(len(some), 8))]
+        _consume(table, taken, random, commits=commits)
         happened["consumers killed"] += 1
+    happened["of them in the journal"] += sum(
+        len(item.changes) for item in Log(table, TENANT, PROJECT).all_behind(0)
+    )
     now = present.seconds()
     last = max(numbers) + random.choice((0, 0, 3))
     marks = {(int(now // 60) - 10) % 32: min(unheard) - 1} if last > _FEW or random.random() < 0.5 else {}
@@ -87,23 +98,18 @@ def _edit_back(table: MemoryTable, num: int, random: Random) -> None:
     document = _document(table, num)
     first = {**document, "fields": {}, "name": "as it was", "version": 1}
     if random.random() < 0.5:
-        _consume(table, [first], random)
+        _consume(table, [first], random, commits=False)
     table.put({**document, "version": 2})
 
 
-def _take_in(table: MemoryTable, nums: Sequence[int], random: Random) -> None:
-    _consume(table, [_document(table, num) for num in nums], random)
-
-
-def _consume(table: MemoryTable, documents: Sequence[Item], random: Random) -> None:
-    """A consumer that is killed before one of its writes, at the latest before the block of the numbers."""
-    left = [random.randint(0, 12)]
-    blocks = keys.directory(TENANT, PROJECT, "num")
+def _consume(table: MemoryTable, documents: Sequence[Item], random: Random, *, commits: bool) -> None:
+    """A consumer that is killed before one of its writes; before the journal's item at the latest, unless it `commits`."""
+    left = [random.randint(0, _WRITES * len(documents))]
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.writes:
             left[0] -= 1
-            if left[0] < 0 or any(key[1] == blocks for key in attempted.keys):
+            if left[0] < 0 or (_commits(attempted) and not commits):
                 raise Killed
         return perform()
 
@@ -112,6 +118,11 @@ def _consume(table: MemoryTable, documents: Sequence[Item], random: Random) -> N
         consume(table.seen_through(around), Catalogs(), records, _no_poison)
     except Killed:
         return
+
+
+def _commits(attempted: Attempted) -> bool:
+    """Whether this puts the item of a number of the journal."""
+    return any(keys.is_journal(partition) and sort_key != keys.FOLD for partition, sort_key in attempted.keys)
 
 
 def _no_poison(poison: Poison) -> None:

@@ -1,4 +1,4 @@
-"""A scene for questions: issues are edited, made and deleted, and consumers bring what is derived up to date, call by call.
+"""A scene for questions: issues are edited, made and deleted, and consumers and folds derive from them, call by call.
 
 GSI1 and reads that are not consistent may be some moments behind.
 """
@@ -68,7 +68,7 @@ class Apart(Watched):
 
 
 class Scene:
-    """A project with writers and consumers. `happened` counts what they do."""
+    """A project with writers, consumers and folds. `happened` counts what they do."""
 
     def __init__(self, random: Random, clock: Clock, project: Project) -> None:
         self._random = random
@@ -87,6 +87,7 @@ class Scene:
         self._memory.stale(self._states_ago)
         self._containers = [Catalogs(), Catalogs()]
         self._batches: dict[Run, set[int]] = {}
+        self._folds: list[Run] = []
         self._edits = random.choice((5, 15, 40))
         self._is_paused = False
         self.happened: Counter[str] = Counter()
@@ -156,15 +157,14 @@ class Scene:
             actions += [(self._go_on, 12), (self._kill, 0.2)]
         if self._unseen:
             actions.append((self._show, 6))
-        actions += self._others()
-        if actions:
-            chosen, weights = zip(*actions, strict=True)
-            self._random.choices(chosen, weights)[0]()
+        self._folds = [run for run in self._folds if not run.invocation.ended]
+        if self._folds:
+            actions += [(self._go_on_folding, 8), (self._kill_fold, 0.1)]
+        else:
+            actions += [(self._begin_fold, 0.5), (self._fold, 0.1)]
+        chosen, weights = zip(*actions, strict=True)
+        self._random.choices(chosen, weights)[0]()
         self._tick()
-
-    def _others(self) -> list[tuple[Callable[[], None], float]]:
-        """What else may happen, each with its weight."""
-        return []
 
     def _deliver(self, shard: Any) -> None:
         run, batch = self._world.deliver(
@@ -189,6 +189,21 @@ class Scene:
         for run in [run for run in self._batches if run.invocation.ended]:
             # Its last call may not have been shown by the index yet: those issues were unsettled up to this moment.
             self._history.unsettled(self._batches.pop(run), self._now)
+
+    def _begin_fold(self) -> None:
+        self._folds.append(self._world.fold(self._random.choice(self._containers)))
+        self.happened["folds"] += 1
+
+    def _fold(self) -> None:
+        self._world.fold_all()
+        self.happened["times that all was folded"] += 1
+
+    def _go_on_folding(self) -> None:
+        self._world.step(self._folds[0], then=self._random.choice((0, 0, 1, 4)))
+
+    def _kill_fold(self) -> None:
+        self._world.kill(self._folds[0], lands=False)
+        self.happened["folds killed"] += 1
 
     def _show(self) -> None:
         self._catch_up(self._random.choice(list(self._unseen)), until=self._now + 1)

@@ -1,13 +1,17 @@
-"""The questions put with the tokens of all writes since the index was whole: answers are right, however late the index is.
+"""The questions put with tokens to one container again and again: answers are right, however late the index is.
 
 Issues are edited, made and deleted, while consumers take in some of it: none where the stream is paused, and parts of batches where
-they are killed or at work. GSI1 and reads that are not consistent are behind. Then the question is put with the token of every
-write, or with what may stand in its place (`carrying`). Each answer has to be what SQLite says of the issues as they are: every
-row, order, page, count, group, figure and place, in both directions, and pages behind a cursor, which carries the tokens of its
-page.
+they are killed or at work. Folds bring some of that into the blocks: whole ones, some that are killed, and some between any two
+calls of a question. GSI1 and reads that are not consistent are behind. The container keeps the directories, blocks and journal
+items that it has read, however old they are.
 
-While the question is answered, consumers and GSI1 go on between any two of its calls. Consumers only if no issue has two versions
-on their way: what a reader knows of such an issue is older than the directories where a whole batch is taken in within one round.
+A question carries the token of every write that the index may lack, or only of those that the journal may lack, or what may stand
+in its place (`carrying`). Each answer has to be what SQLite says of the issues as they are: every row, order, page, count, group,
+figure and place, in both directions, and pages behind a cursor, which carries the tokens of its page.
+
+While a question is answered, consumers, folds and GSI1 go on between any two of its calls. Consumers only if no issue has two
+versions on their way: what a reader knows of such an issue is older than the directories where a whole batch is taken in within one
+round.
 """
 
 from collections import Counter
@@ -15,71 +19,112 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 from random import Random
+from unittest import mock
+
+from typing_extensions import override
 
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.carrying import FOREVER, Carrier
-from devtools.proof.oracle.compare import Asked, Loaded
+from devtools.proof.oracle.compare import Asked
 from devtools.proof.oracle.limits import LIMITS, held_to
-from devtools.proof.oracle.scene import PROJECT, Scene
+from devtools.proof.oracle.scene import PROJECT, TENANT, Scene
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Project
+from gridview.dynamodb.expressions import Key
+from gridview.encoding import keys
 from gridview.encoding.consistency import DELETED, RecentWrites
+from gridview.index import journal_tail
 from gridview.index.block_cache import BlockCache
 from gridview.index.ledger import SHOWN_SECONDS
 
 SIZES = (15, 30, 60)
 """Issues of a project."""
 
+KEPT_CHANGES = (2, 10, 500)
+"""How many changes a container keeps besides those that it needs."""
+
+_QUESTIONS = (2, 4, 8)
+_PASSES = 0.03
+_RESTS = 3
+
 
 def play(seed: int) -> tuple[Asked, Counter[str]]:
-    """Play the scenario of this number; Difference."""
+    """Play the scenario of this number; Difference. Returns what was asked last."""
     random = Random(f"tokens {seed}")  # noqa: S311  (the same one each time)
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
-    with virtual(clock, seed), held_to(project.limits):
-        return Written(random, clock, project).play()
+    kept = mock.patch.object(journal_tail, "_KEPT_CHANGES", random.choice(KEPT_CHANGES))
+    with virtual(clock, seed), held_to(project.limits), kept:
+        return Scenario(random, clock, project).play()
 
 
-class Written(Scene):
+class Scenario(Scene):
     """A scene whose writes tokens name."""
 
     def __init__(self, random: Random, clock: Clock, project: Project) -> None:
         super().__init__(random, clock, project)
         self._is_paused = random.random() < 0.3
+        self._names_all = True
         self._journal_is_late = False
         self._readers = copy(random)
         """Chance of those who have read before: what they carry leaves everything else as it is."""
 
     def play(self) -> tuple[Asked, Counter[str]]:
-        """Let things happen, and put the question with the tokens of all of it."""
-        for _ in range(self._random.choice((5, 20, 80, 200))):
-            self._happen()
-            if self._random.random() < 0.02:
-                self._time_passes()
-        self._edits = 0
-        return self.ask()
+        """Let things happen, and put a question with the tokens of all of it, some times over."""
+        for _ in range(self._random.choice(_QUESTIONS)):
+            self._edits = self._random.choice((0, 5, 15, 40))
+            for _ in range(self._random.choice((5, 20, 80, 200))):
+                self._happen()
+                if self._random.random() < _PASSES:
+                    self._time_passes()
+            self._edits = 0
+            paused, self._names_all = self._is_paused, self._random.random() < 0.5
+            asked = self._ask()
+            self._is_paused = paused
+            self.happened["questions"] += 1
+        return asked, self.happened
 
-    def ask(self) -> tuple[Asked, Counter[str]]:
+    def _ask(self) -> Asked:
         """Put a question with the tokens of all that was written since everything was shown."""
         self._is_paused |= self._has_several_on_their_way()
         project = self._history.present()
         loaded = replace(self._loaded, project=project, oracle=Oracle(project))
-        carrier = self._carrier(loaded)
+        carrier = Carrier(
+            *(self._readers, loaded, self._written_so_far(), self._meanwhile, self.happened, self._rest)
+        )
         loaded = replace(loaded, recent=carrier.carried())
         self._journal_is_late = carrier.says_how_far
         loaded = replace(loaded, cache=self._cache())
         question = world.question(self._random, project)
         asked: Asked = self._meanwhile(lambda table: compare.put(replace(loaded, table=table), question))
         self._journal_is_late = False
-        return asked, self.happened
-
-    def _carrier(self, loaded: Loaded) -> Carrier:
-        return Carrier(self._readers, loaded, self._written_so_far(), self._meanwhile, self.happened)
+        return asked
 
     def _cache(self) -> BlockCache:
-        """That of the container that is asked."""
-        return self._loaded.cache
+        """That of the container that is asked; that of another one, now and then."""
+        share = 0.7 if self._journal_is_late else 0.1
+        return BlockCache() if self._readers.random() < share else self._loaded.cache
+
+    @override
+    def _states_ago(self, key: Key, count: int) -> int:
+        """Where a question says how far it has seen the journal, copies of it may lack all of the last half a minute."""
+        of_the_journal = key[0] == keys.journal(TENANT, PROJECT) and key[1] != keys.FOLD
+        if (
+            self._journal_is_late
+            and of_the_journal
+            and self._written.get(key)
+            and self._readers.random() < 0.5
+        ):
+            return count
+        return super()._states_ago(key, count)
+
+    def _rest(self) -> None:
+        """A minute passes, in which nobody writes."""
+        for _ in range(_RESTS):
+            for _ in range(self._readers.choice((0, 10, 40))):
+                self._happen()
+            self._time_passes()
 
     def _time_passes(self) -> None:
         """So much that everything is shown."""
@@ -98,8 +143,10 @@ class Written(Scene):
         return RecentWrites(PROJECT, FOREVER, versions)
 
     def _named(self) -> Iterable[int]:
-        """The issues that tokens name."""
-        return self._history.last_unsettled
+        """The issues that tokens name: all, or only those that the journal, or a late copy of it, may lack."""
+        if self._names_all:
+            return self._history.last_unsettled
+        return self._history.moved(self._now - self._behind - 1)
 
     def _has_several_on_their_way(self) -> bool:
         return any(count > 1 for count in self._waiting().values())

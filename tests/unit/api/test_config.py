@@ -11,8 +11,6 @@ from gridview.api import config
 from gridview.api.config import (
     ConfigurationError,
     CursorSource,
-    directory_seconds,
-    journals,
     required,
     use_fold_pace,
     use_forms,
@@ -60,17 +58,6 @@ def test_a_rate_of_writes_is_a_whole_number_and_none_by_default(monkeypatch: pyt
         monkeypatch.setenv("WRITES_PER_SECOND", wrong)
         with pytest.raises(ConfigurationError, match="WRITES_PER_SECOND"):
             writes_per_second()
-
-
-def test_new_projects_are_journalled_where_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JOURNALS", raising=False)
-    assert not journals()
-    for text, expected in (("false", False), ("true", True)):
-        monkeypatch.setenv("JOURNALS", text)
-        assert journals() is expected
-    monkeypatch.setenv("JOURNALS", "yes")
-    with pytest.raises(ConfigurationError, match="JOURNALS"):
-        journals()
 
 
 def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,18 +109,6 @@ def test_a_variable_must_be_there_and_not_empty(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("TABLE_NAME")
     with pytest.raises(ConfigurationError, match="TABLE_NAME"):
         required("TABLE_NAME")
-
-
-def test_directories_are_kept_for_as_long_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GRIDVIEW_DIRECTORY_SECONDS", raising=False)
-    assert directory_seconds() == 3
-    for given, seconds in (("0", 0), ("1.5", 1.5)):
-        monkeypatch.setenv("GRIDVIEW_DIRECTORY_SECONDS", given)
-        assert directory_seconds() == seconds
-    for given in ("", "soon", "-1", "inf", "nan"):
-        monkeypatch.setenv("GRIDVIEW_DIRECTORY_SECONDS", given)
-        with pytest.raises(ConfigurationError, match="GRIDVIEW_DIRECTORY_SECONDS"):
-            directory_seconds()
 
 
 def test_a_function_without_any_secret_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:

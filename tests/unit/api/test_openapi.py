@@ -126,7 +126,7 @@ STATUSES = {
     "update_comment": f"200 413 {VERSIONED}",
     "delete_comment": f"204 {VERSIONED}",
     "changes": f"200 400 404 409 410 422 {EVERY}",
-    "create_ticket": f"200 400 404 409 {EVERY}",
+    "create_ticket": f"200 400 404 {EVERY}",
     "issue_history": f"200 400 404 {EVERY}",
     "activity": f"200 400 404 {EVERY}",
     "list_views": f"200 400 404 {EVERY}",

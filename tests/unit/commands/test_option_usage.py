@@ -14,7 +14,6 @@ from gridview.commands.option_usage import options_in_use
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.index import blocks
-from gridview.index.fence_cache import Fences
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
@@ -22,7 +21,7 @@ from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import forms
 from gridview.support.errors import Unprocessable
-from tests.support.journalled import ADMIN, PROJECT, catalog_of, fold, new_table, puts
+from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table, puts
 from tests.unit.query.test_grouping import Loaded
 
 OPTIONS = [f"v{place}" for place in range(12)]
@@ -65,7 +64,8 @@ def test_an_indexed_list_of_options_takes_no_documents() -> None:
     field = loaded.catalog.get("kind")
     assert field is not None
     assert not options_in_use(table, loaded.catalog, field, [field.options[2].id])
-    assert [call.operation for call in table.meter.calls] == ["query", "batch_get_item"]
+    of_the_journal, of_the_index = ["get_item", "query"], ["query", "batch_get_item"]
+    assert [call.operation for call in table.meter.calls] == [*of_the_journal, *of_the_index]
 
 
 def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at_once() -> None:
@@ -116,8 +116,8 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
         options_in_use(loaded.table, loaded.catalog, field, used)
 
 
-class Journalled:
-    """A journalled project with two fields of options, and what its consumer is given."""
+class Project:
+    """A project with two fields of options, and what its consumer is given."""
 
     def __init__(self) -> None:
         self.table = new_table()
@@ -145,7 +145,7 @@ class Journalled:
 
     def consume(self, *made: Item, table: Table | None = None) -> None:
         records = [record(at, None if one["version"] == 1 else one, one) for at, one in enumerate(made, 1)]
-        assert consume(table or self.table, Catalogs(), records, lambda _: None, Fences()) is None
+        assert consume(table or self.table, Catalogs(), records, lambda _: None) is None
 
     def fold(self) -> None:
         assert fold(self.table) > 0
@@ -158,31 +158,31 @@ class Journalled:
 
 
 @pytest.fixture
-def journalled() -> Journalled:
-    """A journalled project with ten issues of kind `v0` that are folded."""
-    project = Journalled()
-    project.consume(*(project.document(num, "v0") for num in range(1, 11)))
-    project.fold()
-    return project
+def project() -> Project:
+    """A project with ten issues of kind `v0` that are folded."""
+    made = Project()
+    made.consume(*(made.document(num, "v0") for num in range(1, 11)))
+    made.fold()
+    return made
 
 
 @pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("field", ["kind", "kinds"])
 def test_what_the_journal_says_of_an_option_counts_before_it_is_folded(
-    journalled: Journalled, field: str, folded: bool
+    project: Project, field: str, folded: bool
 ) -> None:
-    assert journalled.used(field) == ["v0"]
-    journalled.consume(journalled.document(3, "v1", version=2))
+    assert project.used(field) == ["v0"]
+    project.consume(project.document(3, "v1", version=2))
     if folded:
-        journalled.fold()
-    assert journalled.used(field) == ["v0", "v1"]
-    journalled.consume(*(journalled.document(num, "v2", version=3) for num in range(1, 11)))
+        project.fold()
+    assert project.used(field) == ["v0", "v1"]
+    project.consume(*(project.document(num, "v2", version=3) for num in range(1, 11)))
     if folded:
-        journalled.fold()
-    assert journalled.used(field) == ["v2"]
+        project.fold()
+    assert project.used(field) == ["v2"]
 
 
-def test_an_option_of_which_an_item_without_entries_tells_is_in_use(journalled: Journalled) -> None:
+def test_an_option_of_which_an_item_without_entries_tells_is_in_use(project: Project) -> None:
     """Whoever put the item has died before its sort entries."""
     writes_entry = puts("xvalue")
 
@@ -192,6 +192,6 @@ def test_an_option_of_which_an_item_without_entries_tells_is_in_use(journalled: 
         return perform()
 
     with pytest.raises(SystemExit):
-        journalled.consume(journalled.document(3, "v1", version=2), table=journalled.table.seen_through(dies))
-    assert journalled.used("kind") == ["v0", "v1"]
-    assert journalled.used("kinds") == ["v0", "v1"]
+        project.consume(project.document(3, "v1", version=2), table=project.table.seen_through(dies))
+    assert project.used("kind") == ["v0", "v1"]
+    assert project.used("kinds") == ["v0", "v1"]

@@ -51,7 +51,7 @@ def table() -> MemoryTable:
 
 
 def membership(table: Table) -> BlockMembership:
-    return BlockMembership(table, Fences(), TENANT, PROJECT, journalled=False)
+    return BlockMembership(table, Fences(), TENANT, PROJECT)
 
 
 def misplaced(table: MemoryTable, *doubts: SuspectKey, through: Table | None = None) -> list[Misplaced]:

@@ -55,8 +55,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     made = Time()
-    monkeypatch.setattr(clock, "after", made.after)
-    monkeypatch.setattr(clock, "sleep", made.sleep)
+    made.rules(monkeypatch)
     return made
 
 
@@ -203,13 +202,14 @@ def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
     checked(watched, the_table(watched), time, repair=Repairs(watched, Catalogs()))
     while people.stream:
         people.deliver()
+    people.fold()
     assert people.edits > 50
     checked(table, the_table(table), time, repair=mending(table))
     assert_right(table)
 
 
-def forget_blocks(table: MemoryTable) -> None:
-    """As before there were any."""
+def lose_blocks(table: MemoryTable) -> None:
+    """All of them, and what the ledgers say of two families."""
     for pk, sk in table.items:
         if pk.startswith(keys.BLOCK_PREFIX):
             table.delete(pk, sk)
@@ -223,10 +223,10 @@ def forget_blocks(table: MemoryTable) -> None:
 
 
 @WALKS
-def test_a_project_from_before_there_were_blocks_gets_them_by_a_repair(
+def test_a_project_that_lost_its_blocks_gets_them_by_a_repair(
     table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time
 ) -> None:
-    forget_blocks(table)
+    lose_blocks(table)
     found, tally = checked(table, walk(table), time, repair=mending(table))
     assert {key_of(num) for num in range(1, ISSUES + 1)} <= set(found)
     assert tally.wrong == 0
@@ -238,10 +238,8 @@ def reindexed(table: MemoryTable) -> None:
     Worker(table, Catalogs(), lambda: 1e9, never, settling=0).work()
 
 
-def test_a_project_from_before_there_were_blocks_gets_them_by_a_reindex(
-    table: MemoryTable, time: Time
-) -> None:
-    forget_blocks(table)
+def test_a_project_that_lost_its_blocks_gets_them_by_a_reindex(table: MemoryTable, time: Time) -> None:
+    lose_blocks(table)
     reindexed(table)
     assert_right(table)
     found, _ = checked(table, the_table(table), time)

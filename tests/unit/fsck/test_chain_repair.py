@@ -38,6 +38,7 @@ def place(block_id: str) -> tuple[str, str]:
 
 def stored(*chain: Block) -> MemoryTable:
     table = MemoryTable()
+    table.put(new_head(TENANT, PROJECT))
     for block in chain:
         table.put(block.to_item(TENANT, PROJECT))
     return table
@@ -51,10 +52,20 @@ def quietly(attempted: Attempted, perform: Callable[[], Any]) -> Any:
     return perform()
 
 
+def chain_in(table: MemoryTable) -> list[Block]:
+    """The blocks in order."""
+    found = (Block.from_item(item) for key, item in table.items.items() if key[1] == DIRECTORY)
+    return sorted(found, key=lambda one: one.lower)
+
+
 def rows(table: MemoryTable) -> list[Row]:
-    """The blocks in order: id, fences, link and issues."""
-    found = sorted(map(Block.from_item, table.items.values()), key=lambda one: one.lower)
-    return [(one.id, one.lower, one.upper, one.next, list(one.members)) for one in found]
+    """The blocks in order: id, fences, link and issues. A block that fills a gap is called "gap"."""
+    known = {HEAD, "two", "three", "twin"}
+    names = {one.id: one.id if one.id in known else "gap" for one in chain_in(table)}
+    return [
+        (names[one.id], one.lower, one.upper, names.get(one.next or "", one.next), list(one.members))
+        for one in chain_in(table)
+    ]
 
 
 WHOLE: list[Row] = [
@@ -62,6 +73,10 @@ WHOLE: list[Row] = [
     ("two", G, M, "three", [2]),
     ("three", M, None, None, [3]),
 ]
+GAP: list[Row] = [(HEAD, FIRST, G, "gap", [1]), ("gap", G, M, "three", []), WHOLE[2]]
+"""Without the second block."""
+END: list[Row] = [WHOLE[0], ("two", G, M, "gap", [2]), ("gap", M, None, None, [])]
+"""Without the third."""
 
 
 def test_a_sound_chain_is_read_and_left_as_it_is() -> None:
@@ -79,24 +94,27 @@ def test_a_sound_chain_is_read_and_left_as_it_is() -> None:
 
 
 def test_a_chain_without_blocks_stays_without() -> None:
-    table = MemoryTable()
+    table = stored()
     straightened(table, quietly)
-    assert table.items == {}
+    assert table.items == stored().items
 
 
 @pytest.mark.parametrize(
     ("chain", "right"),
     [
-        ((ONE, THREE), [(HEAD, FIRST, M, "three", [1]), WHOLE[2]]),
-        ((ONE, TWO), [WHOLE[0], ("two", G, None, None, [2])]),
+        ((ONE, THREE), GAP),
+        ((ONE, TWO), END),
         ((TWO, THREE), [(HEAD, FIRST, G, "two", []), *WHOLE[1:]]),
         ((replace(ONE, upper=M, next="three"), TWO, THREE), WHOLE),
         ((replace(ONE, next="three"), TWO, THREE), WHOLE),
         ((ONE, replace(TWO, next="two"), THREE), WHOLE),
-        ((ONE, TWO, replace(THREE, upper=T, next=HEAD)), WHOLE),
+        (
+            (ONE, TWO, replace(THREE, upper=T, next=HEAD)),
+            [*WHOLE[:2], ("three", M, T, "gap", [3]), ("gap", T, None, None, [])],
+        ),
         ((replace(ONE, lower=before("a")), TWO, THREE), WHOLE),
         ((ONE, TWO, replace(THREE, id="twin", lower=G), THREE), None),
-        ((ONE, TWO, replace(THREE, lower=FIRST)), [WHOLE[0], ("two", G, None, None, [2])]),
+        ((ONE, TWO, replace(THREE, lower=FIRST)), END),
     ],
     ids=[
         "a gap",
@@ -135,7 +153,7 @@ def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> Non
     item = {**table.items[place("two")], **spoilt}
     table.put({name: value for name, value in item.items() if value is not None})
     straightened(table, quietly)
-    assert rows(table) == [(HEAD, FIRST, M, "three", [1]), WHOLE[2]]
+    assert rows(table) == GAP
 
 
 @pytest.mark.parametrize(
@@ -143,7 +161,7 @@ def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> Non
     [((ONE, THREE), 1, (G, M)), ((ONE, TWO), 2, (M, None))],
     ids=["between", "behind all"],
 )
-def test_with_a_journal_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
+def test_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
     chain: tuple[Block, ...], at: int, fences: tuple[str, str | None]
 ) -> None:
     """A neighbour may be folded further, and would never be given what is in between."""
@@ -151,10 +169,7 @@ def test_with_a_journal_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
     table = stored(*ahead)
     table.put({**new_head(TENANT, PROJECT), "last": 9, "folded": 4})
     straightened(table, quietly)
-    found = sorted(
-        (Block.from_item(item) for key, item in table.items.items() if key[1] == DIRECTORY),
-        key=lambda one: one.lower,
-    )
+    found = chain_in(table)
     assert (found[at].lower, found[at].upper) == fences
     assert (found[at].position, list(found[at].members)) == (4, [])
     assert [one.position for one in found if one is not found[at]] == [9, 9]
@@ -200,7 +215,7 @@ def test_a_lost_race_begins_anew_with_what_the_other_has_written() -> None:
 
     straightened(table, around)
     assert writes == ["transact", "transact"]
-    assert rows(table) == [(HEAD, FIRST, M, "three", [1]), ("three", M, None, None, [3, 4])]
+    assert rows(table) == [*GAP[:2], ("three", M, None, None, [3, 4])]
 
 
 def test_whoever_always_loses_gives_up_and_has_written_nothing() -> None:

@@ -8,9 +8,11 @@ import pytest
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, deleted_attributes
+from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.index.families import has_entries
+from gridview.index.journal_log import Log
 from gridview.index.sort_entries import SPECS, UnknownSpec
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
@@ -19,6 +21,7 @@ from gridview.schema.store import Catalogs
 from gridview.support import forms
 from tests.support import damage
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
+from tests.support.folds import fold_all
 
 KEY = key_of(1)
 
@@ -37,10 +40,20 @@ def table(pristine: MemoryTable) -> MemoryTable:
 
 
 def found(table: MemoryTable, key: str = KEY) -> set[tuple[DifferenceKind, str]]:
-    wrong = differences(key, collection(table, key), catalog_of(table))
+    head = Log(table, TENANT, PROJECT).head()
+    wrong = differences(key, collection(table, key), catalog_of(table), head=head)
     assert all(one.key == key for one in wrong)
     assert len({(one.kind, one.place, one.found) for one in wrong}) == len(wrong)
     return {(one.kind, one.place) for one in wrong}
+
+
+def take_in(table: MemoryTable, before: Item | None, after: Item | None) -> None:
+    """The consumer takes a change in, and the fold."""
+    assert consume(table, Catalogs(), [record(1, before, after)], print) is None
+    assert found(table, key_of((after or before or {})["num"])), (
+        "the head does not tell yet that it is committed"
+    )
+    fold_all(table, TENANT, PROJECT)
 
 
 def change_attribute(table: MemoryTable, attribute: str, **body: Any) -> None:
@@ -51,7 +64,7 @@ def put_entry(table: MemoryTable, order_id: str, sort: str, key: str = KEY) -> N
     """An entry, and the ledger says so."""
     entry = {keys.SORT: sort, "version": 1, "revision": 1}
     damage.change(table, key, damage.order_key(order_id), entry, keys.TTL_ATTRIBUTE)
-    damage.change(table, key, keys.LEDGER, {"applied": {**damage.applied(table, key), order_id: sort}})
+    damage.claim(table, key, {**damage.applied(table, key), order_id: sort})
 
 
 def test_nothing_is_wrong_with_what_bulk_loads_and_consumers_derive(table: MemoryTable) -> None:
@@ -61,7 +74,7 @@ def test_nothing_is_wrong_with_what_bulk_loads_and_consumers_derive(table: Memor
     after = {**before, "version": 2, "fields": {"a3": 7, "a4": "not indexed"}}
     table.put(after)
     assert found(table)
-    assert consume(table, Catalogs(), [record(1, before, after)], print) is None
+    take_in(table, before, after)
     assert found(table) == set()
 
 
@@ -92,14 +105,14 @@ def test_an_issue_without_values_needs_a_ledger_that_says_that_it_is_there(table
     made = damage.document(table, 8)
     table.put(made)
     assert found(table, key_of(8)) == {(DifferenceKind.LEDGER, "num")}
-    assert consume(table, Catalogs(), [record(1, None, made)], print) is None
+    take_in(table, None, made)
     assert found(table, key_of(8)) == set()
 
 
 def test_a_removed_issue_has_a_ledger_that_expires_or_none(table: MemoryTable) -> None:
     before = table.get(KEY, keys.project(TENANT, PROJECT))
     table.delete(KEY, keys.project(TENANT, PROJECT))
-    assert consume(table, Catalogs(), [record(1, before, None)], print) is None
+    take_in(table, before, None)
     assert found(table) == set()
     tombstones = collection(table, KEY)
     damage.change(table, KEY, keys.LEDGER, {}, keys.TTL_ATTRIBUTE)
@@ -173,7 +186,7 @@ def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank() ->
 
 def claim(table: MemoryTable, family: str, derived: str, key: str = KEY) -> None:
     """The ledger says that the issue has this string."""
-    damage.change(table, key, keys.LEDGER, {"applied": {**damage.applied(table, key), family: derived}})
+    damage.claim(table, key, {**damage.applied(table, key), family: derived})
 
 
 def test_while_options_are_being_moved_a_ledger_may_name_either_rank_of_an_order_without_entries(

@@ -17,7 +17,7 @@ from gridview.index import journal
 from gridview.index.journal import EXPIRES_DAYS
 from gridview.schema.store import Catalogs
 from gridview.support import clock, fold_pace
-from tests.support.journalled import PROJECT, TENANT, Derived, log_of, new_table
+from tests.support.derived_project import PROJECT, TENANT, Derived, log_of, new_table
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 

@@ -18,6 +18,7 @@ def cloud(account: Cloud) -> Cloud:
     for num in range(1, 6):
         api.made("/v1/projects/bridge/issues", {"name": f"secret {num}"})
     account.derive()
+    account.fold()
     return account
 
 

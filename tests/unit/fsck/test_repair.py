@@ -18,11 +18,12 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import repair
-from gridview.fsck.issue_diff import DifferenceKind, differences
+from gridview.fsck.issue_diff import Collection, DifferenceKind, compared
 from gridview.index import maintainer
 from gridview.index.committer import Superseded
 from gridview.index.families import with_entries
 from gridview.index.images import Underivable
+from gridview.index.journal_log import Log
 from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume
@@ -33,6 +34,7 @@ from tests.support import damage
 from tests.support.block_truth import assert_chains
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 from tests.support.depth import one_of
+from tests.support.folds import fold_all
 from tests.support.removed import remove_project
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
@@ -67,7 +69,34 @@ def wrong(table: Table, key: str = KEY) -> list[Any]:
         catalog = catalog_of(table)
     except Exception:
         assert table.get(keys.project(TENANT, PROJECT), keys.CATALOG) is None
-    return differences(key, collection(table, key), catalog)
+    found, log = Collection.of(key, collection(table, key)), log_of(table)
+    found.look_up(log.known_head())
+    found.look_behind(log.standing)
+    return compared(found, catalog)
+
+
+def log_of(table: Table) -> Log:
+    return Log(table, TENANT, PROJECT)
+
+
+def ledger_of(table: Table, key: str = KEY) -> Ledger:
+    """The ledger, which is committed."""
+    ledger = Ledger.from_item(table.get(key, keys.LEDGER, consistent=True))
+    if ledger.number:
+        record = log_of(table).standing(ledger.number)
+        assert record is not None
+        assert record.changes
+        return ledger.committed()
+    assert ledger.intent is None
+    return ledger
+
+
+def assert_blocks(table: MemoryTable, wait: Callable[[float], None] | None = None) -> None:
+    """Once all is folded, blocks are what the documents say. `wait`: as for `fold_all`."""
+    fold_all(table, TENANT, PROJECT, wait)
+    partition = keys.project(TENANT, PROJECT)
+    documents = [item for (_, sort_key), item in table.items.items() if sort_key == partition]
+    assert_chains(table, catalog_of(table), documents)
 
 
 def live(table: Table, key: str = KEY) -> dict[str, str]:
@@ -86,11 +115,11 @@ def document_in(table: Table, key: str = KEY) -> Item:
 
 
 def all_but_derived(table: MemoryTable) -> dict[tuple[str, str], Item]:
-    """All items but those of the issue, and the blocks, which it shares with others."""
+    """All items but those of the issue, and the journal and the blocks, which it shares with others."""
     return {
         key: item
         for key, item in table.items.items()
-        if key[0] != KEY and not key[0].startswith(keys.BLOCK_PREFIX)
+        if key[0] != KEY and not keys.is_block(key[0]) and not keys.is_journal(key[0])
     }
 
 
@@ -113,23 +142,20 @@ def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) 
     assert live(table) == ({} if stood is None else with_entries(sort_strings_of(catalog_of(table), stood)))
     assert stood in (None, document)
     assert all_but_derived(table) == others
-    documents = [
-        item for (_, sort_key), item in table.items.items() if sort_key == keys.project(TENANT, PROJECT)
-    ]
-    assert_chains(table, catalog_of(table), documents)
+    assert_blocks(table)
 
 
 def test_a_repaired_ledger_says_where_the_issue_may_still_be_shown(table: MemoryTable) -> None:
     """GSI1 and kept directories show blocks as they were before the repair, as they do after a consumer."""
     table.delete(KEY, damage.order_key("a1.1"))
     assert mended(table)
-    ledger = Ledger.from_item(table.items[KEY, keys.LEDGER])
+    ledger = ledger_of(table)
     left = ledger.left_by(int(clock.seconds()))
     assert left.keys() == ledger.applied.keys()
     assert left["a1.1"] == (ledger.applied["a1.1"],)
     table.delete(KEY, keys.LEDGER)
     assert mended(table)
-    left = Ledger.from_item(table.items[KEY, keys.LEDGER]).left_by(int(clock.seconds()))
+    left = ledger_of(table).left_by(int(clock.seconds()))
     assert EVERY_FAMILY in left, "of what a lost ledger knew nobody is sure"
 
 
@@ -149,8 +175,9 @@ def test_a_consumer_goes_on_from_a_repair_after_the_ledger_was_lost(table: Memor
     after = {**before, "version": 2, "fields": {**before["fields"], "a1": "2030-01-01"}}
     table.put(after)
     # Without a ledger it begins with revisions that are too low for the entries.
-    assert consume(table, Catalogs(), [record(1, before, after)], print) is not None
-    mended(table)
+    assert consume(table, Catalogs(), [record(1, before, after)], print) is None
+    assert {(one.kind, one.place) for one in wrong(table)} >= {(DifferenceKind.WRONG, "a1.1")}
+    assert mended(table)
     assert wrong(table) == []
     newest = {**after, "version": 3, "fields": {**before["fields"], "a1": "2031-01-01"}}
     table.put(newest)
@@ -164,7 +191,7 @@ def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: Memor
     late: list[Callable[[], Any]] = []
 
     def keep_entries(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "put" and attempted.key[1] != keys.LEDGER:
+        if attempted.operation == "put" and keys.is_order(attempted.key[1]):
             late.append(perform)
             raise Overloaded("The table is busy; try again.")
         return perform()
@@ -273,7 +300,7 @@ def test_what_cannot_be_derived_is_told_and_left_as_it_was(table: MemoryTable) -
 
 def test_a_ledger_that_is_too_large_is_told(table: MemoryTable) -> None:
     def too_large(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "put":
+        if attempted.operation == "put" and attempted.key[1] == keys.LEDGER:
             raise ItemTooLarge("The item would be larger than 400 KB.")
         return perform()
 
@@ -288,7 +315,7 @@ def test_it_gives_way_to_whoever_is_faster_and_then_up(table: MemoryTable) -> No
 
     def overtaken(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         nonlocal seen
-        if attempted.operation == "put":
+        if attempted.operation == "put" and attempted.key[1] == keys.LEDGER:
             seen += 1
             ledger = Ledger.from_item(table.get(KEY, keys.LEDGER))
             damage.change(table, KEY, keys.LEDGER, {"revision": ledger.revision + 1})
@@ -321,7 +348,9 @@ def test_an_index_that_is_being_built_is_written_too(table: MemoryTable) -> None
     assert wrong(table) == []
 
 
-def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(pristine: MemoryTable) -> None:
+def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(
+    pristine: MemoryTable, later: Callable[[float], None]
+) -> None:
     step = one_of(8)
     for place, planted in enumerate(one for one in PLANTED if not one.remains):
         calls = place % step
@@ -341,15 +370,18 @@ def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(pristine: Memory
             except KilledError:
                 mended(table)
                 assert wrong(table) == [], (planted.name, calls)
+                assert_blocks(table, later)
                 calls += step
             else:
                 break
         assert calls > 4
 
 
-def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(pristine: MemoryTable) -> None:
+def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(
+    pristine: MemoryTable, later: Callable[[float], None]
+) -> None:
     for planted in (one for one in PLANTED if one.name in {"entry gone", "entry under another sort string"}):
-        writes, complete = 1, False
+        writes, complete = 2, False  # the number, and then the ledger: before that there is nothing to finish
         while not complete:
             table, made = pristine.copy(), 0
             planted.inflict(table, KEY)
@@ -372,6 +404,7 @@ def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(pristine: Memory
                 table.put(after)
                 assert consume(table, Catalogs(), [record(1, before, after)], print) is None
             assert wrong(table) == [], (planted.name, writes)
+            assert_blocks(table, later)
             writes += 1
         assert writes > 8
 

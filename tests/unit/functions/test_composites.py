@@ -7,6 +7,7 @@ import pytest
 from gridview.commands.attributes import rebuild
 from gridview.encoding.attribute_values import from_wire
 from gridview.fsck.issue_diff import DifferenceKind, differences
+from gridview.index.journal_log import Log
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from tests.support.cloud import Cloud
@@ -61,7 +62,9 @@ def entries(account: Cloud, order_id: str) -> list[int]:
 
 
 def wrong(account: Cloud, project: str = "plain") -> set[tuple[DifferenceKind, str]]:
-    """What a check of every issue finds."""
+    """What a check of every issue finds, once all is folded."""
+    account.fold()
+    head = Log(account.table, TENANT, project).head()
     catalog = Catalogs().reload(account.table, TENANT, project)
     collections: dict[str, list[dict[str, Any]]] = {}
     for item in account.items():
@@ -71,7 +74,7 @@ def wrong(account: Cloud, project: str = "plain") -> set[tuple[DifferenceKind, s
     return {
         (one.kind, one.place)
         for key, items in collections.items()
-        for one in differences(key, items, catalog)
+        for one in differences(key, items, catalog, head=head)
     }
 
 

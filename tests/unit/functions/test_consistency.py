@@ -37,6 +37,7 @@ def nums(page: Any) -> list[int]:
 def indexed(account: Cloud, bridge: str) -> str:
     """The worked example's project, whose index is whole."""
     account.derive()
+    account.fold()
     return bridge
 
 
@@ -60,7 +61,7 @@ def test_an_edited_row_stands_in_its_new_place_at_once(api: Client, indexed: str
 def test_the_first_page_of_a_container_that_knows_the_directories_holds_them_too(
     account: Cloud, api: Client, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(account.modules["query"], "cache", BlockCache(60.0))
+    monkeypatch.setattr(account.modules["query"], "cache", BlockCache())
     closed = {"field": "state", "op": "eq", "value": "closed"}
     assert nums(grid(api, indexed, filter=closed, count=True)) == [2]
     edited = token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"}))

@@ -7,13 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import consistency
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.encoding.json_codec import dumps
 from gridview.index.block_cache import BlockCache
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.feed_positions import FeedPosition
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.journal import Listing
 from gridview.index.journal_log import Log
@@ -42,10 +39,9 @@ def stream(account: Cloud) -> Stream:
 
 @pytest.fixture
 def live(account: Cloud, project: str, api: Client, stream: Stream) -> str:
-    """A journalled project with three issues."""
+    """A project with three issues."""
     for attribute in (KIND, COST):
         api.made(f"{project}/attributes", attribute)
-    begin_journal(account.table, "0807", "plain")
     for name in ("one", "two", "three"):
         create(api, name)
     stream.deliver()
@@ -303,19 +299,15 @@ def test_other_definitions_are_a_reset_and_then_all_is_told(api: Client, live: s
     assert [event["id"] for event in told] == ["1.2"]
 
 
-def test_a_project_that_is_not_journalled_has_none(api: Client, project: str) -> None:
-    assert grid(api)["changes"] is None
-
-
 def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: str) -> None:
     cursor = grid(api)["changes"]
     api.made("/v1/projects", {"id": "other", "name": "Other"})
     answer = api.get("/v1/projects/other/changes", query={"since": cursor})
-    assert answer.kind in {(400, "invalid-request"), (409, "not-journalled")}
+    assert answer.kind == (400, "invalid-request")
     stranger = api.acting(tenant="0999")
     stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
     assert stranger.post(f"{PATH}/grid", {"cursor": cursor}).kind == (400, "invalid-request")
-    assert stranger.get(f"{PATH}/changes", query={"since": cursor}).status in {400, 409}
+    assert stranger.get(f"{PATH}/changes", query={"since": cursor}).kind == (400, "invalid-request")
 
 
 # Cursors in the place of tokens
@@ -383,7 +375,7 @@ def test_the_token_of_a_read_holds_as_much_of_the_journal_as_the_answer_did(
 ) -> None:
     grid(api)
     query = account.modules["query"]
-    one, other = query.cache, BlockCache(query.cache.seconds)
+    one, other = query.cache, BlockCache()
     patch(api, 1, state="closed")
     stream.deliver()
     monkeypatch.setattr(query, "cache", other)
@@ -460,16 +452,6 @@ def test_a_cursor_of_another_project_or_tenant_is_refused(api: Client, live: str
         ):
             refused = client.post(f"{path}/{call}", body, headers={HEADER: cursor})
             assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {CONSISTENCY_TOKEN})
-
-
-def test_a_project_without_a_journal_has_no_cursor_that_would_be_good(
-    account: Cloud, api: Client, project: str
-) -> None:
-    feed = account.modules["query"].cursor_source.cursors("changes")
-    catalog = account.modules["query"].catalogs.get(account.table, "0807", "plain")
-    cursor = FeedCursor(FeedPosition(2, 0, clock.seconds()), catalog.epoch).sealed(feed, catalog)
-    refused = holding(api, cursor)
-    assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {CONSISTENCY_TOKEN})
 
 
 def test_a_cursor_that_has_expired_is_no_error_and_of_no_effect(

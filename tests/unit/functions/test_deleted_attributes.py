@@ -177,6 +177,7 @@ def test_after_seven_days_it_is_removed(
     api: Client, account: Cloud, bridge: str, later: Callable[[float], None]
 ) -> None:
     account.derive()
+    account.fold()
     api.delete(START)
     account.upkeep()
     later(7 * DAY - 60)

@@ -11,7 +11,6 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.routes import ROUTES
 from gridview.commands import attributes, deleted_projects, projects
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema import restorable
@@ -35,19 +34,16 @@ ADA = Actor("0807", "ada", Role.ADMIN)
 OF_A_PROJECT = [route for route in ROUTES if route.path.startswith("/v1/projects/{project}")]
 
 
-@pytest.fixture(params=["plain", "journalled"])
-def busy(request: pytest.FixtureRequest, api: Client, account: Cloud, bridge: str) -> str:
+@pytest.fixture
+def busy(api: Client, account: Cloud, bridge: str) -> str:
     """The worked example with one of everything, derived. Its path."""
-    if request.param == "journalled":
-        begin_journal(account.table, "0807", "35e9")
     account.forget()
     api.made(f"{bridge}/issues/1/comments", {"text": "First"})
     api.made(f"{bridge}/views", {"name": "By start", "query": {"sort": [{"field": "3812"}]}})
     assert api.patch(f"{bridge}/issues/2", {"name": "Painted"}).status == 200
     assert api.delete(f"{bridge}/issues/3").status == 204
     assert api.delete(f"{bridge}/attributes/47e5").status == 204
-    if request.param == "journalled":
-        api.made(f"{bridge}/webhooks", {"url": "https://hooks.example.org"})
+    api.made(f"{bridge}/webhooks", {"url": "https://hooks.example.org"})
     account.follow()
     account.upkeep()
     return bridge
@@ -146,6 +142,7 @@ def test_a_restored_one_gives_the_answers_of_before_with_nothing_to_build(
     page = {"sort": [{"field": "3812"}], "limit": 1}
     cursor = api.post(f"{busy}/grid", page).body["next"]
     followed = api.get(f"{busy}/changes").body.get("next")
+    account.fold()
     derived = {key for key in account.table.items if key[1].startswith(("xvalue-", "blocks-"))}
     assert api.acting(user="bob", role="admin").delete(busy).status == 204
     account.upkeep()
@@ -272,6 +269,7 @@ def test_after_seven_days_it_is_removed(
     api: Client, account: Cloud, bridge: str, later: Callable[[float], None]
 ) -> None:
     account.derive()
+    account.fold()
     api.delete(bridge)
     account.upkeep()
     later(7 * DAY - 60)

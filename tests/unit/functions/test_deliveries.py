@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
 from gridview.live import deliveries, feed
@@ -41,7 +40,6 @@ def courier(account: Cloud, api: Client, receiver: Receiver, monkeypatch: pytest
 @pytest.fixture
 def path(courier: Courier, project: str) -> str:
     """A project with a journal."""
-    begin_journal(courier.account.table, "0807", "plain")
     courier.account.forget()
     return project
 
@@ -463,7 +461,6 @@ def test_a_webhook_that_fails_holds_up_neither_others_nor_other_tenants(
     """All share an invocation; the failing one is tried again from a queue of its own."""
     other = courier.account.api(tenant="0808")
     other.made("/v1/projects", {"id": "plain", "name": "Plain"})
-    begin_journal(courier.account.table, "0808", "plain")
     failing = defined(courier, path, url="https://bad.example.org/")["path"]
     working = defined(courier, path)["path"]
     elsewhere = other.made("/v1/projects/plain/webhooks", {"url": URL})["id"]

@@ -9,7 +9,6 @@ import pytest
 
 from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import BY_KEY, ROUTES
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
 from gridview.schema import ids
@@ -211,13 +210,12 @@ def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
     account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
     account.follow()
-    begin_journal(account.table, "0807", "35e9")
+    account.fold()
     status, effect = EFFECTS[operation]
     if operation in BEFORE:
         invoke(account.handlers, load(BEFORE[operation]))
         account.derive()
     if operation == "create_webhook":
-        begin_journal(account.table, "0807", "35e9")
         account.forget()
     if operation == "undo":
         told_changes.put(account.table, by=CALLER)
@@ -278,7 +276,6 @@ def test_a_hint_on_the_queue_is_heeded_while_the_job_is_due_then(account: Cloud,
 
 
 def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str) -> None:
-    begin_journal(account.table, "0807", "35e9")
     account.forget()
     account.table.put(webhooks.stored(WEBHOOK))
     deliver = account.modules["deliver"].handler
@@ -288,7 +285,6 @@ def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str
 
 
 def test_a_socket_is_opened_by_a_ticket_alone_and_gone_when_it_closes(account: Cloud, bridge: str) -> None:
-    begin_journal(account.table, "0807", "35e9")
     account.forget()
     socket = account.modules["socket"].handler
     opening = load("socket_connect")

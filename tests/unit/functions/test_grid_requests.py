@@ -122,6 +122,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
         "row number",
         "directory scan",
         "bucket count",
+        "overlay read",
         "epoch read",
         "freshness",
         "unheard read",
@@ -147,8 +148,8 @@ def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> Non
         assert {at for node in nodes_of(explained["tree"]) for at in node["rounds"]} == set(
             range(1, calls + 1)
         )
-        # The epoch, and how far the index is behind, are asked for beside the first call.
-        assert [call["round"] for call in explained["calls"]] == [1, 1, *range(1, calls + 1)]
+        # The journal, the epoch, and how far the index is behind, are asked for beside the first call.
+        assert [call["round"] for call in explained["calls"]] == [1, 1, 1, *range(1, calls + 1)]
         assert Decimal(str(explained["read_units"])) > 0
     assert api.get(PATH, query={"explain": "true"}).body.keys() >= {"explain"}
 

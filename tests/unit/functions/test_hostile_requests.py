@@ -13,7 +13,6 @@ import pytest
 
 from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import ROUTES, Route
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.metering import Meter
 from tests.support import nasty, schemas, told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
@@ -295,7 +294,6 @@ def world(shared_account: Cloud) -> Cloud:
     api.made(f"{path}/issues/2/comments", {"text": "First"})
     shared_account.derive()
     shared_account.upkeep()
-    begin_journal(shared_account.table, "0807", PROJECT)
     shared_account.table.put(webhooks.stored(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(webhooks.delivered(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(user_jobs.stored(project=PROJECT))

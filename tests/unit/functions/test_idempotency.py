@@ -11,7 +11,6 @@ import pytest
 
 from devtools.proof.faults.watched import Attempted
 from gridview.api.routes import ROUTES
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
@@ -48,7 +47,6 @@ creations = pytest.mark.parametrize("creation", CREATIONS)
 @pytest.fixture
 def bridge(account: Cloud, bridge: str) -> str:
     """The worked example, with a journal."""
-    begin_journal(account.table, "0807", "35e9")
     account.forget()
     return bridge
 

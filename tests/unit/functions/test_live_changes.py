@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.journal_log import Log
@@ -50,9 +49,8 @@ def stream(account: Cloud) -> Stream:
 
 @pytest.fixture
 def live(account: Cloud, project: str, api: Client) -> str:
-    """The path of a journalled project."""
+    """The path of a project to follow."""
     api.made(f"{project}/attributes", KIND)
-    begin_journal(account.table, "0807", "plain")
     return project
 
 
@@ -251,13 +249,6 @@ def test_a_project_that_is_gone_is_not_found(
     assert PROJECT_TOMBSTONE_DAYS > FEED_DAYS
 
 
-def test_a_project_without_a_journal_says_who_can_begin_one(api: Client, project: str) -> None:
-    for query in ({}, {"wait": "20"}):
-        answer = api.get(f"{project}/changes", query=query)
-        assert answer.kind == (409, "not-journalled")
-        assert "./dev journal begin --tenant 0807 --project plain" in answer.body["detail"]
-
-
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -279,7 +270,6 @@ def test_a_cursor_is_of_one_tenant_and_one_project(
     account: Cloud, api: Client, live: str, follower: Follower
 ) -> None:
     api.made("/v1/projects", {"name": "Other", "id": "other"})
-    begin_journal(account.table, "0807", "other")
     answer = api.get("/v1/projects/other/changes", query={"since": follower.cursor})
     assert (answer.status, [*answer.errors]) == (400, ["since"])
     stranger = api.acting(tenant="0808")
@@ -290,7 +280,6 @@ def test_a_cursor_is_of_one_tenant_and_one_project(
         assert there.status == nowhere.status == 404
         assert {**there.body, "request_id": ""} == {**nowhere.body, "request_id": ""}
     stranger.made("/v1/projects", {"name": "Plain", "id": "plain"})
-    begin_journal(account.table, "0808", "plain")
     answer = stranger.get(f"{live}/changes", query={"since": follower.cursor})
     assert (answer.status, [*answer.errors]) == (400, ["since"])
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from tests.support.cloud import Cloud
@@ -35,7 +34,6 @@ def stream(account: Cloud) -> Stream:
 def live(account: Cloud, project: str, api: Client) -> str:
     for attribute in ATTRIBUTES:
         api.made(f"{project}/attributes", attribute)
-    begin_journal(account.table, "0807", "plain")
     return project
 
 

@@ -10,13 +10,14 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import PROJECT, TENANT, in_memory
-from devtools.proof.faults.strands import Killed
 from devtools.proof.faults.watched import Attempted
 from gridview.commands.actor import Role
+from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.images import Poison
+from gridview.index.journal_log import Log
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 
@@ -66,11 +67,8 @@ def ledger_of(*nums: int) -> Callable[[Attempted], bool]:
 
 
 def derived(table: MemoryTable) -> set[int]:
-    return {
-        keys.parse_issue(pk).num
-        for (pk, sk), item in table.items.items()
-        if sk == keys.LEDGER and "intent" not in item
-    }
+    """The issues that the journal names."""
+    return {change.num for item in Log(table, TENANT, PROJECT).all_behind(0) for change in item.changes}
 
 
 def test_a_batch_that_is_done_has_no_failures(table: MemoryTable) -> None:
@@ -78,6 +76,7 @@ def test_a_batch_that_is_done_has_no_failures(table: MemoryTable) -> None:
     assert derived(table) == {1, 2, 3}
 
 
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize(
     ("nums", "failed", "first"),
     [
@@ -91,9 +90,20 @@ def test_a_batch_that_is_done_has_no_failures(table: MemoryTable) -> None:
 def test_the_first_record_that_is_not_done_is_named_by_its_sequence_number(
     table: MemoryTable, nums: tuple[int, ...], failed: tuple[int, ...], first: int
 ) -> None:
-    busy = failing(table, ledger_of(*failed), Overloaded("busy"))
-    assert answer(busy, batch(table, *nums)) == {"batchItemFailures": [{"itemIdentifier": f"{first:021d}"}]}
+    """Another invocation is always faster at the issues that fail."""
+    raced = failing(table, ledger_of(*failed), ConditionFailed(None))
+    assert answer(raced, batch(table, *nums)) == {"batchItemFailures": [{"itemIdentifier": f"{first:021d}"}]}
     assert derived(table) == {*nums} - {*failed}
+
+
+def test_where_the_fate_of_one_ledger_is_unknown_the_whole_batch_is_delivered_again(
+    table: MemoryTable,
+) -> None:
+    busy = failing(table, ledger_of(2), Overloaded("busy"))
+    assert answer(busy, batch(table, 1, 2, 3)) == {"batchItemFailures": [{"itemIdentifier": f"{11:021d}"}]}
+    assert derived(table) == set()
+    assert answer(table, batch(table, 1, 2, 3)) == {"batchItemFailures": []}
+    assert derived(table) == {1, 2, 3}
 
 
 def test_a_table_that_cannot_be_read_fails_the_whole_batch(table: MemoryTable) -> None:
@@ -140,27 +150,3 @@ def test_an_unforeseen_error_is_raised_so_that_lambda_delivers_everything_again(
     denied = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "PutItem")
     with pytest.raises(ClientError):
         answer(failing(table, ledger_of(2), denied), batch(table, 1, 2))
-
-
-def test_an_intent_is_not_put_over_what_the_one_before_it_has_come_to(table: MemoryTable) -> None:
-    """Both have one revision. Who put another over the finished ledger and died would leave it unfinished, with nobody to come."""
-    records, last = batch(table, 1), list[Item]()
-
-    def dies(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.item is not None and attempted.key[1] == keys.LEDGER and "intent" not in attempted.item:
-            last.append(dict(attempted.item))
-            raise Killed
-        return perform()
-
-    with pytest.raises(Killed):
-        answer(table.seen_through(dies), records)
-    (done,) = last
-
-    def meanwhile(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if last and attempted.writes and attempted.key[1] == keys.LEDGER:
-            table.put(last.pop())
-        return perform()
-
-    assert answer(table.seen_through(meanwhile), records) == {"batchItemFailures": []}
-    assert last == []
-    assert table.items[done[keys.PK], keys.LEDGER] == done

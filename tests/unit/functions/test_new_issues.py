@@ -31,6 +31,7 @@ def nums(page: Any) -> list[int]:
 def indexed(account: Cloud, bridge: str) -> str:
     """The worked example's project, whose index is whole."""
     account.derive()
+    account.fold()
     account.forget()
     return bridge
 
@@ -55,6 +56,7 @@ def test_an_import_is_in_rows_counts_groups_and_places_at_once(
     place = api.get(f"{indexed}/issues/{new[5]}/position", query={"sort": "-3812"}).body
     assert place["position"] == nums(page).index(new[5])
     account.derive()
+    account.fold()
     account.forget()
     settled = grid(api, indexed, sort=sort)
     assert nums(settled) == nums(page)
@@ -104,6 +106,7 @@ def test_an_idle_project_is_not_searched_for_new_issues(
 ) -> None:
     imported(api, indexed, 2)
     account.derive()
+    account.fold()
     account.forget()
     grid(api, indexed)
     lately = grid(api, indexed, explain=True)["explain"]
@@ -111,4 +114,5 @@ def test_an_idle_project_is_not_searched_for_new_issues(
     idle = grid(api, indexed, explain=True)["explain"]
     assert "unheard read" in str(lately["tree"])
     assert "unheard read" not in str(idle["tree"])
-    assert idle["read_units"] <= lately["read_units"]
+    of_the_head = 1  # of the journal, which is read again after a minute
+    assert idle["read_units"] - of_the_head <= lately["read_units"]

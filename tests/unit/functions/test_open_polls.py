@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.live import open_polls
@@ -29,8 +28,7 @@ PARTITION = keys.polls("0807")
 
 @pytest.fixture
 def live(account: Cloud, project: str) -> str:
-    """The path of a journalled project."""
-    begin_journal(account.table, "0807", "plain")
+    """The path of a project to follow."""
     return project
 
 
@@ -279,7 +277,6 @@ def test_more_than_the_tenant_may_have_end_the_oldest_and_other_tenants_wait_in_
     assert sum(not one.is_over for one in crowd) <= 10
     stranger = account.api(tenant="0808")
     stranger.made("/v1/projects", {"name": "Plain", "id": "plain"})
-    begin_journal(account.table, "0808", "plain")
     cursor = stranger.get("/v1/projects/plain/changes").body["next"]
     query = {"since": cursor, "wait": "20"}
     theirs = scene.start(lambda: stranger.get("/v1/projects/plain/changes", query=query))

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.live import changes, push_pages, push_shares, pushes, seats, socket_store
 from gridview.live.push_shares import BATCH_SECONDS, Share, shared_out
@@ -42,10 +41,9 @@ def wire(account: Cloud, virtual: VirtualTime, monkeypatch: pytest.MonkeyPatch) 
     return timed
 
 
-def journalled(account: Cloud, tenant: str, project: str = "plain") -> Client:
+def with_project(account: Cloud, tenant: str, project: str = "plain") -> Client:
     api = account.api(tenant=tenant)
     api.made("/v1/projects", {"name": project, "id": project})
-    begin_journal(account.table, tenant, project)
     return api
 
 
@@ -82,7 +80,7 @@ def test_the_worst_of_one_tenant_delays_no_other(
     """
     # Users who open them one after the other, over minutes.
     monkeypatch.setattr("gridview.live.seat_store.START_BUCKET", TokenBucket(10_000, 2))
-    api, neighbour = journalled(account, "0807"), journalled(account, "1910")
+    api, neighbour = with_project(account, "0807"), with_project(account, "1910")
     stream, commits = Stream(account), Commits(account)
     clients = worst_of(account, api, ["ann", "bob"])
     theirs = connected(account, neighbour, PATH)
@@ -116,7 +114,7 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 2)
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
     fits = round(2 * BATCH_SECONDS / POST_SECONDS)
     clients = []
@@ -144,7 +142,7 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
 def test_what_was_not_sent_in_time_comes_with_the_next_change(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
     clients = [connected(account, api.acting(user=f"u{number}"), PATH) for number in range(10)]
     for one in clients:
@@ -166,7 +164,7 @@ def test_what_was_not_sent_in_time_comes_with_the_next_change(
 def test_an_owed_project_that_is_late_again_stays_owed(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
     client = connected(account, api, PATH)
     client.subscribe()
@@ -184,7 +182,7 @@ def test_an_owed_project_that_is_late_again_stays_owed(
 def test_a_tenant_whose_items_cannot_be_read_for_now_is_owed_and_delays_no_other(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api, neighbour = journalled(account, "0807"), journalled(account, "1910")
+    api, neighbour = with_project(account, "0807"), with_project(account, "1910")
     stream, commits = Stream(account), Commits(account)
     ours, theirs = connected(account, api, PATH), connected(account, neighbour, PATH)
     for one, by in ((ours, api), (theirs, neighbour)):
@@ -209,7 +207,9 @@ def test_a_tenant_whose_items_cannot_be_read_for_now_is_owed_and_delays_no_other
 def test_projects_are_served_side_by_side_and_each_in_order(
     account: Cloud, virtual: VirtualTime, wire: TimedWire
 ) -> None:
-    apis = [journalled(account, tenant, project) for tenant in ("0807", "1910") for project in ("one", "two")]
+    apis = [
+        with_project(account, tenant, project) for tenant in ("0807", "1910") for project in ("one", "two")
+    ]
     stream, commits = Stream(account), Commits(account)
     clients = []
     for place, api in enumerate(apis):
@@ -238,7 +238,7 @@ def test_a_user_with_many_sockets_leaves_another_of_the_project_a_turn(
     """The time is enough for some five messages: each user's first socket comes before anyone's second."""
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 1)
     monkeypatch.setattr("gridview.live.socket_calls.BATCH_SECONDS", 0.045)
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
     clients = [connected(account, api.acting(user="ann"), PATH) for _ in range(10)]
     clients += [connected(account, api.acting(user="bob"), PATH)]
@@ -257,7 +257,7 @@ def test_reading_leaves_time_to_send_what_was_read(
 ) -> None:
     """40 filters that take 50 ms each: more than a batch's time."""
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 1)
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
     clients = [connected(account, api, PATH) for _ in range(4)]
     for number in range(seats.MAX_USER_ROWS):
@@ -279,7 +279,7 @@ def test_reading_leaves_time_to_send_what_was_read(
 def test_a_private_view_wakes_its_followers_only(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     commits = Commits(account)
     view = api.made(f"{PATH}/views", {"name": "Mine", "query": {"filter": named("a")}})["id"]
     other = api.made(f"{PATH}/views", {"name": "Other", "query": {"filter": named("b")}})["id"]
@@ -310,7 +310,7 @@ def test_one_filter_is_judged_once_for_all_who_follow_it(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same rows in other words, and by a view that two users follow."""
-    api = journalled(account, "0807")
+    api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
     shared = {"name": "Shared", "visibility": "shared", "query": {"filter": named("a")}}
     view = api.made(f"{PATH}/views", shared)["id"]

@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError
 
 from devtools.proof.faults.adversary import record
 from gridview.commands import undo
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.sessions import acting_for
 from gridview.encoding import keys
 from gridview.index.freshness import Notes
@@ -64,14 +63,14 @@ def busy(shared_account: Cloud) -> Cloud:
     _read(api, path)
     _write(api, account, path)
     _grow_and_shrink(api, account)
-    _log_and_fold(api, account)
+    _build_and_deliver(api, account)
     _follow(api, account)
     _connect(api, account)
     _in_bulk(api, account)
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
     assert [one["id"] for one in api.get("/v1/deleted-projects").body["items"]] == ["35e9"]
     assert api.post("/v1/deleted-projects/35e9/restore", headers={"idempotency-key": "p"}).status == 200
-    for project in ("35e9", "bulk", "logged"):
+    for project in ("35e9", "bulk", "tower"):
         removed(api, f"/v1/projects/{project}")
     account.upkeep()
     account.modules["upkeep"].handler({"task": "check"}, Context())
@@ -80,9 +79,8 @@ def busy(shared_account: Cloud) -> Cloud:
 
 
 def _follow(api: Client, account: Cloud) -> None:
-    """Changes of a journalled project are followed, past a number that a consumer has left."""
+    """Changes of a project are followed, past a number that a consumer has left."""
     project = api.made("/v1/projects", {"name": "Followed", "id": "followed"})["id"]
-    begin_journal(account.table, "0807", project)
     path, stream, log = f"/v1/projects/{project}", Stream(account), Log(account.table, "0807", project)
     since = api.get(f"{path}/changes").body["next"]
     log.reserve(1)
@@ -107,7 +105,6 @@ def _connect(api: Client, account: Cloud) -> None:
     """Sockets open, follow rows past a number that a consumer has left, are renewed, looked for and closed."""
     path, stream = "/v1/projects/connected", Stream(account)
     api.made("/v1/projects", {"name": "Connected", "id": "connected"})
-    begin_journal(account.table, "0807", "connected")
     commits = Commits(account)
     client = connected(account, api, path)
     view = api.made(f"{path}/views", {"name": "Open", "query": {"filter": OPEN}})["id"]
@@ -151,11 +148,11 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
     api.made(f"{path}/issues", {"name": "told"})
     account.follow()
     deliver = account.modules["deliver"].handler
-    hint = Hint(keys.outbox("0807", "logged", hook), clock.now())
+    hint = Hint(keys.outbox("0807", "tower", hook), clock.now())
     turn, slow_turn = ({"Records": [{"body": body_of(one)}]} for one in (hint, hint._replace(part=1)))
     assert deliver(turn, Context(60_000))["attempts"] == 1
     (told,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
-    Log(account.table, "0807", "logged").reserve(1)  # a number that nobody uses
+    Log(account.table, "0807", "tower").reserve(1)  # a number that nobody uses
     api.made(f"{path}/issues", {"name": "behind it"})
     account.follow()
     assert api.post(f"{path}/webhooks/{hook}/deliveries/{told['id']}/replay").status == 202
@@ -164,12 +161,12 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
         seconds = clock.seconds
         patch.setattr(clock, "seconds", lambda: seconds() + 10)
         assert deliver(slow_turn, Context(60_000))["disabled"] == 1
-        again = {"Records": [{"body": body_of(Hint(keys.outbox("0807", "logged", spare), clock.now()))}]}
+        again = {"Records": [{"body": body_of(Hint(keys.outbox("0807", "tower", spare), clock.now()))}]}
         assert deliver(again, Context(60_000))["attempts"] == 2
     other = api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"]
-    account.table.delete(keys.webhooks("0807", "logged"), other)
+    account.table.delete(keys.webhooks("0807", "tower"), other)
     deliver(
-        {"Records": [{"body": body_of(Hint(keys.outbox("0807", "logged", other), clock.now()))}]},
+        {"Records": [{"body": body_of(Hint(keys.outbox("0807", "tower", other), clock.now()))}]},
         Context(60_000),
     )
 
@@ -282,26 +279,31 @@ def _take_back(api: Client, account: Cloud, path: str) -> None:
 
 
 def _grow_and_shrink(api: Client, account: Cloud) -> None:
-    """A block that is split, and one that is merged again."""
+    """A block that the fold splits, and one that it merges again."""
     api.made("/v1/projects", {"id": "many", "name": "Many"})
     for _ in range(MANY // 20):
         api.batch("many", *[{"create": {"name": "one"}}] * 20)
     account.derive()
+    account.upkeep()
+    grown = _blocks(account, "many")
     for first in range(1, MANY, 20):
         api.batch("many", *[{"delete": {"num": num}} for num in range(first, first + 20)])
     account.derive()
+    account.upkeep()
+    assert _blocks(account, "many") < grown
 
 
-def _log_and_fold(api: Client, account: Cloud) -> None:
-    """A journalled project, in which a pass finds something to change."""
-    api.made("/v1/projects", {"id": "logged", "name": "Logged"})
-    path = "/v1/projects/logged"
-    begin_journal(account.table, "0807", "logged")
-    vars(account.modules["command"])["journalled"] = True
-    try:
-        api.made("/v1/projects", {"id": "begun", "name": "Begun"})
-    finally:
-        vars(account.modules["command"])["journalled"] = False
+def _blocks(account: Cloud, project: str) -> int:
+    """How many blocks a project has, once upkeep has folded all that waits."""
+    assert Log(account.table, "0807", project).head().waiting == 0
+    prefix = f"{keys.BLOCK_PREFIX}0807.{project}."
+    return sum(partition.startswith(prefix) for partition, _ in account.table.items)
+
+
+def _build_and_deliver(api: Client, account: Cloud) -> None:
+    """A project with webhooks, in which a pass finds something to change."""
+    api.made("/v1/projects", {"id": "tower", "name": "Tower"})
+    path = "/v1/projects/tower"
     api.made(f"{path}/attributes", PLAIN)
     webhook = api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"]
     assert api.post(f"{path}/webhooks/{webhook}/rotate").status == 200
@@ -441,10 +443,12 @@ def test_a_call_out_of_reach_is_denied(account: Cloud) -> None:
     for function in ("query", "command", "live"):
         with acting_for("0807"), pytest.raises(ClientError, match="not authorized"):
             account.modules[function].table.put(block)
-    account.modules["maintain"].table.put(block)
+    with pytest.raises(ClientError, match="not authorized"):
+        account.modules["maintain"].table.put(block)
+    account.modules["upkeep"].table.put(block)
     asked = Asked(
         "dynamodb:PutItem",
         "table",
         (("dynamodb:Attributes", ("PK", "SK")), ("dynamodb:LeadingKeys", (block["PK"],))),
     )
-    assert {tuple(sorted(one.context)) for one in account.asked["maintain"]} >= {asked.context}
+    assert {tuple(sorted(one.context)) for one in account.asked["upkeep"]} >= {asked.context}

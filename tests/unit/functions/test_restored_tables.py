@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.index import journal_tail
@@ -28,7 +27,6 @@ AGAIN = pytest.mark.parametrize("again", [0, 1, 3, 5])
 
 @pytest.fixture
 def path(account: Cloud, project: str) -> str:
-    begin_journal(account.table, "0807", "plain")
     account.forget()
     return project
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding.json_codec import dumps
 from tests.support import nasty
 from tests.support.cloud import Cloud
@@ -56,7 +55,6 @@ def followed(shared_account: Cloud) -> tuple[Client, str]:
     for attribute in nasty.ATTRIBUTES:
         owner.made(f"{PATH}/attributes", attribute)
     owner.made(f"{PATH}/indexes", {"sort": COMPOSITE})
-    begin_journal(shared_account.table, "0807", "keyed")
     shared_account.upkeep()
     before: str = owner.get(f"{PATH}/changes").body["next"]
     answer = owner.batch("keyed", *({"create": issue} for issue in nasty.issues(ISSUES, 1)))

@@ -21,7 +21,6 @@ from schemathesis.generation.case import Case
 from schemathesis.transport.wsgi import WSGI_TRANSPORT
 
 from gridview.api.routes import ROUTES
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.metering import Meter
 from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
@@ -202,7 +201,6 @@ def world(shared_account: Cloud) -> Cloud:
         api.made(f"{path}/issues/{num}/comments", {"text": "First"})
     shared_account.derive()
     shared_account.upkeep()
-    begin_journal(shared_account.table, "0807", PROJECT.id)
     for webhook in PROJECT.webhooks:
         shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
         shared_account.table.put(webhooks.delivered(webhook, project=PROJECT.id))

@@ -7,6 +7,7 @@ import pytest
 from gridview.commands.attributes import rebuild
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
+from gridview.index.ledger import Ledger
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
 from tests.support.http import Client
@@ -29,12 +30,13 @@ def words(account: Cloud, family: str, num: int = 1) -> set[str]:
     """The words under which an issue stands in a family, as its ledger has it."""
     ledger = account.table.get(f"issue-0807.plain.{num:08d}", keys.LEDGER, consistent=True)
     assert ledger is not None
-    derived = ledger["applied"].get(family)
+    derived = Ledger.from_item(ledger).target().get(family)
     return set(body_of(derived).split("\x01")) if derived else set()
 
 
 def families(account: Cloud) -> set[str]:
-    """The families with words in which issues stand, by their blocks."""
+    """The families with words in which issues are, by their blocks, once all is folded."""
+    account.fold()
     found = {item["SK"]["S"].split(".", 2)[2] for item in account.items() if "write_id" in item}
     return {family for family in found if family.endswith(".has")}
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.watched import Attempted, Watched
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.live import seat_store, seats, sockets
 from gridview.live.known_owners import KnownOwners
@@ -20,8 +19,7 @@ from tests.support.stream import Stream
 
 @pytest.fixture
 def live(account: Cloud, project: str) -> str:
-    """The path of a journalled project."""
-    begin_journal(account.table, "0807", "plain")
+    """The path of a project to follow."""
     return project
 
 
@@ -87,7 +85,6 @@ def test_the_sockets_of_a_user_count_in_all_projects(
     account: Cloud, api: Client, live: str, now: list[float]
 ) -> None:
     api.made("/v1/projects", {"name": "Other", "id": "other"})
-    begin_journal(account.table, "0807", "other")
     first = connected(account, api, "/v1/projects/other")
     for _ in range(seats.MAX_USER_SOCKETS):
         now[0] += 1

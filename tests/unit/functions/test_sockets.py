@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.index.journal_log import Log
 from gridview.live import changes, seats, socket_store, sockets
@@ -34,9 +33,8 @@ def stream(account: Cloud) -> Stream:
 
 @pytest.fixture
 def live(account: Cloud, project: str, api: Client) -> str:
-    """The path of a journalled project."""
+    """The path of a project to follow."""
     api.made(f"{project}/attributes", KIND)
-    begin_journal(account.table, "0807", "plain")
     return project
 
 
@@ -101,8 +99,6 @@ def test_who_gets_no_ticket(account: Cloud, api: Client, live: str) -> None:
     assert api.acting(role="viewer").post(f"{live}/tickets").status == 200
     assert api.post(f"{live}/tickets", {"for": "ever"}).status == 400
     assert api.claiming(exp=None).post(f"{live}/tickets").status == 401
-    api.made("/v1/projects", {"name": "Quiet", "id": "quiet"})
-    assert api.post("/v1/projects/quiet/tickets").kind == (409, "not-journalled")
 
 
 def test_nothing_is_stored_of_a_ticket_before_it_is_used(account: Cloud, api: Client, live: str) -> None:
@@ -534,7 +530,6 @@ def test_two_tenants_with_equal_projects_hear_their_own(
 ) -> None:
     others = api.acting(tenant="1910")
     others.made("/v1/projects", {"name": "Plain", "id": "plain"})
-    begin_journal(account.table, "1910", "plain")
     commits = Commits(account)
     ours, theirs = connected(account, api, live), connected(account, others, live)
     cursor = api.get(f"{live}/changes").body["next"]
@@ -563,7 +558,6 @@ def test_one_project_that_cannot_be_told_holds_up_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     api.made("/v1/projects", {"name": "Other", "id": "other"})
-    begin_journal(account.table, "0807", "other")
     commits = Commits(account)
     stuck, fine = connected(account, api, "/v1/projects/other"), connected(account, api, live)
     for one in (stuck, fine):
@@ -712,7 +706,6 @@ def test_a_tenant_has_so_many_sockets(
     assert SocketClient(account).connect(ticket(api, live)) == 429
     others = api.acting(tenant="1910")
     others.made("/v1/projects", {"name": "Plain", "id": "plain"})
-    begin_journal(account.table, "1910", "plain")
     connected(account, others, live)
     clients[0].leave()
     connected(account, api, live)
@@ -850,7 +843,6 @@ def test_no_other_user_and_no_other_project_renews_a_socket(
     account: Cloud, api: Client, live: str, client: SocketClient
 ) -> None:
     api.made("/v1/projects", {"name": "Other", "id": "other"})
-    begin_journal(account.table, "0807", "other")
     for wrong in (ticket(api.acting(user="bob"), live), ticket(api, "/v1/projects/other")):
         assert client.say(do="renew", ticket=wrong)[0]["error"]["status"] == 401
     bob = connected(account, api.acting(user="bob"), live)

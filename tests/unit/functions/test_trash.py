@@ -13,6 +13,7 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.fsck.repair import mend
+from gridview.index.journal_log import Log
 from gridview.index.ledger import Ledger
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -355,9 +356,11 @@ def test_what_cannot_be_chosen_any_more_does_not_come_back(api: Client, account:
 
 
 def differences_of(account: Cloud, project: str, num: int) -> list[Any]:
-    key = keys.issue("0807", project, num)
+    """What a check of an issue finds, once all is folded."""
+    account.fold()
+    key, head = keys.issue("0807", project, num), Log(account.table, "0807", project).head()
     catalog = Catalogs().get(account.table, "0807", project)
-    return differences(key, account.table.query_all(key, consistent=True), catalog)
+    return differences(key, account.table.query_all(key, consistent=True), catalog, head=head)
 
 
 def test_the_check_finds_a_trashed_and_a_restored_issue_right(

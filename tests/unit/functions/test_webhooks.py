@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
 from gridview.live.webhook import SECRETS
@@ -25,7 +24,6 @@ ALL = ["create", "update", "delete", "restore"]
 @pytest.fixture
 def followed(account: Cloud, project: str) -> str:
     """The path of the webhooks of a project with a journal."""
-    begin_journal(account.table, "0807", "plain")
     account.forget()
     return f"{project}/webhooks"
 
@@ -131,15 +129,6 @@ def test_events_are_told_in_their_order(api: Client, followed: str) -> None:
     assert api.made(followed, {"url": URL, "events": ["delete", "create"]})["events"] == ["create", "delete"]
 
 
-def test_a_project_without_a_journal_has_no_webhooks(api: Client, account: Cloud, project: str) -> None:
-    before = account.items()
-    answer = api.post(f"{project}/webhooks", {"url": URL})
-    assert answer.kind == (409, "not-journalled")
-    assert "journal" in answer.body["detail"]
-    assert account.items() == before
-    assert api.get(f"{project}/webhooks").body["items"] == []
-
-
 def test_a_project_has_twenty_at_most(api: Client, followed: str) -> None:
     made = [api.made(followed, {"url": URL})["id"] for _ in range(20)]
     assert len(set(made)) == 20
@@ -184,7 +173,6 @@ def test_another_tenants_webhook_answers_as_one_that_there_is_not(
 ) -> None:
     stranger = account.api(tenant="0808")
     stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
-    begin_journal(account.table, "0808", "plain")
     before, missing = account.items(), f"{followed}/w000000000000"
     for path in (webhook, missing):
         for answer in (
@@ -266,7 +254,6 @@ def test_the_webhooks_of_a_deleted_project_are_not_found(api: Client, followed: 
 def test_a_project_takes_its_webhooks_along(api: Client, account: Cloud, followed: str, webhook: str) -> None:
     api.made(followed, {"url": URL})
     api.made("/v1/projects", {"id": "kept", "name": "Kept"})
-    begin_journal(account.table, "0807", "kept")
     kept = api.made("/v1/projects/kept/webhooks", {"url": URL})["id"]
     removed(api, "/v1/projects/plain")
     account.upkeep()

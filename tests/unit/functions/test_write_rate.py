@@ -11,7 +11,6 @@ from botocore.exceptions import ClientError
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.api.routes import ROUTES, Route
 from gridview.commands import undo
-from gridview.commands.journals import begin_journal
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.metering import Meter
 from gridview.encoding import keys
@@ -153,7 +152,6 @@ def both(
     account.table.put(webhooks.stored(WEBHOOK, project="plain"))
     account.table.put(webhooks.delivered(WEBHOOK, project="plain"))
     account.table.put(user_jobs.stored(project="plain"))
-    begin_journal(account.table, "0807", "plain")
     api.made(f"{project}/issues/1/comments", {"text": "First"})
     told_changes.put(account.table, project="plain")
     # The clock of the functions stands still at another time.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from random import Random
 from typing import Any
 
@@ -24,6 +25,8 @@ CATALOG = Catalog("0807", "35e9", 1, BUILTINS["state"].options, (), 1)
 ORDER = "a1.1"
 FEW = "a2.1"
 NUMBERS = "num"
+NOW = inf
+"""Nothing that was read before goes together with what is known of the journal."""
 
 
 class Clock:
@@ -63,8 +66,8 @@ def filled(count: int = 200) -> MemoryTable:
     return table
 
 
-def reader(table: MemoryTable, cache: BlockCache | None = None) -> BlockReader:
-    return BlockReader(table.metered(), CATALOG, cache or BlockCache(0))
+def reader(table: MemoryTable, cache: BlockCache | None = None, since: float = 0.0) -> BlockReader:
+    return BlockReader(table.metered(), CATALOG, cache or BlockCache(), since)
 
 
 def rounds(one: BlockReader) -> int:
@@ -122,7 +125,7 @@ def test_a_directory_does_not_transfer_sets_nor_names_of_others() -> None:
             seen.extend(found.spans)
             return found
 
-    BlockReader(Seen(), CATALOG, BlockCache(0)).directories([ORDER])
+    BlockReader(Seen(), CATALOG, BlockCache(), 0.0).directories([ORDER])
     assert seen
     wanted = {keys.PK, keys.SK, keys.SORT, "size", "upper", "next", "write_id"}
     assert all(item.keys() <= wanted for items in seen for item in items)
@@ -174,40 +177,46 @@ def test_what_was_read_is_not_read_again() -> None:
     assert held(one, directory) == sorted(unique(200))
 
 
-def test_a_warm_container_reads_the_directory_only_and_then_not_even_that() -> None:
+def test_a_warm_container_reads_nothing_while_the_journal_tells_what_has_changed() -> None:
     table, clock = filled(), Clock()
-    cache = BlockCache(3, clock=clock)
+    cache = BlockCache(clock=clock)
     everything(reader(table, cache), ORDER)
+    clock.now += 600
     warm = reader(table, cache)
     directory = everything(warm, ORDER)
-    assert rounds(warm) == 0
     assert held(warm, directory) == sorted(unique(200))
+    assert (rounds(warm), warm.reads.blocks, warm.age) == (0, 0, 600)
+    assert warm.reads.cached > 0
+
+
+def test_what_the_index_listed_is_read_again_once_the_journal_is_known_from_later_on() -> None:
+    """And after a quarter of an hour. Blocks stay."""
+    table, clock = filled(), Clock()
+    cache = BlockCache(clock=clock)
+    everything(reader(table, cache), ORDER)
     clock.now += 2
-    assert warm.age == 0
-    assert reader(table, cache).directories([ORDER])[ORDER].age == 2
+    renewed = reader(table, cache, since=NOW)
+    directory = everything(renewed, ORDER)
+    assert held(renewed, directory) == sorted(unique(200))
+    assert (renewed.reads.blocks, renewed.reads.ranges) == (0, len(directory.entries))
+    assert (rounds(renewed), renewed.age) == (2, 0.0)
+    clock.now += 899
+    assert reader(table, cache).directories([ORDER])[ORDER].age == 899
     clock.now += 1
-    later = reader(table, cache)
-    assert held(later, everything(later, ORDER)) == sorted(unique(200))
-    assert rounds(later) == 1
-    assert later.reads.blocks == 0
-    assert later.reads.cached > 0
-    clock.now += 60
-    assert held(later, everything(later, ORDER)) == sorted(unique(200))
-    much_later = reader(table, cache)
-    everything(much_later, ORDER)
-    assert rounds(much_later) == 2
-    assert (much_later.reads.blocks, much_later.reads.ranges) == (0, len(directory.entries))
+    old = reader(table, cache)
+    everything(old, ORDER)
+    assert (rounds(old), old.reads.blocks, old.reads.ranges) == (2, 0, len(directory.entries))
 
 
 def test_only_what_changed_is_read_again() -> None:
-    table, cache = filled(), BlockCache(0)
+    table, cache = filled(), BlockCache()
     directory = everything(reader(table, cache), FEW)
     block = build(FEW, sorted(few(200)))[0]
     item = table.get(*_key(FEW, directory.entries[0].id))
     assert item is not None
     block = changed(Block.from_item(item), BlockChange(add=frozenset([sort_string("a", 900)])))
     chains.put_chain(table, CATALOG, [block])
-    again = reader(table, cache)
+    again = reader(table, cache, since=NOW)
     assert 900 in again.block(FEW, everything(again, FEW).entries[0]).members
     assert again.reads.blocks == 1
 
@@ -216,16 +225,8 @@ def _key(family: str, block_id: str) -> tuple[str, str]:
     return keys.block("0807", "35e9", family, block_id), keys.directory("0807", "35e9", family)
 
 
-def test_directories_are_not_kept_when_that_is_asked_for() -> None:
-    table, cache = filled(), BlockCache(0)
-    reader(table, cache).directories([ORDER])
-    again = reader(table, cache)
-    again.directories([ORDER])
-    assert rounds(again) == 1
-
-
 def test_a_cache_holds_so_many_bytes_and_forgets_what_was_not_used_for_longest() -> None:
-    cache = BlockCache(0, size=3_000)
+    cache = BlockCache(size=3_000)
     one, two, three = (replace(Block.head(FEW), write_id=f"d{at}") for at in range(3))
     for at, block in enumerate((one, two)):
         cache.keep_block(f"p{at}", block, 500)
@@ -241,41 +242,47 @@ def test_a_cache_holds_so_many_bytes_and_forgets_what_was_not_used_for_longest()
 
 
 def test_what_is_kept_of_one_tenant_is_never_shown_to_another() -> None:
-    table, cache = filled(), BlockCache(3)
+    table, cache = filled(), BlockCache()
     everything(reader(table, cache), ORDER)
     for other in (replace(CATALOG, tenant="0808"), replace(CATALOG, project="35ea")):
-        stranger = BlockReader(table.metered(), other, cache)
+        stranger = BlockReader(table.metered(), other, cache, 0.0)
         assert stranger.directories([ORDER])[ORDER].entries == ()
         assert rounds(stranger) == 1
 
 
-def test_sort_strings_are_kept_only_when_the_index_had_all_of_them() -> None:
-    table, cache = filled(), BlockCache(0)
+def test_sort_strings_that_the_index_had_not_all_of_are_kept_no_longer_than_directories() -> None:
+    """The journal says what is missing, for as long as they are used."""
+    table, cache = filled(), BlockCache()
     key = unique(200)[0]
     table.delete(keys.issue("0807", "35e9", number_of(key)), keys.order("0807", "35e9", ORDER))
     everything(reader(table, cache), ORDER)
     put_keys(table, ORDER, [key])
-    again = reader(table, cache)
+    kept = reader(table, cache)
+    directory = everything(kept, ORDER)
+    (entry,) = (one for one in directory.entries if range_of(one).covers(key))
+    assert key not in kept.keys(ORDER, entry, WHOLE)
+    again = reader(table, cache, since=NOW)
     assert held(again, everything(again, ORDER)) == sorted(unique(200))
 
 
-def test_the_sort_strings_of_a_part_of_a_block_are_kept_as_long_as_directories() -> None:
-    table, clock = filled(), Clock()
+def test_the_sort_strings_of_a_part_of_a_block_serve_that_part_and_those_of_a_block_each_part() -> None:
+    table = filled()
     first = reader(table).directories([ORDER])[ORDER].entries[0]
     part, beyond = Range(FIRST, unique(200)[5]), Range(FIRST, unique(200)[6])
 
-    def ranges_read(cache: BlockCache, between: Range) -> int:
-        one = reader(table, cache)
+    def ranges_read(cache: BlockCache, between: Range, since: float = 0.0) -> int:
+        one = reader(table, cache, since)
         one.read([Want(ORDER, first, between, members=False)])
-        assert one.keys(ORDER, first, between) == [key for key in sorted(unique(200)) if between.covers(key)]
+        within = between.overlap(range_of(first))
+        assert one.keys(ORDER, first, between) == [key for key in sorted(unique(200)) if within.covers(key)]
         return one.reads.ranges
 
-    cache = BlockCache(3, clock=clock)
-    assert [ranges_read(cache, part), ranges_read(cache, part), ranges_read(cache, beyond)] == [1, 0, 1]
-    clock.now += 3
-    assert ranges_read(cache, part) == 1
-    nothing_kept = BlockCache(0)
-    assert [ranges_read(nothing_kept, part), ranges_read(nothing_kept, part)] == [1, 1]
+    cache = BlockCache()
+    assert [ranges_read(cache, one) for one in (part, part, beyond, WHOLE, WHOLE)] == [1, 0, 1, 1, 0]
+    assert ranges_read(cache, part, NOW) == 1
+    whole = BlockCache()
+    assert [ranges_read(whole, one) for one in (WHOLE, part, beyond)] == [1, 0, 0]
+    assert ranges_read(whole, part, NOW) == 1
 
 
 # Directories that are outdated

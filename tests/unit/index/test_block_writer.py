@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyroaring import BitMap
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
@@ -13,7 +14,7 @@ from gridview.encoding import keys
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import block_writer
-from gridview.index.block_writer import BlockWriter, Impassable, Written, remove_family
+from gridview.index.block_writer import BlockWriter, Impassable, Replay, Written, remove_family
 from gridview.index.blocks import FIRST, HEAD, Block, KeyChange, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.support import concurrency
@@ -24,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("no_pauses")
 TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
 DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
 LEFT, RIGHT = (
-    KeyChange("issue-1", FAMILY, sort_string("b", 1), True),
-    KeyChange("issue-2", FAMILY, sort_string("x", 2), True),
+    KeyChange("issue-1", FAMILY, sort_string("b", 1), True, number=7),
+    KeyChange("issue-2", FAMILY, sort_string("x", 2), True, number=7),
 )
 """A place in the first block, and one in the second."""
 
@@ -44,7 +45,12 @@ def table() -> MemoryTable:
 
 
 def chains(table: Table, fences: Fences | None = None) -> BlockWriter:
-    return BlockWriter(table, TENANT, PROJECT, fences or Fences())
+    """As a fold up to 7 writes blocks."""
+    return BlockWriter(table, TENANT, PROJECT, fences or Fences(), Replay(7, lambda _: ()))
+
+
+def repairing(table: Table) -> BlockWriter:
+    return BlockWriter(table, TENANT, PROJECT, Fences())
 
 
 def spoil(table: MemoryTable, block_id: str) -> None:
@@ -55,10 +61,6 @@ def spoil(table: MemoryTable, block_id: str) -> None:
 def members(table: MemoryTable, block_id: str) -> list[int]:
     item = table.items[keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY]
     return list(Block.from_item(item).members)
-
-
-def all_ours(issues: frozenset[str]) -> frozenset[str]:
-    return issues
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_an_issue_with_no_place_in_a_block_that_cannot_be_read_is_written(
     assert {issue: type(error) for issue, error in failed.items()} == {
         place.issue: Unreadable for place in (LEFT, RIGHT) if place is not sound
     }
-    assert writer.write([sound], all_ours) == Written(frozenset(), {})
+    assert writer.write([sound]) == Written(frozenset(), {})
     assert members(table, whole) == [int(sound.issue[-1])]
 
 
@@ -92,6 +94,11 @@ def test_an_issue_fails_once_for_all_its_places(table: MemoryTable) -> None:
     spoil(table, "second")
     both = [LEFT._replace(issue="issue-3"), RIGHT._replace(issue="issue-3")]
     assert set(chains(table).read([LEFT, *both])) == {"issue-3"}
+
+
+def all_members(table: MemoryTable) -> list[int]:
+    """Of all blocks, which may have been merged."""
+    return sorted(num for item in table.items.values() for num in Block.from_item(item).members)
 
 
 def overtaking(table: MemoryTable, block_id: str, by: Callable[[], None], times: int = 99) -> Table:
@@ -124,7 +131,7 @@ def test_a_block_that_is_spoilt_before_it_is_written_fails_its_issues_alone(tabl
 
     writer = chains(overtaking(table, "second", break_it, times=1))
     assert writer.read([LEFT, RIGHT]) == {}
-    written = writer.write([LEFT, RIGHT], all_ours)
+    written = writer.write([LEFT, RIGHT])
     assert written.lost == frozenset()
     assert {issue: type(error) for issue, error in written.failed.items()} == {RIGHT.issue: Unreadable}
     assert members(table, HEAD) == [1]
@@ -133,9 +140,41 @@ def test_a_block_that_is_spoilt_before_it_is_written_fails_its_issues_alone(tabl
 def test_a_block_that_others_go_on_writing_fails_its_issues_alone(table: MemoryTable) -> None:
     writer = chains(overtaking(table, "second", rewrite(table, "second")))
     writer.read([LEFT, RIGHT])
-    written = writer.write([LEFT, RIGHT], all_ours)
+    written = writer.write([LEFT, RIGHT])
     assert {issue: type(error) for issue, error in written.failed.items()} == {RIGHT.issue: Overloaded}
     assert members(table, HEAD) == [1]
+
+
+def test_a_fold_that_loses_a_block_reads_it_again_and_goes_on(table: MemoryTable) -> None:
+    writer = chains(overtaking(table, "second", rewrite(table, "second"), times=2))
+    assert writer.read([LEFT, RIGHT]) == {}
+    assert writer.write([LEFT, RIGHT]) == Written(frozenset(), {})
+    assert all_members(table) == [1, 2]
+
+
+def test_a_repair_that_loses_a_block_reports_its_issues_as_lost(table: MemoryTable) -> None:
+    """What the block is to hold may have changed with its position."""
+    writer = repairing(overtaking(table, "second", rewrite(table, "second"), times=1))
+    assert writer.read([LEFT, RIGHT]) == {}
+    assert writer.write([LEFT, RIGHT]) == Written(frozenset({RIGHT.issue}), {})
+    assert all_members(table) == [1]
+
+
+def test_a_plain_block_is_split_by_a_fold_and_by_no_repair(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ledgers may be ahead of the block: the fold knows its members' keys as of its position."""
+    for limit, small in (("PLAIN_KEYS", 4), ("MAX_BYTES", 40)):
+        monkeypatch.setattr(f"gridview.index.blocks.{limit}", small)
+    there = [sort_string(f"{num:04d}", num) for num in range(1, 9)]
+    plain = Block(FAMILY, HEAD, FIRST, before("m"), "second", "p1@5", None, BitMap(range(1, 9)))
+    table.put(plain.to_item(TENANT, PROJECT))
+    repairing(table).tidy([plain])
+    assert members(table, HEAD) == list(range(1, 9))
+    BlockWriter(table, TENANT, PROJECT, Fences(), Replay(7, lambda _: there)).tidy([plain])
+    first = members(table, HEAD)
+    assert first == list(range(1, len(first) + 1))
+    assert 0 < len(first) < 8
 
 
 def test_a_chain_that_leads_nowhere_fails_those_alone_who_have_to_walk_it(

@@ -1,4 +1,4 @@
-"""A batch of a journalled project: what is written in which order, and who is left out of its journal item."""
+"""A batch of the consumer: what is written in which order, and who is left out of its journal item."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +10,6 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -18,6 +17,7 @@ from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
 from gridview.index import journal
 from gridview.index.committer import complete, make_whole, put_entry, settled
+from gridview.index.families import derived_items
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.journal import JournalItem
@@ -29,7 +29,7 @@ from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
-from tests.support.journalled import (
+from tests.support.derived_project import (
     ADMIN,
     PROJECT,
     TENANT,
@@ -67,7 +67,7 @@ def given(table: Table, *made: Item) -> str | None:
     """What the consumer answers to these images; nothing of it is poison."""
     poison: list[Poison] = []
     records = [record(at, None if one["version"] == 1 else one, one) for at, one in enumerate(made, 1)]
-    answer = consume(table, Catalogs(), records, poison.append, Fences())
+    answer = consume(table, Catalogs(), records, poison.append)
     assert poison == []
     return answer
 
@@ -167,15 +167,21 @@ def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: Me
     assert told(table) == [(1, 0, 1), (1, 1, 2)]
 
 
-def test_a_ledger_from_before_the_journal_comes_to_a_newer_epoch_without_a_number() -> None:
-    plain = new_table(journal=False)
-    one = document(plain, 1)
-    assert given(plain, one) is None
-    begin_journal(plain, TENANT, PROJECT)
-    assert given(plain, one) is None
-    found = ledger(plain, 1)
-    assert (found.epoch, found.number, found.intent) == (catalog_of(plain).epoch, 0, None)
-    assert log_of(plain).head().last == 0
+def bulk_load(table: MemoryTable, *made: Item) -> None:
+    """Issues as a bulk load puts them, with what is derived from them."""
+    for one in made:
+        for item in (one, *derived_items(catalog_of(table), one)):
+            table.put(item)
+
+
+def test_a_ledger_of_a_bulk_load_comes_to_a_newer_epoch_without_a_number(table: MemoryTable) -> None:
+    one = document(table, 1)
+    bulk_load(table, one)
+    epoch = a_newer_epoch(table)
+    assert given(table, one) is None
+    found = ledger(table, 1)
+    assert (found.epoch, found.number, found.intent) == (epoch, 0, None)
+    assert log_of(table).head().last == 0
 
 
 def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table: MemoryTable) -> None:
@@ -288,34 +294,22 @@ def fails_at(meant: Callable[[Attempted], bool]) -> Callable[..., Any]:
     return around
 
 
-def test_what_was_there_before_the_journal_is_not_told(table: MemoryTable) -> None:
-    plain = new_table(journal=False)
-    assert given(plain, document(plain, 1)) is None
-    begin_journal(plain, TENANT, PROJECT)
-    assert given(plain, document(plain, 1)) is None
-    assert given(plain, document(plain, 1, version=2)) is None
-    assert told(plain) == [(1, 1, 2)]
+def test_what_a_bulk_load_wrote_is_not_told(table: MemoryTable) -> None:
+    bulk_load(table, document(table, 1))
+    assert given(table, document(table, 1)) is None
+    assert given(table, document(table, 1, version=2)) is None
+    assert told(table) == [(1, 1, 2)]
 
 
-@pytest.mark.parametrize("lose", ["the ledger", "what it told"])
-def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable, lose: str) -> None:
+def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable) -> None:
     first = document(table, 1)
     assert given(table, first) is None
     table.put(first)
-    stored = table.get(issue(1), keys.LEDGER)
-    assert stored is not None
-    if lose == "the ledger":
-        table.delete(issue(1), keys.LEDGER)
-        assert mend(table, Catalogs(), issue(1))
-        assert told(table) == [(1, 0, 1)]
-        assert given(table, document(table, 1, version=2)) is None
-        assert told(table) == [(1, 0, 1), (1, None, 2)]
-    else:  # as a version of this code left it that told nothing, before its item was there
-        del stored["telling"]
-        table.put(stored)
-        log_of(table).advance(log_of(table).head(), [JournalItem(1, 0.0)], 0.0)
-        assert given(table, document(table, 1, version=2)) is None
-        assert told(table)[-1] == (1, None, 2)
+    table.delete(issue(1), keys.LEDGER)
+    assert mend(table, Catalogs(), issue(1))
+    assert told(table) == [(1, 0, 1)]
+    assert given(table, document(table, 1, version=2)) is None
+    assert told(table) == [(1, 0, 1), (1, None, 2)]
     assert given(table, document(table, 1, version=3)) is None
     assert told(table)[-1] == (1, 2, 3)
 

@@ -19,7 +19,7 @@ from gridview.index.images import Poison
 from gridview.index.journal import FamilyChange, IssueChange, JournalItem
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import chain
-from tests.support.journalled import (
+from tests.support.derived_project import (
     PROJECT,
     TENANT,
     before,
@@ -211,7 +211,7 @@ def test_a_family_that_nobody_writes_any_more_stays_away(table: MemoryTable) -> 
 @pytest.mark.parametrize(
     ("up_to", "position", "count"),
     [(None, 4, 1), (None, 6, 2), (10, 6, 1), (10, 11, 2)],
-    ids=["alike", "apart, without a journal", "apart, and nothing waits between", "behind the fold"],
+    ids=["alike", "apart, and no fold", "apart, and nothing waits between", "behind the fold"],
 )
 def test_two_blocks_become_one_if_both_say_the_same_of_the_journal(
     table: MemoryTable, up_to: int | None, position: int, count: int
@@ -240,7 +240,7 @@ def test_a_block_gets_all_that_waits_between_its_fences(table: MemoryTable) -> N
     assert writer.read(changes) == {}
     writer._located[KIND, changes[0].key] = KIND, HEAD
     writer._blocks[KIND, HEAD] = Block(KIND, HEAD, FIRST, None, None, "d0@3", {})
-    assert writer.write(changes, lambda issues: issues).failed == {}
+    assert writer.write(changes).failed == {}
     assert members(table, KIND) == {"x": [1, 2]}
 
 

@@ -44,7 +44,7 @@ def catalog(table: MemoryTable) -> Catalog:
 def test_a_note_tells_when_the_newest_change_of_a_batch_was_taken_in(table: MemoryTable) -> None:
     now = time.time()
     Notes().note(table, [record(1, now - 900), record(2, now - 4), record(3, now - 600)])
-    found = freshness.read(table, catalog(table), BlockCache(0.0)).note
+    found = freshness.read(table, catalog(table), BlockCache()).note
     assert found is not None
     assert found.taken_in == pytest.approx(now, abs=5)
     assert found.behind == pytest.approx(4, abs=5)
@@ -167,7 +167,7 @@ def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:
     wire = {"Keys": {"PK": {"S": keys.BEAT}}, "NewImage": item_to_wire(beat)}
     wire["NewImage"]["at"]["N"] = str(beat["at"] - 2_000)
     Notes().note(table, [{"dynamodb": wire}])
-    lag = freshness.read(table, catalog(table), BlockCache(0.0))
+    lag = freshness.read(table, catalog(table), BlockCache())
     assert lag.note is None
     assert lag.beat is not None
     assert lag.beat.behind == pytest.approx(2, abs=1)
@@ -181,7 +181,7 @@ def test_a_container_reads_the_heartbeat_seldom(table: MemoryTable) -> None:
         asked.append(len(attempted.keys))
         return perform()
 
-    cache, known = BlockCache(0.0, clock=lambda: now[0]), catalog(table)
+    cache, known = BlockCache(clock=lambda: now[0]), catalog(table)
     for now[0] in (0.0, 1.0, 29.0, 31.0):
         freshness.read(table.seen_through(around), known, cache)
     assert asked == [2, 1, 1, 2]

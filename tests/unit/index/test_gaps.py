@@ -10,7 +10,7 @@ from devtools.proof.faults.watched import Attempted
 from gridview.index.gaps import MISSING_SECONDS, Gaps, first_missing, overdue
 from gridview.index.journal import IssueChange, JournalItem
 from gridview.support import clock
-from tests.support.journalled import log_of, new_table
+from tests.support.derived_project import log_of, new_table
 
 NOW = 1_700_000_000.0
 CHANGE = IssueChange(1, 1, removed=False, revision=1, moves={}, before=0)

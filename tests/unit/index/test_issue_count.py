@@ -1,4 +1,4 @@
-"""The number of issues of a journalled project: blocks, and what the journal says beyond them."""
+"""The number of issues of a project: blocks, and what the journal says beyond them."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.index.families import NUMBERS
 from gridview.index.issue_count import issues_in
 from gridview.index.journal import FamilyChange, IssueChange
-from tests.support.journalled import catalog_of, fold, log_of, new_table
+from tests.support.derived_project import catalog_of, fold, log_of, new_table
 
 
 @pytest.fixture
@@ -58,7 +58,3 @@ def test_without_anything_pending_it_is_one_query_and_the_journal(table: MemoryT
     own = table.metered()
     assert issues_in(own, catalog_of(table)) == 0
     assert sorted(call.operation for call in own.meter.calls) == ["get_item", "query", "query"]
-    plain = new_table(journal=False)
-    catalog, plain = catalog_of(plain), plain.metered()
-    assert issues_in(plain, catalog) == 0
-    assert [call.operation for call in plain.meter.calls] == ["query"]

@@ -53,12 +53,6 @@ def test_an_older_version_of_this_code_reads_the_changes_as_it_did() -> None:
     assert all(len(change) == 5 for change in orjson.loads(zlib.decompress(item["changes"])))
 
 
-def test_what_an_older_version_put_does_not_say_what_was_told() -> None:
-    item = JournalItem(57, 1_700_000_000.25, (CHANGE, SEEN)).to_item("acme", "bridge")
-    del item["before"]
-    assert JournalItem.from_item(item).changes == (CHANGE, SEEN)
-
-
 def test_an_empty_item_has_no_changes() -> None:
     item = JournalItem(58, 1_700_000_000.0).to_item("acme", "bridge")
     assert "changes" not in item

@@ -16,7 +16,7 @@ from gridview.index.ledger import SHOWN_SECONDS
 from gridview.index.moves import FamilyMove, FamilyMoves, JournalStep, Logged
 from gridview.support import clock
 from gridview.support.errors import Overloaded
-from tests.support.journalled import fold, log_of, new_table
+from tests.support.derived_project import fold, log_of, new_table
 
 DAY = "a1.1"
 
@@ -26,7 +26,7 @@ class Container:
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
-        self._cache = BlockCache(0.0)
+        self._cache = BlockCache()
 
     def learn(self) -> None:
         learn(log_of(self._table), self._cache)
@@ -87,7 +87,7 @@ def test_an_item_is_read_once(table: MemoryTable, container: Container) -> None:
 
 
 def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> None:
-    own, cache = table.metered(), BlockCache(0.0)
+    own, cache = table.metered(), BlockCache()
     learn(log_of(own), cache)
     assert own.meter.capacity == 0.5
     read(own, cache)
@@ -102,8 +102,8 @@ def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, c
     assert (sorted(found), rounds, calls) == ([1], 1, ["query"])
 
 
-def test_a_project_without_a_journal_teaches_nothing() -> None:
-    table = new_table(journal=False)
+def test_the_journal_of_a_project_that_is_just_being_removed_teaches_nothing(table: MemoryTable) -> None:
+    table.delete(log_of(table).partition, keys.FOLD)
     container = Container(table)
     container.learn()
     with pytest.raises(Overloaded):
@@ -218,7 +218,7 @@ def test_an_item_that_a_late_copy_of_the_table_lacks_is_read_again(
 
 
 def test_what_is_kept_counts_as_memory(table: MemoryTable) -> None:
-    cache = BlockCache(0.0)
+    cache = BlockCache()
     before = cache.used
     commit(table, day(1, None, "x" * 500))
     read(table, cache)

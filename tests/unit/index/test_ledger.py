@@ -16,18 +16,23 @@ from devtools.proof.faults.strands import Pool
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index.committer import settled
 from gridview.index.families import derived_strings, has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.index.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, plan
+from gridview.index.journal import PATIENCE
+from gridview.index.journal_log import Log
+from gridview.index.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, Telling, plan
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
-from gridview.support import backoff, concurrency
+from gridview.support import backoff, clock, concurrency
 from tests.support.block_truth import assert_chains
 from tests.support.depth import one_of
+from tests.support.folds import fold_all, fold_once
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -179,7 +184,7 @@ def test_of_a_new_issue_all_families_are_new() -> None:
     assert planned.done.left == {EVERY_FAMILY: ()}
 
 
-def test_a_ledger_that_an_older_version_wrote_has_left_nothing() -> None:
+def test_a_ledger_that_a_bulk_load_wrote_has_left_nothing() -> None:
     item = Ledger(4, False, 3, 9, {"a": "x"}).to_item("issue-acme.p.00000001")
     assert not {"left", "at"} & item.keys()
     assert Ledger.from_item(item).left_by(1_000) == {}
@@ -231,6 +236,8 @@ def test_every_small_plan_reaches_its_target_and_raises_the_revision() -> None:
         Ledger(3, True, 2, 4, {}),
         Ledger(3, False, 2, 4, {"a": "x"}, {}),
         Ledger(3, False, 2, 4, {"a": "x"}, {"a": Intent("y", ("z", "w")), "b": Intent(None)}),
+        Ledger(3, False, 2, 4, {"a": "x"}, {"a": Intent("y")}, number=7, telling=Telling(2, 3)),
+        Ledger(3, False, 2, 4, {"a": "x"}, {}, number=7, telling=Telling(None, None)),
     ],
 )
 def test_a_ledger_survives_being_stored(stored: Ledger) -> None:
@@ -273,7 +280,20 @@ def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(concurrency, "ThreadPoolExecutor", Pool)
         patch.setattr(backoff, "pause", lambda _: None)
+        patch.setattr(clock, "seconds", lambda: TIME.now)
         yield
+
+
+class Time:
+    """The clock of all invocations, which goes on when a scenario says so."""
+
+    now = 1_700_000_000.0
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+
+TIME = Time()
 
 
 REMOVED = "removed"
@@ -311,13 +331,14 @@ def entries_of(table: MemoryTable, key: str) -> dict[str, str]:
 
 
 def assert_right(table: MemoryTable, num: int, document: Item | None, version: int) -> None:
-    """What is derived from an issue is what its document gives, and the ledger is finished and knows it."""
+    """What is derived from an issue is what its document gives, and the ledger is committed and knows it."""
     catalog = Catalogs().get(table, TENANT, PROJECT)
     expected = {} if document is None else derived_strings(catalog, document)
     key = keys.issue(TENANT, PROJECT, num)
     assert entries_of(table, key) == {one: expected[one] for one in expected if has_entries(one)}
     found = Ledger.from_item(table.get(key, keys.LEDGER))
-    assert found.intent is None
+    assert settled(log_of(table), [found.number]) == {found.number: True}
+    found = found.committed()
     assert found.order == ImageVersion(version, document is None)
     assert found.applied == expected
 
@@ -330,18 +351,35 @@ def assert_blocks(table: MemoryTable, documents: Iterable[Item | None]) -> None:
 class Consuming(Invocation):
     """One run of the consumer over some records."""
 
-    def __init__(
-        self, table: MemoryTable, catalogs: Catalogs, fences: Fences, records: list[dict[str, Any]]
-    ) -> None:
+    def __init__(self, table: MemoryTable, catalogs: Catalogs, records: list[dict[str, Any]]) -> None:
         self.poison: list[Poison] = []
         super().__init__(
-            lambda around: consume(table.seen_through(around), catalogs, records, self.poison.append, fences)
+            lambda around: consume(table.seen_through(around), catalogs, records, self.poison.append)
         )
 
     @property
     def first_failed(self) -> str | None:
         found: str | None = self.result
         return found
+
+
+class Folding(Invocation):
+    """One fold of the project."""
+
+    def __init__(self, table: MemoryTable, catalogs: Catalogs, fences: Fences) -> None:
+        self.poison: list[Poison] = []
+        super().__init__(
+            lambda around: fold_once(log_of(table.seen_through(around)), self.poison.append, catalogs, fences)
+        )
+
+
+def log_of(table: Table) -> Log:
+    return Log(table, TENANT, PROJECT)
+
+
+def fold_everything(table: MemoryTable) -> None:
+    """Fold all that waits, and let the time pass that closes holes and completes items."""
+    fold_all(table, TENANT, PROJECT, TIME.wait)
 
 
 def land(sent: Iterable[Pending]) -> None:
@@ -351,8 +389,10 @@ def land(sent: Iterable[Pending]) -> None:
 
 
 class Scenario(NamedTuple):
-    """Records up to `known` are settled. An invocation over those up to `first_end` dies before a call. What it was about to write
-    lands before a call of the one that retries, up to `second_end`, or (-1) when the rest has been delivered too.
+    """Records up to `known` are settled and folded. An invocation over those up to `first_end` dies before a call.
+
+    What it was about to write lands before a call of the one that retries, up to `second_end`, or (-1) when the rest has been
+    delivered and folded.
     """
 
     known: int
@@ -363,16 +403,17 @@ class Scenario(NamedTuple):
 
     def play(self, stream: list[dict[str, Any]]) -> MemoryTable | None:
         """The table afterwards; None when an invocation has no such call."""
-        table, catalogs, fences = EMPTY_PROJECT.copy(), Catalogs(), Fences()
+        table, catalogs = EMPTY_PROJECT.copy(), Catalogs()
         if self.known:
-            Consuming(table, catalogs, fences, stream[: self.known]).finish()
-        first = Consuming(table, catalogs, fences, stream[self.known : self.first_end])
+            Consuming(table, catalogs, stream[: self.known]).finish()
+            fold_everything(table)
+        first = Consuming(table, catalogs, stream[self.known : self.first_end])
         for _ in range(self.dies_at):
             first.step()
         if first.call is None:
             return None
         sent = first.kill()
-        second = Consuming(table, catalogs, fences, stream[self.known : self.second_end])
+        second = Consuming(table, catalogs, stream[self.known : self.second_end])
         for _ in range(self.lands_at):
             second.step()
         if second.call is None:
@@ -382,9 +423,11 @@ class Scenario(NamedTuple):
         second.finish()
         assert second.first_failed is None
         if self.second_end < len(stream):
-            Consuming(table, catalogs, fences, stream[self.second_end :]).finish()
+            Consuming(table, catalogs, stream[self.second_end :]).finish()
+        fold_everything(table)
         if self.lands_at < 0:
             land(sent)
+            fold_everything(table)
         return table
 
 
@@ -420,7 +463,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
 
 
 class Faults(RuleBasedStateMachine):
-    """Writers, the stream and invocations, in any order. `teardown` lets everything settle and looks."""
+    """Writers, the stream, invocations and folds, in any order. `teardown` lets everything settle and looks."""
 
     @initialize()
     def begin(self) -> None:
@@ -432,7 +475,7 @@ class Faults(RuleBasedStateMachine):
         self.settled = 0
         self.delivered = 0
         self.official: tuple[Consuming, int] | None = None
-        self.others: list[Consuming] = []
+        self.others: list[Consuming | Folding] = []
         self.in_flight: list[Pending] = []
         self.options = ["a", "b"]
         self.poison: list[Any] = []
@@ -478,7 +521,7 @@ class Faults(RuleBasedStateMachine):
         end = min(self.settled + size, len(self.stream))
         self.delivered = max(self.delivered, end)
         batch = self.stream[self.settled : end]
-        self.official = (Consuming(self.table, *self.containers[container], batch), end)
+        self.official = (Consuming(self.table, self.containers[container][0], batch), end)
 
     @precondition(lambda self: len(self.others) < ALIVE - 1 and self.delivered)
     @rule(start=st.integers(0, 99), size=st.integers(1, 4), container=st.sampled_from([0, 1]))
@@ -486,10 +529,22 @@ class Faults(RuleBasedStateMachine):
         """What was delivered before, with other borders; Lambda does not wait for this one."""
         start %= self.delivered
         batch = self.stream[start : min(start + size, self.delivered)]
-        self.others.append(Consuming(self.table, *self.containers[container], batch))
+        self.others.append(Consuming(self.table, self.containers[container][0], batch))
+
+    @precondition(lambda self: len(self.others) < ALIVE - 1 and self.delivered)
+    @rule(container=st.sampled_from([0, 1]))
+    def fold(self, container: int) -> None:
+        """There may be several at a time."""
+        self.others.append(Folding(self.table, *self.containers[container]))
+
+    @rule()
+    def wait(self) -> None:
+        """Who has taken a number, or put an item, has had his time from now on, dead or alive."""
+        log_of(self.table).rest("2024-01-01T00:00:00.000000Z")
+        TIME.wait(PATIENCE)
 
     @property
-    def alive(self) -> list[Consuming]:
+    def alive(self) -> list[Consuming | Folding]:
         return ([self.official[0]] if self.official else []) + self.others
 
     @precondition(lambda self: self.alive)
@@ -555,6 +610,7 @@ class Faults(RuleBasedStateMachine):
         assert self.poison == []
 
     def _assert_right(self) -> None:
+        fold_everything(self.table)
         for num, document in self.documents.items():
             assert_right(self.table, num, document, self.versions[num])
         assert_blocks(self.table, self.documents.values())

@@ -1,6 +1,7 @@
 """The consumer over whole batches: what it reports, what it sends to the dead letters, and what it reads and writes for it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,10 +17,10 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.blocks import HEAD
+from gridview.index.committer import settled
 from gridview.index.families import derived_items, derived_strings, with_entries
-from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison, projects_in
+from gridview.index.journal_log import Log
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume, fold
@@ -71,15 +72,14 @@ def one_call_at_a_time(patch: pytest.MonkeyPatch) -> None:
 
 
 class Consumer:
-    """A container of the consumer: its catalogs and fences stay from batch to batch."""
+    """A container of the consumer: its catalogs stay from batch to batch."""
 
     def __init__(self) -> None:
         self.catalogs = Catalogs()
-        self.fences = Fences()
         self.poison: list[Poison] = []
 
     def __call__(self, table: Table, *records: dict[str, Any]) -> str | None:
-        return consume(table, self.catalogs, records, self.poison.append, self.fences)
+        return consume(table, self.catalogs, records, self.poison.append)
 
 
 def entries(table: MemoryTable, num: int) -> dict[str, str]:
@@ -98,7 +98,11 @@ def of_issue(table: MemoryTable, num: int) -> dict[Key, Item]:
 
 
 def ledger(table: MemoryTable, num: int) -> Ledger:
-    return Ledger.from_item(table.get(issue_key(num), keys.LEDGER))
+    """The ledger of an issue, by what the journal says of its number."""
+    found = Ledger.from_item(table.get(issue_key(num), keys.LEDGER))
+    if not found.number:
+        return found
+    return found.committed() if settled(Log(table, TENANT, PROJECT), [found.number])[found.number] else found
 
 
 def target(table: MemoryTable, made: Item) -> dict[str, str]:
@@ -164,7 +168,7 @@ def test_records_of_other_items_are_passed_over(table: MemoryTable) -> None:
 # Deriving
 
 
-def test_a_new_issue_gets_its_entries_and_a_finished_ledger(table: MemoryTable) -> None:
+def test_a_new_issue_gets_its_entries_and_a_committed_ledger(table: MemoryTable) -> None:
     made = document(table, 7, start="2023-05-01", kind="o2")
     assert Consumer()(table, new(1, made)) is None
     assert entries(table, 7) == target(table, made)
@@ -177,8 +181,8 @@ def test_what_the_consumer_derives_is_what_bulk_loads_write(table: MemoryTable) 
     made = document(table, 7, start="2023-05-01")
     assert Consumer()(table, new(1, made)) is None
     derived = {key: item for key, item in table.items.items() if key[0] == issue_key(7)}
-    for name in ("left", "at"):  # what bulk loads write is shown before anybody reads it
-        del derived[issue_key(7), keys.LEDGER][name]
+    committed = replace(ledger(table, 7), left={}, at=0, number=0, telling=None)
+    derived[issue_key(7), keys.LEDGER] = committed.to_item(issue_key(7))
     bulk = derived_items(Catalogs().get(table, TENANT, PROJECT), made)
     assert derived == {(item[keys.PK], item[keys.SK]): item for item in bulk}
 
@@ -354,31 +358,52 @@ def about(num: int) -> Callable[[Attempted], bool]:
     return lambda attempted: attempted.writes and attempted.key[0] == issue_key(num)
 
 
+PROJECTS = {7: PROJECT, 8: "other", 9: "third"}
+"""Issues of different projects share no journal item, so that each fails by itself."""
+
+
+def apart(table: MemoryTable, num: int, version: int) -> Item:
+    """An issue in a project of its own."""
+    project = PROJECTS[num]
+    moved = {keys.PK: keys.issue(TENANT, project, num), keys.SK: keys.project(TENANT, project)}
+    return {**document(table, num, version), **moved}
+
+
+def entries_apart(table: MemoryTable, num: int) -> dict[str, str]:
+    prefix = keys.order(TENANT, PROJECTS[num], "")
+    return {
+        sort_key.removeprefix(prefix): item[keys.SORT]
+        for (pk, sort_key), item in table.items.items()
+        if pk == keys.issue(TENANT, PROJECTS[num], num) and sort_key.startswith(prefix) and keys.SORT in item
+    }
+
+
 @pytest.mark.usefixtures("one_after_the_other")
 @pytest.mark.parametrize(("unlucky", "reported"), [((7,), 1), ((8,), 2), ((9,), 4), ((8, 9), 2), ((9, 7), 1)])
 def test_the_first_record_of_the_first_failed_issue_is_reported_and_all_others_are_done(
     table: MemoryTable, unlucky: Sequence[int], reported: int
 ) -> None:
-    made = {num: document(table, num, 2) for num in (7, 8, 9)}
+    for project in (PROJECTS[8], PROJECTS[9]):
+        projects.create_project(table, ADMIN, {"name": project, "id": project})
+    first, second = ({num: apart(table, num, version) for num in PROJECTS} for version in (1, 2))
     stream = [
-        new(1, document(table, 7)),
-        new(2, document(table, 8)),
-        record(3, document(table, 7), made[7]),
-        new(4, document(table, 9)),
-        record(5, document(table, 9), made[9]),
-        record(6, document(table, 8), made[8]),
+        new(1, first[7]),
+        new(2, first[8]),
+        record(3, first[7], second[7]),
+        new(4, first[9]),
+        record(5, first[9], second[9]),
+        record(6, first[8], second[8]),
     ]
     work = Consumer()
-    refusing = table.seen_through(
-        failing(busy, on=lambda attempted: any(about(num)(attempted) for num in unlucky))
-    )
+    partitions = {first[num][keys.PK] for num in unlucky}
+    refusing = table.seen_through(failing(busy, on=lambda call: call.writes and call.key[0] in partitions))
     assert work(refusing, *stream) == f"{reported:021d}"
-    for num in made:
-        assert entries(table, num) == ({} if num in unlucky else target(table, made[num]))
+    for num in PROJECTS:
+        assert entries_apart(table, num) == ({} if num in unlucky else target(table, second[num]))
     assert work.poison == []
     assert work(table, *stream[reported - 1 :]) is None
-    for num in made:
-        assert entries(table, num) == target(table, made[num])
+    for num in PROJECTS:
+        assert entries_apart(table, num) == target(table, second[num])
 
 
 def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: MemoryTable) -> None:
@@ -404,7 +429,7 @@ def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: 
         assert Consumer()(fresh, *stream) is None
         assert entries(fresh, 7) == target(table, document(table, 7, start="2023-05-01"))
         assert entries(fresh, 8) == target(table, document(table, 8))
-    assert 25 < calls < 45
+    assert 12 < calls < 25
 
 
 @pytest.mark.parametrize(
@@ -453,33 +478,6 @@ def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: MemoryTable
     assert work(table.seen_through(too_large), *stream) is None
     assert [(one.key, one.version) for one in work.poison] == [(issue_key(7), 3)]
     assert entries(table, 8) == target(table, document(table, 8))
-
-
-def test_a_block_that_cannot_be_read_keeps_back_those_issues_alone_that_have_a_place_in_it(
-    table: MemoryTable,
-) -> None:
-    """They go to the dead letters, to be redriven after a repair: no retry would help."""
-    work = Consumer()
-    work(table, *(new(num, document(table, num, start="2023-05-01", kind="o1")) for num in (7, 8)))
-    block = keys.block(TENANT, PROJECT, "a1.1", HEAD), keys.directory(TENANT, PROJECT, "a1.1")
-    sound = table.items[block]
-    table.put({**sound, "set": b"\x07"})
-    moved = document(table, 7, 2, start="2023-05-02", kind="o1")
-    kept = document(table, 8, 2, start="2023-05-01", kind="o2")
-    stream = [
-        record(3, document(table, 7, start="2023-05-01", kind="o1"), moved),
-        record(4, document(table, 8, start="2023-05-01", kind="o1"), kept),
-    ]
-    before = ledger(table, 7)
-    assert work(table, *stream) is None
-    assert [(one.key, one.version) for one in work.poison] == [(issue_key(7), 2)]
-    assert block[0] in work.poison[0].error
-    assert ledger(table, 7) == before
-    assert entries(table, 8) == target(table, kept)
-    assert ledger(table, 8).intent is None
-    table.put(sound)
-    assert work(table, *stream) is None
-    assert entries(table, 7) == target(table, moved)
 
 
 def test_lost_definitions_take_nothing_out_of_the_index(table: MemoryTable) -> None:
@@ -559,13 +557,13 @@ def writes_of(table: MemoryTable, work: Consumer, *stream: dict[str, Any]) -> It
     return (key for key in written)
 
 
-def test_an_edit_of_one_field_writes_the_ledger_twice_two_entries_and_two_blocks(table: MemoryTable) -> None:
+def test_an_edit_of_one_field_writes_the_ledger_the_journal_and_two_entries(table: MemoryTable) -> None:
+    """And no block: the fold writes those."""
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-02")
     work = Consumer()
     work(table, new(1, one))
     written = [sort_key for _, sort_key in writes_of(table, work, record(2, one, two))]
-    assert written[0] == written[-1] == keys.LEDGER
-    orders = ("a1.1", "updated.1")
-    assert sorted(written[1:-1]) == sorted(
-        of(TENANT, PROJECT, order) for of in (keys.order, keys.directory) for order in orders
+    assert written[:3] == [keys.FOLD, keys.LEDGER, keys.journal_item(2)]
+    assert sorted(written[3:]) == sorted(
+        keys.order(TENANT, PROJECT, order) for order in ("a1.1", "updated.1")
     )

@@ -10,13 +10,11 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands import attributes, issues
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Page, Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
 from gridview.index.feed_positions import FeedPosition
-from gridview.index.fence_cache import Fences
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.images import Poison
 from gridview.index.journal import IssueChange
@@ -26,8 +24,8 @@ from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import clock
-from gridview.support.errors import FeedExpired, NotFound, NotJournalled, Overloaded
-from tests.support.journalled import (
+from gridview.support.errors import FeedExpired, NotFound, Overloaded
+from tests.support.derived_project import (
     ADMIN,
     PROJECT,
     TENANT,
@@ -125,7 +123,7 @@ class Writer:
 
     def consume(self, through: Table | None = None) -> str | None:
         """One batch of all that waits; it goes on waiting if it fails."""
-        failed = consume(through or self.table, Catalogs(), self._waiting, _unexpected, Fences())
+        failed = consume(through or self.table, Catalogs(), self._waiting, _unexpected)
         if failed is None:
             self._waiting.clear()
         return failed
@@ -251,10 +249,10 @@ def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer
     taken = log.reserve(1)
     writer.edit(2)
     assert writer.consume() is None
-    end = end_of(catalog_of(writer.table), log)
+    end = end_of(log)
     assert end[:3] == (taken, 0, NOW)  # who has taken that number may be about to commit
     log.close(taken)
-    assert end_of(catalog_of(writer.table), log)[:3] == (4, 0, NOW)
+    assert end_of(log)[:3] == (4, 0, NOW)
     writer.edit(2, kind="o1")
     assert writer.consume() is None
     assert ids(page(writer.table, FeedPosition(4, 0, NOW))) == ["2.2"]
@@ -322,7 +320,7 @@ def test_the_history_comes_late_from_a_copy_and_is_read_again(writer: Writer) ->
 
 
 def test_a_position_is_good_for_seven_days(writer: Writer, time: Time) -> None:
-    end = end_of(catalog_of(writer.table), log_of(writer.table))
+    end = end_of(log_of(writer.table))
     time.now += 7 * DAY
     still = page(writer.table, end)
     assert still.events == ()
@@ -340,16 +338,6 @@ def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time:
     time.now += DAY
     assert page(writer.table, limit=1).position[:3] == (1, 1, NOW)
     assert page(writer.table).position[:3] == (2, 0, NOW + DAY)
-
-
-def test_a_project_without_a_journal_says_what_its_operator_may_do(time: Time) -> None:
-    plain = new_table(journal=False)
-    with pytest.raises(NotJournalled, match="dev journal begin --tenant acme --project bridge"):
-        page(plain)
-    with pytest.raises(NotJournalled):
-        end_of(catalog_of(plain), log_of(plain))
-    begin_journal(plain, TENANT, PROJECT)
-    assert page(plain).events == ()
 
 
 def test_changes_are_told_by_definitions_that_know_them(writer: Writer) -> None:
@@ -412,7 +400,7 @@ def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer)
         item for item in writer.table.items.values() if item.get("num") == 1 and "updated_by" in item
     )
     gone = record(99, document, None)
-    assert consume(writer.table, Catalogs(), [gone], _unexpected, Fences()) is None
+    assert consume(writer.table, Catalogs(), [gone], _unexpected) is None
     found = page(writer.table, end)
     assert (found.events, found.reset) == ((), True)
     assert page(writer.table, found.position).reset is False
@@ -468,7 +456,7 @@ def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_onc
     if not known:
         writer.edit(1, start="2026-01-01")
     writer.delete(1)
-    mend(writer.table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0, Fences())
+    mend(writer.table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
     ahead = page(writer.table, end)
     assert (ids(ahead), ahead.reset) == ([], False)
     assert ahead.position.number > end.number, "the repair has committed what has moved"
@@ -517,7 +505,7 @@ def interrupted(table: MemoryTable, meant: Callable[[Attempted], bool]) -> Table
 
 
 def mend_first(table: Table) -> None:
-    mend(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0, Fences())
+    mend(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
 
 
 @pytest.mark.parametrize("dies", [False, True])
@@ -548,7 +536,7 @@ def test_a_delete_that_comes_again_under_newer_definitions_is_not_told(writer: W
     attributes.create_attribute(
         writer.table, Catalogs(), ADMIN, PROJECT, {"name": "Effort", "id": "effort", "type": "text"}
     )
-    assert consume(writer.table, Catalogs(), again, _unexpected, Fences()) is None
+    assert consume(writer.table, Catalogs(), again, _unexpected) is None
     found = page(writer.table, told.position)
     assert (ids(found), found.reset) == ([], False)
 
@@ -578,7 +566,7 @@ def goes_on_at_the_end(found: FeedPage, writer: Writer) -> None:
 
 def followed(table: Table) -> list[FeedPosition]:
     """All positions of a feed: behind each change, behind each item, and that of somebody who begins now."""
-    log, catalog = log_of(table), catalog_of(table)
+    log = log_of(table)
     whole = page(table)
     within = [page(table, limit=count).position for count in range(1, len(whole.events))]
     return [
@@ -586,7 +574,7 @@ def followed(table: Table) -> list[FeedPosition]:
         *within,
         whole.position,
         page(table, whole.position).position,
-        end_of(catalog, log),
+        end_of(log),
     ]
 
 
@@ -609,7 +597,7 @@ def rewritten(writer: Writer) -> list[FeedPosition]:
 
 def test_a_position_ahead_of_the_journal_is_a_reset(writer: Writer) -> None:
     ahead = [page(writer.table, position) for position in rewritten(writer)]
-    assert {one.position for one in ahead} == {end_of(catalog_of(writer.table), log_of(writer.table))}
+    assert {one.position for one in ahead} == {end_of(log_of(writer.table))}
     for found in ahead:
         assert (found.reset, found.events, found.ended) == (True, (), True)
     goes_on_at_the_end(ahead[0], writer)

@@ -13,7 +13,7 @@ from gridview.live.row_moves import Unjudged, moves_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import Change, Values, to_items
 from gridview.support import clock
-from tests.support.journalled import PROJECT, TENANT, catalog_of, new_table
+from tests.support.derived_project import PROJECT, TENANT, catalog_of, new_table
 
 NOW = 1_780_000_000.0
 JUST_NOW, LONG_AGO = "2026-05-28T20:26:30.000000Z", "2026-05-01T00:00:00.000000Z"

@@ -14,8 +14,9 @@ from gridview.index.fence_cache import Fences
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.images import Poison
 from gridview.index.journal import PATIENCE, FamilyChange, IssueChange, weight
-from gridview.maintenance import folding
-from gridview.maintenance.folding import Folder, Wakes
+from gridview.maintenance import fold_wakes, folding
+from gridview.maintenance.fold_wakes import Wakes
+from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_worker import Worker, due_jobs
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.leases import LEASE, RETRY
@@ -24,7 +25,7 @@ from gridview.support import clock, fold_pace
 from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import Pace, pace
 from tests.support.block_truth import assert_chains
-from tests.support.journalled import ADMIN, PROJECT, TENANT, before, catalog_of, log_of, new_table
+from tests.support.derived_project import ADMIN, PROJECT, TENANT, before, catalog_of, log_of, new_table
 
 pytestmark = pytest.mark.usefixtures("no_pauses", "own_pace")
 
@@ -339,11 +340,11 @@ class Waker:
 
 
 def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "ENOUGH", 3)
+    monkeypatch.setattr(fold_wakes, "ENOUGH", 3)
     fold_pace.use(Pace(weight=1))
     waker = Waker(table, 2)
     assert waker.look() == 0
-    monkeypatch.setattr(folding, "_SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(fold_wakes, "_SECONDS_BETWEEN", 0.0)
     log(table)
     assert waker.look() == 1
     assert waker.sent == [Hint(keys.journal(TENANT, PROJECT), due_of(table))]
@@ -354,7 +355,7 @@ def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: py
 
 
 def test_nobody_is_woken_while_somebody_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "ENOUGH", 1)
+    monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
     waker = Waker(table, 5)
     assert log_of(table).claim(due_of(table), clock.after(LEASE))
     assert waker.look() == 0
@@ -363,7 +364,7 @@ def test_nobody_is_woken_while_somebody_folds(table: MemoryTable, monkeypatch: p
 def test_a_container_looks_once_a_second_and_only_at_journals(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folding, "ENOUGH", 1)
+    monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
     fold_pace.use(Pace(weight=1))
     waker = Waker(table, 5)
     assert (waker.look(), waker.look()) == (1, 1)
@@ -376,14 +377,13 @@ def test_a_container_looks_once_a_second_and_only_at_journals(
     assert Waker(new_table(), 1).look() == 1
 
 
-def test_a_project_without_a_journal_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "ENOUGH", 1)
-    table = new_table(journal=False)
-    own = table.metered()
-    waker = Waker(own, 0)
-    own.meter.calls.clear()
+def test_nobody_is_woken_for_a_project_that_is_just_being_removed(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
+    waker = Waker(table, 5)
+    table.delete(keys.journal(TENANT, PROJECT), keys.FOLD)
     assert waker.look() == 0
-    assert own.meter.calls == []
 
 
 def test_a_look_empties_the_numbers_at_which_others_wait(

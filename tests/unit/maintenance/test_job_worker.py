@@ -16,10 +16,12 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.index import block_writer, maintainer, sort_entries
 from gridview.index.blocks import HEAD
+from gridview.index.committer import settled
 from gridview.index.families import NUMBERS, derived_strings, has_entries, with_entries
-from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison
+from gridview.index.journal_log import Log
 from gridview.index.ledger import ImageVersion, Ledger
+from gridview.index.maintainer import Subject
 from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker
 from gridview.maintenance.job_queue import JobQueue, hint_in
@@ -35,6 +37,8 @@ from gridview.support import aws, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
 from tests.support.depth import one_of
+from tests.support.derived_project import puts_journal_item
+from tests.support.folds import fold_all, fold_once
 from tests.support.killed import Killed, killing
 from tests.support.removed import remove_project
 from tests.support.told_changes import items_of
@@ -65,8 +69,13 @@ class Passing:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
-        now = clock.after
+        now, instant = clock.after, clock.seconds
         monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + self.seconds))
+        monkeypatch.setattr(clock, "seconds", lambda: instant() + self.seconds)
+
+    def over(self, seconds: float) -> None:
+        """Let them pass."""
+        self.seconds += seconds
 
 
 @pytest.fixture
@@ -96,6 +105,7 @@ def make_project(table: Table, project: str) -> None:
         bring(table, catalog, Image.of(issues.create_issue(table, catalog, ADMIN, body)))
     issues.delete_issue(table, catalog, ADMIN, 3, None)
     follow(table)
+    fold_all(table, TENANT, project)
     remember(table, project)
 
 
@@ -113,8 +123,8 @@ def remembered(table: MemoryTable, project: str) -> set[str]:
 
 def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
     """Derive what the stream would ask for of an issue."""
-    work = maintainer.work_on(catalog, image, ledger or Ledger())
-    assert work is None or maintainer.carry_out(table, Fences(), [work]) == {}
+    subject = Subject(catalog, image, ledger or Ledger())
+    assert maintainer.derive(table, [image.key], lambda _: [subject]) == {}
 
 
 def follow(table: Table) -> None:
@@ -153,9 +163,14 @@ def worker(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> Worke
     return Worker(table, Catalogs(), remaining, no_poison, settling=SETTLING)
 
 
+def due(table: Table) -> list[Hint]:
+    """The hints at the jobs that are due now, but for those at folds."""
+    return [hint for hint in due_jobs(table) if not keys.is_journal(hint.partition)]
+
+
 def turns(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> list[Turn]:
     """What comes of the hints at the jobs that are due now, a worker for each."""
-    done = [worker(table, remaining).take_turn(hint) for hint in due_jobs(table)]
+    done = [worker(table, remaining).take_turn(hint) for hint in due(table)]
     return [turn for turn in done if turn is not None]
 
 
@@ -258,7 +273,9 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         for pk, item in issues_left.items():
             if not is_trashed(item):
                 assert entries(items, pk) == with_entries(sort_strings_of(catalog, item))
-                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == derived_strings(catalog, item)
+                ledger = Ledger.from_item(items[pk, keys.LEDGER])
+                assert settled(Log(table, TENANT, PROJECT), [ledger.number]) == {ledger.number: True}
+                assert ledger.committed().applied == derived_strings(catalog, item)
             assert all(not catalog.deleted(key) for key in item["fields"])
         assert_chains(table, catalog, [item for item in issues_left.values() if not is_trashed(item)])
     alive = {
@@ -459,7 +476,7 @@ def test_a_worker_that_finds_its_lease_run_out_leaves_the_job_to_the_other(
         return perform()
 
     assert work(table.seen_through(around)).issues == 2, "what it had begun"
-    assert overtaken == [Worked(1, 5)]
+    assert overtaken == [Worked(1, 5)], "the fold of what it has derived waits"
     finish(table, time)
     check(table, switch_on)
 
@@ -480,7 +497,9 @@ def test_jobs_take_turns(table: MemoryTable, time: Passing, monkeypatch: pytest.
         return perform()
 
     left = iter(range(99, 0, -1))
-    assert work(table.seen_through(around), remaining=lambda: float(next(left, 0))).jobs == 2
+    assert work(table.seen_through(around), remaining=lambda: float(next(left, 0))).jobs == 2, (
+        "the folds of what they have derived wait"
+    )
     assert seen[:2] == ["bridge", "other"]
     assert set(seen[2:]) == {"bridge", "other"}
 
@@ -502,7 +521,7 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
         assert 4 < clock.until(following.due) <= 5
         assert work(table) == Worked(0, 0)
         time.seconds += 6
-    assert work(table) == Worked(1, 5)
+    assert work(table) == Worked(1, 5), "the fold of what it has derived waits"
     time.seconds += SETTLING + 1
     rebuild(table)
     time.seconds += SETTLING + 1
@@ -640,17 +659,17 @@ def test_a_set_of_numbers_that_cannot_be_read_in_the_middle_of_a_pass_is_built_a
 def test_a_hint_that_comes_twice_or_late_is_ignored(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
-    (hint,) = due_jobs(table)
+    (hint,) = due(table)
     first = worker(table, for_calls(4)).take_turn(hint)
     assert first is not None
     assert (first.issues, len(first.hints)) == (2, 1)
     assert worker(table).take_turn(hint) is None
-    (due,) = due_jobs(table)
-    assert first.hints == (due,), "what the next minute hints at is the same"
-    second = worker(table).take_turn(due)
+    (following,) = due(table)
+    assert first.hints == (following,), "what the next minute hints at is the same"
+    second = worker(table).take_turn(following)
     assert second is not None
     assert second.issues == 3
-    assert worker(table).take_turn(due) is None
+    assert worker(table).take_turn(following) is None
     finish(table, time)
     check(table, switch_on)
 
@@ -658,7 +677,7 @@ def test_a_hint_that_comes_twice_or_late_is_ignored(table: MemoryTable, time: Pa
 def test_a_hint_at_a_job_that_another_worker_holds_is_ignored(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
-    (hint,) = due_jobs(table)
+    (hint,) = due(table)
     second: list[Turn | None] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -699,7 +718,9 @@ def test_a_small_project_does_not_wait_for_a_large_one(table: MemoryTable, time:
     taken = 0
     served: dict[str, int] = {}
     while line:
-        turn = worker(table, for_calls(4)).take_turn(line.popleft())
+        hint = line.popleft()
+        time.seconds += max(clock.until(hint.due), 0.0)
+        turn = worker(table, for_calls(4)).take_turn(hint)
         taken += 1
         line += turn.hints if turn is not None else ()
         for project in ("large", PROJECT):
@@ -732,7 +753,7 @@ def sliced(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -
 def test_a_pass_ends_when_all_its_slices_have_in_any_order(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
-    assert sorted(sliced) == sorted(due_jobs(table)), "the job itself is not due"
+    assert sorted(sliced) == sorted(due(table)), "the job itself is not due"
     assert [hint.part for hint in sliced] == [1, 2, 3, 4]
     for done, hint in enumerate(reversed(sliced), 3):
         assert now(table).attributes[0].served is None
@@ -740,23 +761,26 @@ def test_a_pass_ends_when_all_its_slices_have_in_any_order(
         assert job.progress_of(job.epoch, 99, slices) == (done - 1, 6)
         turn = worker(table).take_turn(hint) or Turn()
     (woken,) = turn.hints
-    assert [*due_jobs(table)] == [woken]
+    assert due(table) == [woken]
     assert worker(table).take_turn(woken) is not None
     assert now(table).attributes[0].served is not None
     finish(table, time)
     check(table, switch_on)
 
 
-def test_slices_that_meet_at_one_block_both_come_to_their_end(
+def test_slices_that_meet_in_the_journal_all_come_to_their_end(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
-    """Before one slice's worker writes a block that it has read, another one does the other slices."""
+    """Before one slice's worker puts the item of its number, another one does the other slices, and a fold waits for the first."""
     mine = sliced.pop(1)
     others = deque(sliced)
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        while others and attempted.operation == "put" and keys.is_block(attempted.key[0]):
+        while others and puts_journal_item(attempted):
             assert worker(table).take_turn(others.popleft()) is not None
+            log = Log(table, TENANT, PROJECT)
+            fold_once(log)
+            assert log.head().folded == keys.parse_journal_number(attempted.key[1]) - 1
         return perform()
 
     turn = worker(table.seen_through(around)).take_turn(mine)
@@ -779,7 +803,7 @@ def test_if_nobody_wakes_a_job_it_finds_out_by_itself_that_no_slice_is_left(
     for hint in sliced:
         with pytest.raises(Killed):
             worker(table.seen_through(around)).take_turn(hint)
-    assert due_jobs(table) == []
+    assert due(table) == []
     time.seconds += LEASE + 1
     work(table)
     assert now(table).attributes[0].served is not None

@@ -39,7 +39,7 @@ class Loaded:
     table: MemoryTable
 
     def reader(self) -> BlockReader:
-        return BlockReader(self.table.metered(), self.catalog, BlockCache(0))
+        return BlockReader(self.table.metered(), self.catalog, BlockCache(), 0.0)
 
     def parse(self, given: Any) -> Filter:
         return parse_filter(self.catalog, given)

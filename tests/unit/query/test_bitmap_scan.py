@@ -30,6 +30,7 @@ from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
 from gridview.support import forms
 from gridview.support.errors import Unprocessable
+from tests.support.containers import new_container
 from tests.support.depth import one_of
 
 TENANT, PROJECT = "acme", "bridge"
@@ -66,6 +67,7 @@ class Project:
         self.table = MemoryTable()
         self.cursors = Cursors([b"a secret of the tests"], "grid")
         self.cache: BlockCache | None = None
+        """That of the container; None: each request is the first of its container."""
         projects.create_project(self.table, ADMIN, {"name": "Bridge", "id": PROJECT})
         for body in ATTRIBUTES:
             attributes.create_attribute(self.table, Catalogs(), ADMIN, PROJECT, body)
@@ -110,10 +112,13 @@ class Project:
             for block in chain:
                 self.table.put(block.to_item(TENANT, PROJECT))
 
+    def container(self) -> BlockCache:
+        return self.cache or new_container(self.table, self.catalog)
+
     def page(self, cursor: str | None = None, **body: Any) -> Any:
         metered = self.table.metered()
         query = resolve(self.catalog, body if cursor is None else {**body, "cursor": cursor})
-        page = json.loads(dumps(grid_page(metered, self.catalog, query, self.cursors, self.cache)))
+        page = json.loads(dumps(grid_page(metered, self.catalog, query, self.cursors, self.container())))
         assert metered.meter.rounds <= planner.ROUNDS, (
             body,
             cursor,
@@ -124,7 +129,7 @@ class Project:
     def position(self, num: int, **body: Any) -> int | None:
         metered = self.table.metered()
         query = resolve_position(self.catalog, body)
-        found: int | None = position(metered, self.catalog, num, query, self.cache)["position"]
+        found: int | None = position(metered, self.catalog, num, query, self.container())["position"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found
 
@@ -395,7 +400,7 @@ def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Pro
         "limit": 10,
         "explain": True,
     }
-    project.cache = BlockCache(3600.0)
+    project.cache = project.container()
     try:
         cold, warm = project.page(**body), project.page(**body)
     finally:
@@ -412,7 +417,7 @@ def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_ar
     project = Project(300)
     monkeypatch.setattr(prices, "ENTRY", 0.5)  # as many blocks as it takes
     body: dict[str, Any] = {"sort": [{"field": "state", "direction": "desc"}], "limit": 20, "explain": True}
-    project.cache = BlockCache(3600.0)
+    project.cache = project.container()
     try:
         walked = project.page(**body)
         project.page(**body, offset=30)
@@ -460,7 +465,7 @@ def test_an_order_without_entries_is_read_by_blocks_from_page_to_page(
         assert page["total"] == len(order)
         assert "sort entries" not in " ".join(page["explain"]["plan"])
     assert forward[0]["explain"]["sequential_calls"] == 3 or nulls == "first"
-    project.cache = BlockCache(3600.0)
+    project.cache = project.container()
     try:
         project.page(**body)
         warm = project.page(explain=True, **body)

@@ -35,7 +35,7 @@ def few() -> Grid:
 def executor(grid: Grid, cache: BlockCache | None = None) -> tuple[Executor, Any]:
     metered = grid.table.metered()
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
-    return Executor(metered, catalog, cache or BlockCache(0.0)), metered.meter
+    return Executor(metered, catalog, cache or grid.container()), metered.meter
 
 
 def total(node: Node) -> Steps[int]:
@@ -72,7 +72,7 @@ def test_a_round_is_what_is_asked_for_together(few: Grid) -> None:
 
 
 def test_what_is_at_hand_takes_no_round_and_is_charged_to_nobody(few: Grid) -> None:
-    cache = BlockCache(60.0)
+    cache = few.container()
     first, _ = executor(few, cache)
     assert first.run(total(Node())) == 9
     again, meter = executor(few, cache)

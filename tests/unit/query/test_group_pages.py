@@ -26,7 +26,9 @@ NOTE = {"id": "note", "name": "Note", "type": "text"}
 
 def page(loaded: Loaded, **body: Any) -> Any:
     query = group_request.resolve(loaded.catalog, body)
-    return loads(dumps(grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS)))
+    return loads(
+        dumps(grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS, loaded.container()))
+    )
 
 
 def pages(loaded: Loaded, **body: Any) -> Iterator[Any]:
@@ -89,7 +91,7 @@ def test_a_page_takes_the_blocks_from_its_cursor_on(monkeypatch: pytest.MonkeyPa
     found = page(loaded, by=["cost"], limit=100)
     metered = loaded.table.metered()
     query = group_request.resolve(loaded.catalog, {"by": ["cost"], "limit": 5, "cursor": found["next"]})
-    answer = grouped_counts(metered, loaded.catalog, query, CURSORS)
+    answer = grouped_counts(metered, loaded.catalog, query, CURSORS, loaded.container())
     assert len(answer["groups"]) == 5
     assert metered.meter.rounds == 2
     assert len([call for call in metered.meter.calls if call.round == 2]) <= 2
@@ -195,7 +197,7 @@ def test_a_number_in_a_filter_survives_a_client_that_reads_it_in_binary(number: 
     loaded = Loaded([COST])
     loaded.fill([loaded.issue(1, fields={"cost": number})])
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
-    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS)
+    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS, loaded.container())
     found = json.loads(dumps(answer["groups"]))[0]["filter"]
     only = parse_filter(loaded.catalog, loads(json.dumps(found)))
     assert only.matches(loaded.documents[0])

@@ -39,6 +39,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
+from tests.support.containers import new_container
 from tests.support.depth import one_of
 
 ADMIN = Actor("acme", "ada", Role.ADMIN)
@@ -63,6 +64,10 @@ class Loaded:
     def catalog(self) -> Catalog:
         return Catalogs().get(self.table, "acme", PROJECT)
 
+    def container(self) -> BlockCache:
+        """What a container keeps before its first request."""
+        return new_container(self.table, self.catalog)
+
     def issue(self, num: int, created: str = "2024-01-01T00:00:00Z", **body: Any) -> Item:
         changes = documents.parse_create(self._first, {"name": "n", **body})
         return documents.new_document(self._first, num, changes, user="ann", now=parse_datetime(created))
@@ -84,7 +89,7 @@ class Loaded:
         """The groups shown, the plan in words, and the meter of what it took."""
         metered = self.table.metered()
         query = group_request.resolve(self.catalog, body)
-        found, said = carried_out(metered, self.catalog, query)
+        found, said = carried_out(metered, self.catalog, query, self.container())
         shown = found.groups[: query.limit]
         return [(*one.shown, one.count) for one in shown], said, metered.meter
 
@@ -92,9 +97,11 @@ class Loaded:
         return self.ask(**body)[0]
 
 
-def carried_out(table: Table, catalog: Catalog, query: GroupsQuery) -> tuple[grouping.Found, list[str]]:
+def carried_out(
+    table: Table, catalog: Catalog, query: GroupsQuery, cache: BlockCache
+) -> tuple[grouping.Found, list[str]]:
     """The groups found, and the plan in words."""
-    executor = Executor(table, catalog, BlockCache(0.0))
+    executor = Executor(table, catalog, cache)
     plan = aggregate_planner.groups(catalog, query)
     found = executor.run(grouping.run(plan))
     said = []
@@ -160,7 +167,7 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
             query = group_request.resolve(catalog, body)
             expected = group_request.grouped(query, loaded.documents)
             metered = loaded.table.metered()
-            found, said = carried_out(metered, catalog, query)
+            found, said = carried_out(metered, catalog, query, loaded.container())
             ours, theirs = (
                 dumps([group_request.group_json(query, one) for one in some[: query.limit]])
                 for some in (found.groups, expected)
@@ -363,13 +370,13 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
     loaded = Loaded([])
     loaded.fill(loaded.issue(num) for num in range(1, 21))
     query = group_request.resolve(loaded.catalog, {"by": ["state"], "explain": True})
-    answer = grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS)
+    answer = grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS, loaded.container())
     opened = {"field": "state", "op": "eq", "value": "open"}
     assert json.loads(dumps(answer["groups"])) == [{"values": ["open"], "count": 20, "filter": opened}]
     assert answer["explain"]["sequential_calls"] == 1
     tree = answer["explain"]["tree"]
     assert [tree["node"], *(one["node"] for one in tree["children"])] == [
-        "grouping", "directory scan", "groups by sizes", "freshness",
+        "grouping", "directory scan", "groups by sizes", "overlay read", "freshness",
     ]  # fmt: skip
     *_, lag = answer["explain"]["plan"]
     assert lag == "The index has processed no change of this project for a week."
@@ -448,7 +455,7 @@ def test_a_number_of_an_index_is_shown_as_that_of_a_document(number: str, small:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": number}) for num in range(1, 9))
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
-    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS)
+    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS, loaded.container())
     (expected,) = group_request.grouped(query, loaded.documents)
     told = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
     assert dumps(answer["groups"]) == dumps([told])

@@ -27,7 +27,7 @@ def few() -> Grid:
 def place(grid: Grid, num: int, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
     metered = grid.table.metered()
-    found = position(metered, catalog, num, resolve_position(catalog, body))
+    found = position(metered, catalog, num, resolve_position(catalog, body), grid.container())
     grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
     return found["position"]

@@ -27,7 +27,7 @@ NUMBERS = [*EVERY, "sum", "avg"]
 def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
     """The answer, and the meter of what it took."""
     metered = loaded.table.metered()
-    answer = summarized(metered, loaded.catalog, resolve(loaded.catalog, body))
+    answer = summarized(metered, loaded.catalog, resolve(loaded.catalog, body), loaded.container())
     assert answer.pop("index") == {"lag_ms": None, "pending": 0}
     return json.loads(dumps(answer)), metered.meter
 
@@ -181,6 +181,7 @@ def test_sums_are_exact_and_averages_have_38_digits(filled: Loaded) -> None:
         loaded.table,
         loaded.catalog,
         resolve(loaded.catalog, {"fields": [{"field": "cost", "functions": ["sum", "avg"]}]}),
+        loaded.container(),
     )
     (found,) = answer["summaries"]
     assert str(found["sum"]) == "1000000000000000000000000000000.099999999999999999999999999999"

@@ -22,8 +22,6 @@ export interface Listener {
   told(events: readonly FeedEvent[]): void;
   /** Others have the project open, and look at these issues. */
   people?(people: readonly Looker[]): void;
-  /** Nobody tells changes of this project: it is time to look for some. */
-  looked(): void;
 }
 
 export interface FeedOptions {
@@ -38,8 +36,6 @@ export interface FeedOptions {
 
 /** Seconds that a request waits for a change. */
 const WAIT = 20;
-/** Seconds between two looks where nobody tells changes. */
-const LOOK_AGAIN = 15;
 /** Seconds after which a hidden page follows no more, until it is seen again. */
 const HIDDEN_FOR = 300;
 const MAX_PAUSE = 30;
@@ -164,7 +160,6 @@ export class Feed {
       } catch (error) {
         if (signal.aborted) continue;
         const refused = error instanceof ApiError ? error : null;
-        if (refused?.kind === 'not-journalled') return this.poll();
         if (refused && [401, 403, 404].includes(refused.status)) return;
         // The cursor is too old, or none of this project any more.
         if (refused && [400, 410].includes(refused.status)) this.cursor = null;
@@ -190,15 +185,6 @@ export class Feed {
     if (this.isReplaced) this.connectAt = Infinity;
     else if (ending === 'failed' && !signal.aborted) this.connectAt = Date.now() + 1000 * CONNECT_AGAIN;
     return ending === 'worked';
-  }
-
-  private async poll(): Promise<void> {
-    for (;;) {
-      await this.pause(LOOK_AGAIN);
-      await this.sleep?.over;
-      if (this.isStopped()) return;
-      this.tell((listener) => listener.looked());
-    }
   }
 
   private tell(tell: (listener: Listener) => void): void {

@@ -6,7 +6,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { ChangeEvent, Explanation, Filter, Project } from '../api/types';
+import type { ChangeEvent, Explanation, Filter, IndexAge, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
 import { changeId } from '../edits/change-id';
@@ -33,11 +33,10 @@ import { Counting } from './counting';
 import { Desk } from './desk';
 import { Following } from './following';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
-import { IndexLag } from './index-lag';
 import { OpenIssue } from './open-issue';
 import { Jobs, type BulkOrder } from './jobs';
 import { Live } from './live';
-import { fetchRows, indexAge, issuesThatPass, loadProject } from './queries';
+import { fetchRows, issuesThatPass, loadProject } from './queries';
 import { People } from './people';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
@@ -68,7 +67,7 @@ export class ProjectModel {
   /** How the first page of the present query was answered, and what it cost. */
   readonly explanation = signal<Explanation | null>(null);
   /** How late the index is that the last rows were read from. */
-  readonly index: IndexLag;
+  readonly index = signal<IndexAge | null>(null);
   readonly desk = new Desk();
   readonly issue: OpenIssue;
   readonly groups: Groups;
@@ -113,7 +112,6 @@ export class ProjectModel {
     });
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     this.issue = new OpenIssue(api, project.id);
-    this.index = new IndexLag((signal) => indexAge(api, project.id, signal));
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
     this.figures = computed(() =>
       Object.entries(this.view.value.footers).flatMap(([field, fn]) =>
@@ -163,7 +161,6 @@ export class ProjectModel {
       () => feed?.stop(),
       () => this.live.stop(),
       () => this.jobs.close(),
-      () => this.index.close(),
     ];
     this.stop = () => {
       for (const stop of stopping) stop();
@@ -395,7 +392,7 @@ export class ProjectModel {
       const answered = this.following.asks('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
       answered(changes);
-      this.index.take(index);
+      this.index.value = index;
       return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
     const done = await this.rows.renew(() => this.mayMove(), quietly);
@@ -479,7 +476,7 @@ export class ProjectModel {
       throw error;
     });
     answered(changes);
-    this.index.take(index);
+    this.index.value = index;
     if (explanation) this.explanation.value = explanation;
     // The last page tells how many rows there are, where the count has not come yet.
     if (end && run.key === '' && this.counting.counts.peek() === null) {

@@ -56,12 +56,6 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
   return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes };
 }
 
-/** How late the index is, by the smallest read of it. */
-export async function indexAge(api: Api, project: string, signal: AbortSignal): Promise<IndexAge> {
-  const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project }, body: { limit: 1, columns: ['num'] }, signal });
-  return body.index;
-}
-
 /** How many users are offered. */
 const SUGGESTED = 8;
 

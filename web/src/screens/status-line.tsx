@@ -13,7 +13,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   const error = model.counting.error.value;
   const explanation = model.explanation.value;
   const cells = model.range ? cellCount(model.range) : 0;
-  const index = model.index.age.value;
+  const index = model.index.value;
   const progress = model.editor.progress.value;
   const refused = refusedIn(model.editor.marks.value).length;
   const jobs = model.jobs.open.value;
@@ -59,7 +59,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
         {model.jobs.said.value}
       </span>
       <Lookers lookers={model.live.lookers.value} />
-      {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms, index.pending)}</span>}
+      {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
       {explanation && (
         <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}

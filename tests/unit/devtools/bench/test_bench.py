@@ -10,8 +10,8 @@ from devtools.bench import report
 from devtools.bench.apart import Memory, memory_in
 from devtools.bench.capacity import Units
 from devtools.bench.edits import Edit
+from devtools.bench.folds import Changed
 from devtools.bench.history import Remembered
-from devtools.bench.journalled import Journalled
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Lag, Neighbour, Shared, Sliced
 from devtools.bench.work import Work
@@ -27,7 +27,7 @@ Threads:\t3
 
 
 SHARED = Shared(
-    [Sliced(4, cpu=True, per_second=1_016.4, calls=3.21, write_units=4.13, met=0.494)],
+    [Sliced(4, cpu=True, per_second=1_016.4, calls=3.21, write_units=4.13)],
     [Lag(Neighbour(1_000, reindexes=True), median=401.9, worst=2_366.2, records=61)],
 )
 
@@ -35,8 +35,8 @@ SHARED = Shared(
 REMEMBERED = [Remembered("create", stored=3.0, on=3.25, off=1.25)]
 
 
-JOURNALLED = [
-    Journalled(
+CHANGED = [
+    Changed(
         100_000,
         "create",
         together,
@@ -56,7 +56,7 @@ def result(issues: int, work: dict[str, Work]) -> report.Result:
 
 def printed(results: list[report.Result], edits: list[Edit]) -> list[str]:
     output = io.StringIO()
-    report.show(Console(file=output, width=140), results, edits, REMEMBERED, JOURNALLED, SHARED)
+    report.show(Console(file=output, width=140), results, edits, REMEMBERED, CHANGED, SHARED)
     return output.getvalue().splitlines()
 
 
@@ -124,32 +124,32 @@ def test_work_that_ran_out_of_time_is_marked_and_work_that_was_left_out_is_left_
 
 def test_edits_are_printed_by_what_is_indexed() -> None:
     edits = [
-        Edit(indexed=True, updated_indexed=True, after_change=False, document=2.0, everything=10.0),
-        Edit(indexed=False, updated_indexed=False, after_change=True, document=2.0, everything=3.0),
+        Edit(indexed=True, updated_indexed=True, after_change=False, document=2.0, written=10.0),
+        Edit(indexed=False, updated_indexed=False, after_change=True, document=2.0, written=3.0),
     ]
     lines = [" ".join(line.split()) for line in printed([result(1_000, {})], edits)]
     assert "indexed indexed 2.0 10.0" in lines
     assert "not indexed, first after a change of definitions not indexed 2.0 3.0" in lines
 
 
-def test_a_change_in_a_journalled_project_is_told_by_what_it_writes() -> None:
+def test_a_change_is_told_by_what_it_and_its_fold_write() -> None:
     lines = printed([result(1_000, {})], [])
     rows = [" ".join(line.split()) for line in lines]
     assert "create 100,000 1,000 on 19.3 2.0 15.8 1.5 8.7" in rows
     assert "create 100,000 40 on 37.5 2.0 15.8 19.7 8.7" in rows
     # That of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
-    told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)["journalled"]
+    told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)["changes"]
     assert [(one["together"], round(one["write_units"], 1)) for one in told] == [(1_000, 19.3), (40, 37.5)]
     assert told[0]["folded"]["cpu_milliseconds"] == 1.25
 
 
 def test_what_is_shared_is_printed_and_told_as_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
-    assert ["4", "counted", "1,016", "3.21", "4.13", "49%"] in lines
+    assert ["4", "counted", "1,016", "3.21", "4.13"] in lines
     assert ["imports", "1,000", "issues", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
-    told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)
-    neighbour = {"imports": 1_000, "reindexes": True, "journalled": False}
+    told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
+    neighbour = {"imports": 1_000, "reindexes": True}
     assert told["lags"] == [{"neighbour": neighbour, "median": 401.9, "worst": 2_366.2, "records": 61}]
     assert [one["workers"] for one in told["slices"]] == [4]
 
@@ -157,5 +157,5 @@ def test_what_is_shared_is_printed_and_told_as_json() -> None:
 def test_what_the_history_adds_is_printed_and_told_as_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["create", "3.0", "3.2", "1.2"] in lines
-    told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)
+    told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
     assert told["history"] == [{"kind": "create", "stored": 3.0, "on": 3.25, "off": 1.25}]

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from devtools.bench.postgres import cluster, designs, report
 from devtools.bench.postgres.questions import Condition, Kind, Question
-from devtools.bench.postgres.report import ALL_KEPT, COLD, SETS_KEPT, THEIRS, Cost, Line, Section
+from devtools.bench.postgres.report import COLD, KEPT, THEIRS, Cost, Line, Section
 from devtools.failure import Failure
 
 PAGE = Question("a page", field="due", only=Condition("amount", 3, 5), offset=7, target=100, ours_first=True)
@@ -19,8 +19,7 @@ PAGE = Question("a page", field="due", only=Condition("amount", 3, 5), offset=7,
 def line(ours: float, theirs: float, cold: float, kept: float) -> Line:
     costs = {
         COLD: Cost(ours, ours / 2, 4, cold),
-        SETS_KEPT: Cost(ours, ours / 2, 4, cold),
-        ALL_KEPT: Cost(ours, ours / 2, 4, kept),
+        KEPT: Cost(ours, ours / 2, 4, kept),
         **dict.fromkeys(THEIRS, Cost(theirs, 0.0, 1, 0.0)),
     }
     return Line(PAGE, 100, costs)
@@ -56,9 +55,9 @@ def test_rows_are_copied_with_what_copy_takes_for_its_own_signs_escaped() -> Non
 
 def test_units_are_told_besides_those_of_the_documents_shown() -> None:
     found = line(10, 20, cold=130, kept=59)
-    assert (found.units(COLD), found.units(ALL_KEPT)) == (80, 9)
+    assert (found.units(COLD), found.units(KEPT)) == (80, 9)
     assert not found.missed(COLD)
-    assert not found.missed(ALL_KEPT)
+    assert not found.missed(KEPT)
     assert found.dollars == pytest.approx(130 * 0.125)
     # A page of the index gives documents for less than a read of each.
     assert line(10, 20, cold=40, kept=30).units(COLD) == 0
@@ -66,7 +65,7 @@ def test_units_are_told_besides_those_of_the_documents_shown() -> None:
 
 def test_what_misses_its_target_is_marked() -> None:
     assert line(10, 20, cold=151, kept=59).missed(COLD)
-    assert line(10, 20, cold=130, kept=61).missed(ALL_KEPT)
+    assert line(10, 20, cold=130, kept=61).missed(KEPT)
     assert "101.0 ✗" in printed(Section("many", 100_000, 1.0, [line(10, 20, cold=151, kept=59)]))
     assert "11.0 ✗" in printed(Section("many", 100_000, 1.0, [line(10, 20, cold=130, kept=61)]))
 

@@ -8,24 +8,21 @@ from devtools.bench import throughput
 from devtools.bench.throughput import Taken
 
 
-def test_consumers_of_a_journalled_project_never_meet_and_those_of_another_one_do() -> None:
-    alone, four, without, without_four = throughput.throughput((1, 4), stock=100, batches=2, batch=20)
-    assert [one.journalled for one in (alone, four, without, without_four)] == [True, True, False, False]
+def test_consumers_of_one_project_never_meet() -> None:
+    alone, four = throughput.throughput((1, 4), stock=100, batches=2, batch=20)
+    assert [one.consumers for one in (alone, four)] == [1, 4]
     assert four.per_second > 3.5 * alone.per_second
-    assert without_four.per_second < 3 * without.per_second
     assert alone.failed == four.failed == 0
     assert four.calls < alone.calls + 0.5, "nothing is written twice"
-    assert without_four.calls > without.calls + 0.5, "blocks are"
     # The fold comes behind.
     assert 0 < four.per_second_in_blocks < four.per_second
-    assert without.per_second_in_blocks == without.per_second
     assert throughput.throughput((4,), stock=100, batches=2, batch=20)[0] == four
 
 
 def test_what_was_measured_is_printed() -> None:
     sink = io.StringIO()
-    measured = [Taken(16, True, 2_412.4, 903.2, 0.0, 8.52), Taken(16, False, 287.0, 287.0, 0.444, 12.0)]
+    measured = [Taken(16, 2_412.4, 903.2, 0.0, 8.52), Taken(32, 2_870.0, 287.0, 0.444, 12.0)]
     throughput.show(Console(file=sink, width=140), measured)
     rows = [line.split() for line in sink.getvalue().splitlines()]
-    assert ["journalled", "16", "2,412", "903", "8.5", "0%"] in rows
-    assert ["not", "journalled", "16", "287", "287", "12.0", "44%"] in rows
+    assert ["16", "2,412", "903", "8.5", "0%"] in rows
+    assert ["32", "2,870", "287", "12.0", "44%"] in rows

@@ -19,6 +19,7 @@ from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import number_of
+from gridview.index.block_cache import BlockCache
 from gridview.index.blocks import FIRST, HEAD, Block
 from gridview.index.families import derived_strings, families_of, has_entries, keys_of
 from gridview.index.sort_entries import sort_strings_of
@@ -91,7 +92,7 @@ def _partition(stored: Table, partition: str) -> list[Item]:
 def _order(stored: Table, field: str, direction: str) -> list[int]:
     catalog = _catalog(stored, "0807", "35e9")
     query = resolve(catalog, {"sort": [{"field": field, "direction": direction}]})
-    page = grid_page(stored.metered(), catalog, query, Cursors((b"secret",), "grid"))
+    page = grid_page(stored.metered(), catalog, query, Cursors((b"secret",), "grid"), BlockCache())
     return [row["num"] for row in json.loads(dumps(page["rows"]))]
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from devtools import paths
-from devtools.local import filling, journals
+from devtools import files, paths
+from devtools.failure import Failure
+from devtools.local import filling
 from devtools.local.folder import Folder
 
 
@@ -58,7 +59,6 @@ def making(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Making:
         "journal": SimpleNamespace(turn_on=lambda _: None),
     }.items():
         monkeypatch.setattr(filling, name, value)
-    monkeypatch.setattr(journals, "begin_all", lambda _: None)
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     (tmp_path / "memory").mkdir()
     return making
@@ -115,3 +115,18 @@ def test_who_dies_while_he_makes_them_leaves_nothing_that_another_would_take(
     making.dies = False
     filled(tmp_path, "two")
     assert (tmp_path / "two" / "engine" / "tables" / "shared.db").read_text() == "2 times"
+
+
+def test_tables_of_an_earlier_version_are_refused_with_the_command_that_removes_them(
+    tmp_path: Path, making: Making
+) -> None:
+    filled(tmp_path, "one")
+    folder = Folder(tmp_path / "one")
+    filling.require_readable(folder)
+    for earlier in ({"demo": True}, {"demo": True, "journals": True}, {"demo": True, "form": 0}):
+        files.write_json(folder.seed, earlier)
+        with pytest.raises(Failure, match=r"`\./dev reset`"):
+            filling.require_readable(folder)
+    folder.seed.unlink()
+    with pytest.raises(Failure, match="no journal"):
+        filling.require_readable(folder)

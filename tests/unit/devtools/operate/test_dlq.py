@@ -20,9 +20,10 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
-from gridview.fsck.issue_diff import differences
+from gridview.fsck.issue_diff import Collection, compared
 from gridview.index.dead_letters import DeadLetters
 from gridview.index.images import Poison
+from gridview.index.journal_log import Log
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.support.errors import Overloaded
 from tests.support import damage
@@ -85,11 +86,13 @@ class World:
 
     def wrong(self, *nums: int) -> list[Any]:
         catalog = catalog_of(self.table)
-        return [
-            one
-            for num in nums
-            for one in differences(key_of(num), collection(self.table, key_of(num)), catalog)
-        ]
+        items = {item.number: item for item in Log(self.table, TENANT, PROJECT).all_behind(0)}
+        found = []
+        for key in map(key_of, nums):
+            one = Collection.of(key, collection(self.table, key))
+            one.look_behind(items.get)
+            found += compared(one, catalog)
+        return found
 
     def stored(self) -> list[str]:
         return sorted(self.batches.names())

@@ -1,7 +1,6 @@
 """Which stack a command works on."""
 
 import argparse
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,6 @@ OUTPUTS = {
 }
 
 
-CREATED = datetime(2026, 11, 1, tzinfo=UTC)
-
-
 def parsed(*arguments: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     target.register(parser)
@@ -39,7 +35,6 @@ class CloudFormation:
 
     def __init__(self, outputs: dict[str, str], error: Exception | None = None) -> None:
         self.outputs, self.error = outputs, error
-        self.created, self.updated = CREATED, dict[str, datetime]()
 
     def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 has it
         if self.error is not None:
@@ -48,7 +43,7 @@ class CloudFormation:
             message = f"Stack with id {StackName} does not exist"
             raise ClientError({"Error": {"Code": "ValidationError", "Message": message}}, "DescribeStacks")
         outputs = [{"OutputKey": key, "OutputValue": value} for key, value in self.outputs.items()]
-        return {"Stacks": [{"Outputs": outputs, "CreationTime": self.created, **self.updated}]}
+        return {"Stacks": [{"Outputs": outputs}]}
 
 
 @pytest.fixture
@@ -103,9 +98,6 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
         assert (opened.table.name, opened.queue_url) == (OUTPUTS["TableName"], OUTPUTS["DeadLetterQueueUrl"])
         assert list(opened.batches.names()) == ["aws/lambda/x"]
         assert opened.label == "Gridview"
-        assert (opened.outputs, opened.changed) == (OUTPUTS, CREATED.timestamp())
-        deployed.updated["LastUpdatedTime"] = CREATED + timedelta(days=1)
-        assert target.open(parsed("--deployed")).changed == CREATED.timestamp() + 86_400
 
 
 def test_what_is_repaired_in_a_deployed_stack_is_written_as_its_functions_write(

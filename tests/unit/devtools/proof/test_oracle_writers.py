@@ -10,9 +10,6 @@ from devtools.proof.oracle import writers
 from devtools.proof.oracle.compare import Difference
 from devtools.proof.oracle.history import History, Version
 from devtools.proof.oracle.world import Project
-from gridview.index import block_reader
-from gridview.index.blocks import Entry
-from gridview.index.directory import Range
 from gridview.query import page
 
 SCENARIOS = 14
@@ -42,14 +39,6 @@ def whatever_stands_there(*_: Any) -> bool:
     return True
 
 
-def kept_as_found(
-    self: block_reader.BlockReader, family: str, entry: Entry, between: Range, found: list[str], at: float
-) -> None:
-    within = sorted(key for key in found if between.covers(key))
-    self._keys.setdefault((family, entry), []).append((between, within))
-    self._cache.keep_sort_strings(self._key(family, entry.id)[0], entry.write_id, within, at)
-
-
 Spoilt = tuple[int, list[tuple[Any, str, Any]]]
 
 SPOILT: dict[str, Spoilt] = {
@@ -57,7 +46,6 @@ SPOILT: dict[str, Spoilt] = {
         56,
         [(page, "belongs", whatever_stands_there)],
     ),
-    "incomplete sort strings are kept": (135, [(block_reader.BlockReader, "_found_keys", kept_as_found)]),
 }
 """With the scenario that found it out the last time. It is tried first, which saves the search, and no more.
 

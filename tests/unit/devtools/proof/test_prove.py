@@ -18,9 +18,7 @@ from devtools.proof.baseline.questions import READ_WHOLE
 from devtools.proof.baseline.service import Found
 from devtools.proof.faults import judging, scenarios
 from devtools.proof.faults.judging import Verdict
-from devtools.proof.faults.points import job_points, kill_points
 from devtools.proof.faults.project import MEMORY
-from devtools.proof.faults.races import race_points
 from devtools.proof.faults.scenarios import RANDOM, Played
 from devtools.proof.oracle import compare
 from devtools.proof.oracle.compare import Difference
@@ -106,19 +104,11 @@ def test_scenarios_are_counted_and_what_differs_names_its_seed(monkeypatch: pyte
     assert found.differences == ["stream: wrong\n  ./dev faults --seed 7"]
 
 
-def test_a_sample_has_points_of_every_kind_and_is_as_large_as_it_says() -> None:
-    for count in (10, 100):
-        seeds = proofs.sample(count)
-        assert len(set(seeds)) == count
-        families = {scenarios.family_of(seed).name for seed in seeds if seed < RANDOM}
-        assert {"kill points", "job kill points"} < families
-    assert sum(seed >= RANDOM for seed in proofs.sample(100)) >= 50
-
-
 def test_every_point_that_is_enumerated_is_among_the_scenarios() -> None:
-    every = {*kill_points(), *job_points(), *race_points()}
-    assert len(every) == len(kill_points()) + len(job_points()) + len(race_points())
+    every = set(scenarios.points())
+    assert len(every) == len(scenarios.points())
     assert every < {*scenarios.seeds(proofs.SCENARIOS)}
+    assert every < {*scenarios.seeds(judging.MOST_SCENARIOS)}
 
 
 def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,19 +40,6 @@ def stack_metrics() -> Metrics:
     return metrics
 
 
-def directory_seconds() -> float:
-    """Seconds for which directories are cached (GRIDVIEW_DIRECTORY_SECONDS, default 3); counts and filters may lag as much."""
-    try:
-        seconds = float(os.environ.get("GRIDVIEW_DIRECTORY_SECONDS", "3"))
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise ConfigurationError(
-            "The environment variable GRIDVIEW_DIRECTORY_SECONDS must be a number of seconds."
-        )
-    return seconds
-
-
 def writes_per_second() -> int:
     """The rate that each tenant may write at (WRITES_PER_SECOND); 0, the default, is no limit."""
     return _whole("WRITES_PER_SECOND", 0)
@@ -73,14 +60,6 @@ def _whole(name: str, default: int) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ConfigurationError(f"The environment variable {name} must be a whole number.")
     return int(text)
-
-
-def journals() -> bool:
-    """Whether new projects are journalled from their beginning (JOURNALS is `true`)."""
-    text = os.environ.get("JOURNALS", "false")
-    if text not in ("true", "false"):
-        raise ConfigurationError("The environment variable JOURNALS must be true or false.")
-    return text == "true"
 
 
 def use_forms() -> None:

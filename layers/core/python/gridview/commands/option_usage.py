@@ -18,6 +18,7 @@ from gridview.index.journal_log import Log
 from gridview.index.journal_tail import moves_now
 from gridview.index.unfolded import Unfolded
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
+from gridview.support import clock
 from gridview.support.errors import Unprocessable
 
 _PAGES = 20
@@ -25,7 +26,7 @@ _PAGES = 20
 
 
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
-    """Whether any issue has one of these options, as of the index, and in a journalled project of its journal (`moves_now`).
+    """Whether any issue has one of these options, as of the index and its journal (`moves_now`).
 
     An indexed enum with sort entries costs 0.5 read units for each option and rank. Without them, and for an indexed multi_enum, it
     is as much for each 4 KB of the directory and for each block that holds several of the options. Otherwise up to 20 MB of issues
@@ -34,7 +35,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
         return False
-    moves = moves_now(Log(table, catalog.tenant, catalog.project)) if catalog.journalled else {}
+    moves = moves_now(Log(table, catalog.tenant, catalog.project))
     if field.served is not None and field.type is FieldType.ENUM:
         order = field.served.order_id
         if not has_entries(order):
@@ -64,7 +65,7 @@ def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str], 
     """Whether any key in a family with only detailed blocks has one of these bodies."""
     if not unfolded.bodies().isdisjoint(bodies):
         return True
-    reader = BlockReader(table, catalog, BlockCache(0.0))
+    reader = BlockReader(table, catalog, BlockCache(), clock.seconds())
     directory = reader.directories((family,))[family]
     wants = [
         (body, Want(family, entry))

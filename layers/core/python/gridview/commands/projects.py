@@ -21,7 +21,7 @@ from gridview.schema import ids, options, project_count, restorable
 from gridview.schema.catalog import BUILTINS, FieldType, HistorySetting, gets_entries
 from gridview.schema.deleted_projects import deletion
 from gridview.schema.generations import Indexes
-from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history, to_item
+from gridview.schema.items import raise_epoch, to_catalog, to_history, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict
@@ -33,15 +33,13 @@ def create_project(
     actor: Actor,
     body: Any,
     *,
-    journalled: bool = False,
     most: int = 0,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Create a project: one transaction of four items to six. Conflict if the id is taken; Unprocessable if the
+    """Create a project: one transaction of six items or seven. Conflict if the id is taken; Unprocessable if the
     tenant has `most` projects (0: no limit).
 
-    A deleted project keeps its id while it can be restored, and for a time after it was removed. `journalled`: from the first epoch
-    on.
+    A deleted project keeps its id while it can be restored, and for a time after it was removed.
     """
     request = parse(ProjectCreate, body)
     states = options.change("states", (), 1, request.states)
@@ -72,10 +70,7 @@ def create_project(
             "order": [],
             "next_key": 1,
         }
-        begun = []
-        if journalled:
-            catalog[JOURNAL_MARK] = True
-            begun = [put(new_head(actor.tenant, project_id), ABSENT)]
+        begun = [put(new_head(actor.tenant, project_id), ABSENT)]
         if not gets_entries(FieldType.ENUM):
             begun.append(put(_state_without_entries(actor.tenant, project_id), ABSENT))
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}

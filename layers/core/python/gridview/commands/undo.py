@@ -360,7 +360,7 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
 
 def lag_of(table: Table, catalog: Catalog) -> float:
     """How many seconds the history is late: half a read unit, or one. NotTold if that is unknown."""
-    lag = freshness.read(table, catalog, BlockCache(0.0)).seconds
+    lag = freshness.read(table, catalog, BlockCache()).seconds
     if lag is None:
         raise NotTold(
             "It is not known yet how late the history is. Send the consistency tokens of the change, or try later.",

@@ -81,7 +81,6 @@ class BlockMembership:
     fences: Fences
     tenant: str
     project: str
-    journalled: bool
 
     def judge(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> JudgedDoubts:
         """The doubts that are true, limited to issues with which nothing else is wrong, and those that cannot be judged yet.
@@ -128,11 +127,11 @@ class BlockMembership:
 
     def _amend(self, doubts: Sequence[SuspectKey]) -> None:
         rechained = False
-        for _ in range(backoff.ATTEMPTS):
+        for attempt in range(backoff.ATTEMPTS):
             chains, wrong = self._wrong(doubts)
             if not wrong:
                 return
-            if self.journalled and not rechained and _begins_a_chain(chains, wrong):
+            if not rechained and _begins_a_chain(chains, wrong):
                 # A fold that has read the blocks that were there before must not count what it wrote to them.
                 self._log.rechain()
                 rechained = True
@@ -140,8 +139,11 @@ class BlockMembership:
             places = [
                 KeyChange(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong
             ]
-            written = chains.write(places, _none_of_them)
+            written = chains.write(places)
             _raise_first(written.failed)
+            if not written.lost:
+                return
+            backoff.pause(attempt)
             doubts = [one for one in doubts if self._issue(one.num) in written.lost]
         raise Overloaded("Other writers keep changing the same blocks. Try again.")
 
@@ -156,8 +158,8 @@ class BlockMembership:
         return chains, wrong
 
     def _examine(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, Derivations]:
-        head = self._head()  # before the blocks: what is folded by now is in them
-        chains = BlockWriter(self.table, self.tenant, self.project, self.fences, begins_at=_watermark(head))
+        head = self._log.head()  # before the blocks: what is folded by now is in them
+        chains = BlockWriter(self.table, self.tenant, self.project, self.fences, begins_at=head.folded)
         self._read(chains, doubts)
         return chains, self._derivations({one.num for one in doubts}, head)
 
@@ -169,16 +171,13 @@ class BlockMembership:
     def _log(self) -> Log:
         return Log(self.table, self.tenant, self.project)
 
-    def _head(self) -> Head | None:
-        return self._log.head() if self.journalled else None
-
-    def _derivations(self, numbers: Iterable[int], head: Head | None) -> Derivations:
+    def _derivations(self, numbers: Iterable[int], head: Head) -> Derivations:
         """What ledgers and the journal say of these issues: a read unit for each ledger, and the journal if one is ahead."""
         wanted = {(self._issue(num), keys.LEDGER): num for num in sorted(numbers)}
         found = self.table.batch_get(list(wanted), consistent=True).items
         stored = {wanted[key]: item for key, item in found.items()}
-        ahead = head is not None and any(item.get(NUMBER, 0) > head.folded for item in stored.values())
-        waiting = self._log.all_behind(head.folded) if head is not None and ahead else []
+        ahead = any(item.get(NUMBER, 0) > head.folded for item in stored.values())
+        waiting = self._log.all_behind(head.folded) if ahead else []
         committed = {item.number: item for item in waiting}
         ledgers = {}
         for key, num in wanted.items():
@@ -194,7 +193,7 @@ class BlockMembership:
         self, numbers: Iterable[int], derivations: Derivations, catalog: Catalog
     ) -> Mapping[int, "_IssueState"]:
         """Whether issues still have the ledgers that were read, and are right themselves."""
-        head = self._head()
+        head = self._log.head()
 
         def state(num: int) -> _IssueState:
             key = self._issue(num)
@@ -217,18 +216,9 @@ def _raise_first(failed: Mapping[str, Exception]) -> None:
         raise error
 
 
-def _watermark(head: Head | None) -> int:
-    return 0 if head is None else head.folded
-
-
 def _begins_a_chain(chains: BlockWriter, wrong: Iterable[Misplaced]) -> bool:
     """Whether a block to write is the first one of a chain of which no block is there."""
     return any(not chains.covering(one.family, one.key).write_id for one in wrong)
-
-
-def _none_of_them(_: frozenset[str]) -> frozenset[str]:
-    """No issue whose block another writer has changed is written before it has been examined again."""
-    return frozenset()
 
 
 def _compared(

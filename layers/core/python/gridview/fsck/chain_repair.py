@@ -2,7 +2,7 @@
 
 This repairs only what lies between blocks. Missing and stray keys in blocks are repaired by the ledgers (`block_membership`).
 
-In a journalled project a gap gets a block of its own, which counts as folded up to the watermark: repairs fill it by what is
+A gap gets a block of its own, which counts as folded up to the watermark: repairs fill it by what is
 folded, and folds by what is not. A neighbour that took it over could be folded further, and would never be given what lies between.
 
 A fold may have read a chain before it is repaired, and passed over what it could not read. So each repair is a transaction with the
@@ -88,7 +88,7 @@ def straighten(chain: Chain, fences: Fences) -> None:
     """
     log = Log(chain.table, chain.tenant, chain.project)
     for attempt in range(backoff.ATTEMPTS):
-        head = log.known_head(consistent=True)
+        head = log.head()
         try:
             found = _straightened(chain, head)
             break
@@ -98,12 +98,12 @@ def straighten(chain: Chain, fences: Fences) -> None:
         raise Overloaded("Other writers keep changing the same blocks. Try again.")
     large = [block for block in found if blocks.oversize(block)]
     if large:
-        # Ledgers are ahead of the blocks of a journalled project, so a split has to ask the journal too.
-        replay = None if head is None else Replay(head.folded, partial(keys_of_members, log, head, ()))
+        # Ledgers may be ahead of the blocks, so a split has to ask the journal too.
+        replay = Replay(head.folded, partial(keys_of_members, log, head, ()))
         BlockWriter(chain.table, chain.tenant, chain.project, fences, replay).tidy(large)
 
 
-def _straightened(chain: Chain, head: Head | None) -> list[Block]:
+def _straightened(chain: Chain, head: Head) -> list[Block]:
     stored = chain.all()
     found = sorted(_readable(chain, head, stored), key=lambda block: (block.lower, block.id != HEAD))
     if not found:
@@ -117,7 +117,7 @@ def _straightened(chain: Chain, head: Head | None) -> list[Block]:
     return straight
 
 
-def _readable(chain: Chain, head: Head | None, stored: Mapping[str, Item]) -> Iterator[Block]:
+def _readable(chain: Chain, head: Head, stored: Mapping[str, Item]) -> Iterator[Block]:
     """The readable blocks; the others are removed."""
     for block_id, item in stored.items():
         try:
@@ -126,14 +126,14 @@ def _readable(chain: Chain, head: Head | None, stored: Mapping[str, Item]) -> It
             _repair(chain, head, delete(chain.key(block_id), chain.directory, _as_read(item)))
 
 
-def _repair(chain: Chain, head: Head | None, *writes: Write) -> None:
+def _repair(chain: Chain, head: Head, *writes: Write) -> None:
     """Change which blocks there are or what they cover, together with the head of the journal."""
     log = Log(chain.table, chain.tenant, chain.project)
-    chain.table.transact([*writes, *([] if head is None else [log.rechaining(head)])])
+    chain.table.transact([*writes, log.rechaining(head)])
 
 
-def _linked(chain: Chain, found: Sequence[Block], journal: Head | None) -> list[Block]:
-    """The blocks linked from the first fence to the last, without a gap. `journal`: its head, if there is one."""
+def _linked(chain: Chain, found: Sequence[Block], journal: Head) -> list[Block]:
+    """The blocks linked from the first fence to the last, without a gap. `journal`: its head."""
     head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
     straight = [head if head.lower == FIRST else _moved_to_the_front(chain, journal, head)]
     for block in found:
@@ -147,9 +147,9 @@ def _linked(chain: Chain, found: Sequence[Block], journal: Head | None) -> list[
         else:
             straight[-1:] = _joined(chain, before, block, journal)
     last = straight[-1]
-    if journal is not None and last.upper is not None:
+    if last.upper is not None:
         straight[-1:] = _filled(chain, last, None, journal)
-    elif last.write_id and (last.upper, last.next) != (None, None):
+    elif last.write_id and last.next is not None:
         straight[-1] = _put(chain, last, blocks.fitted(last, None, None))
     return straight
 
@@ -170,12 +170,12 @@ def _filled(chain: Chain, before: Block, block: Block | None, journal: Head) -> 
     return first, gap, *second
 
 
-def _joined(chain: Chain, before: Block, block: Block, journal: Head | None) -> tuple[Block, ...]:
+def _joined(chain: Chain, before: Block, block: Block, journal: Head) -> tuple[Block, ...]:
     """Link two neighbours. The second is written too, as proof that it has not been merged away meanwhile."""
-    if journal is not None and before.upper is not None and before.upper < block.lower:
+    if before.upper is not None and before.upper < block.lower:
         return _filled(chain, before, block, journal)
     first, second = blocks.fitted(before, block.lower, block.id), blocks.touched(block)
-    if journal is not None and not before.write_id:  # the first block was missing
+    if not before.write_id:  # the first block was missing
         empty = blocks.empty(chain.family, FIRST, block.lower, block.id, journal.folded)
         first = replace(empty, id=HEAD)
     _repair(
@@ -192,7 +192,7 @@ def _put(chain: Chain, before: Block, after: Block) -> Block:
     return after
 
 
-def _moved_to_the_front(chain: Chain, journal: Head | None, head: Block) -> Block:
+def _moved_to_the_front(chain: Chain, journal: Head, head: Block) -> Block:
     """The chain with a head that begins at the first fence."""
     front = Block(chain.family, HEAD, FIRST, head.upper, head.next, head.write_id, head.sets, head.rest)
     after = blocks.fitted(front, head.upper, head.next)

@@ -106,8 +106,7 @@ class Visits:
         if what == "":
             if catalog is None:
                 return Visited()
-            parts = (JOURNAL,) if catalog.journalled else self._parts(catalog)
-            return Visited(further=[Visit(tenant, project, part) for part in parts])
+            return Visited(further=[Visit(tenant, project, JOURNAL)])
         if what == JOURNAL:
             return Visited() if catalog is None else self._visited_journal(visit, catalog)
         if what == BY_NUMBER:
@@ -205,7 +204,7 @@ class Visits:
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
         own = visit.tenant, visit.project
-        membership = BlockMembership(self._table, self._fences, *own, catalog.journalled)
+        membership = BlockMembership(self._table, self._fences, *own)
         return _Doubtful(membership, catalog, self._repair)
 
 
@@ -271,7 +270,7 @@ class _Doubtful:
                 repair.amend(membership, doubts)
         if judged.unsettled:
             clock.sleep(_PAUSE)
-            if repair is not None and membership.journalled:
+            if repair is not None:
                 repair.fold(Log(membership.table, membership.tenant, membership.project))
 
     def _keep(self, kept: dict[str, list[Difference]], family: str, misplaced: Iterable[Misplaced]) -> None:

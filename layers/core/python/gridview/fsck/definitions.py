@@ -30,7 +30,7 @@ class Defined(NamedTuple):
     families: frozenset[str] = frozenset()
     """The families that may have blocks, including those being removed."""
     head: Head | None = None
-    """The head of the project's journal, if it has one."""
+    """The head of the project's journal; None if it is lost."""
 
     def lacks(self, family: str) -> bool:
         """Whether a family is surely not one of the project's. A project has none once its deletion is complete."""
@@ -58,9 +58,7 @@ class Definitions:
         try:
             catalog = to_catalog(tenant, project, read_kept(self._table, tenant, project))
             families = frozenset((*families_of(catalog), *chain_check.left(catalog)))
-            head = (
-                Log(self._table, tenant, project).known_head(consistent=True) if catalog.journalled else None
-            )
+            head = Log(self._table, tenant, project).known_head(consistent=True)
             defined = Defined(catalog, False, as_of, families, head)
         except (KeyError, DefinitionsMissing, NotFound):
             job = self._table.get(keys.project(tenant, project), keys.JOB, consistent=True)

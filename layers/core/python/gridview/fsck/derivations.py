@@ -12,7 +12,7 @@ from gridview.index.ledger import Ledger
 class Derivations:
     """What was derived from some issues, read after the blocks that are compared with it.
 
-    In a journalled project a ledger may be ahead of a block: the block lags by the journal items after its position, and
+    A ledger may be ahead of a block: the block lags by the journal items after its position, and
     the first of them in which the issue moves says what the issue had before.
     """
 

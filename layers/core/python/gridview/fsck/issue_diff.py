@@ -220,7 +220,7 @@ def differences(
     """The faults in one issue's items under the definitions of `catalog`; empty if all is right. UnknownSpec.
 
     Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress (`removing`). `head`:
-    that of the journal, if the project has one.
+    the journal's, None if it is lost.
     """
     try:
         collection = Collection.of(key, items)

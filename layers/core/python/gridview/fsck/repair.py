@@ -1,7 +1,8 @@
 """Repairs the data derived from one issue, whatever its state and whoever else is working on it.
 
-A repair follows the protocol of every derivation (`ledger`): an intent under a revision above all existing ones, then the entries,
-then completion. So consumers, passes, invocations believed dead and other repairs may meet it at any point.
+A repair follows the protocol of every derivation (`ledger`, `committer`): a ledger that intends everything again under a revision
+above all existing ones, the journal item that commits it, then the entries; the fold writes the blocks. So consumers, passes,
+invocations believed dead, folds and other repairs may meet it at any point.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,6 @@ from gridview.encoding import keys
 from gridview.fsck.issue_diff import LEFT_ALONE, Collection, compared, is_entry
 from gridview.index.committer import Superseded, settled
 from gridview.index.families import with_entries
-from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
 from gridview.index.journal_log import Log
 from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Telling, left_behind
@@ -51,29 +51,25 @@ def mend(
     catalogs: Catalogs,
     partition_key: str,
     version_hint: int = 0,
-    fences: Fences | None = None,
 ) -> bool:
     """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if the ledger and the
     entries were right. Raises the errors of `mend_all`.
 
     `version_hint` is a version that the issue is known to have had (from a dead letter), 0 for none.
     """
-    done = mend_all(table, catalogs, {partition_key: version_hint}, fences)[partition_key]
+    done = mend_all(table, catalogs, {partition_key: version_hint})[partition_key]
     if isinstance(done, Exception):
         raise done
     return done
 
 
-def mend_all(
-    table: Table, catalogs: Catalogs, hints: Mapping[str, int], fences: Fences | None = None
-) -> dict[str, bool | Exception]:
-    """Like `mend`, for several issues, which share their writes of blocks; returns the outcome of each. `hints` are by key.
+def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
+    """Like `mend`, for several issues, which share an item of the journal; returns the outcome of each. `hints` are by key.
 
     Underivable, UnknownSpec and ItemTooLarge mean that the repair is impossible; DefinitionsMissing that the project's definitions
-    are missing; Overloaded, Superseded and Unreadable (a block) that it may succeed later. Costs a strongly consistent read of all
-    items of an issue. If something is wrong, it also costs a write of each item and of each block in which the issue has a key.
+    are missing; Overloaded and Superseded that it may succeed later. Costs a strongly consistent read of all items of an issue. If
+    something is wrong, it also costs a write of each item, and has the fold write each block in which the issue has a key.
     """
-    fences = fences or Fences()
     results: dict[str, bool | Exception] = {}
     changed: set[str] = set()
     left = list(hints)
@@ -96,7 +92,7 @@ def mend_all(
                 if clock.now() <= one.stale:
                     results[key] = True
                     works.append(one.work)
-        results |= carry_out(table, fences, works)
+        results |= carry_out(table, works)
         left = [key for key in left if isinstance(results[key], Superseded)]
         if not left:
             break
@@ -164,7 +160,7 @@ def _mend_expiry(table: Table, document: Item | None) -> bool:
 def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> Ledger | None:
     """The ledger, after its project's journal was asked whether it is finished; None if it is malformed."""
     ledger = collection.read_ledger()
-    if ledger is not None and ledger.number and catalog is not None and catalog.journalled:
+    if ledger is not None and ledger.number and catalog is not None:
         told = settled(Log(table, catalog.tenant, catalog.project), (ledger.number,))
         collection.committed = told[ledger.number]
     return collection.read_ledger()
@@ -193,10 +189,9 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     revision = collection.revision + _LEAP if lost else ledger.revision + 1
     now = int(clock.seconds())
     left = left_behind(ledger, present, {**present, **target}, now)
-    # What a lost ledger told of other families nobody knows any more.
+    # What a lost ledger recorded of other families is unknown, and so is what the journal has reported of the issue.
     left |= {EVERY_FAMILY: ()} if lost else {}
-    # What a journal told of it nobody knows any more either.
-    telling = Telling(None, None) if lost and catalog is not None and catalog.journalled else None
+    telling = Telling(None, None) if lost and catalog is not None else None
     done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now, telling=telling)
     intents = {
         family: Intent(

@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
-from threading import Lock
 
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.repair import mend_all
 from gridview.index.block_writer import remove_family
-from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import fold
 from gridview.index.images import Poison
@@ -23,24 +19,20 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 TOGETHER = 100
-"""Issues that are best repaired together: they share the writes of blocks."""
+"""Issues that are best repaired together: they share an item of the journal."""
 
 
 class Repairs:
     """Repairs one table, whoever else is working on it."""
 
-    def __init__(self, table: Table, catalogs: Catalogs, fences: Fences | None = None) -> None:
+    def __init__(self, table: Table, catalogs: Catalogs) -> None:
         self._table = table
         self._catalogs = catalogs
-        self._fences = fences or Fences()
-        self._passable: set[tuple[str, str]] = set()
-        self._lock = Lock()
+        self._fences = Fences()
 
     def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
-        """`mend_all`. Without a journal an issue's repair writes blocks, so the project's chains are made passable first."""
-        for key in partition_keys:
-            self._make_passable(key)
-        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0), self._fences)
+        """`mend_all`."""
+        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0))
 
     def straighten(self, tenant: str, project: str, family: str) -> None:
         """Make a chain passable."""
@@ -51,7 +43,7 @@ class Repairs:
 
         Overloaded: it may succeed later.
         """
-        replace(membership, fences=self._fences).amend(doubts)
+        membership.amend(doubts)
 
     def fold(self, log: Log) -> None:
         """Fold what waits in a journal, close its holes and complete its items, as far as whoever is at them has had his time."""
@@ -67,19 +59,6 @@ class Repairs:
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove the blocks of a family that nobody writes."""
         remove_family(self._table, tenant, project, family)
-
-    def _make_passable(self, key: str) -> None:
-        try:
-            tenant, project, _ = keys.parse_issue(key)
-        except ValueError:
-            return
-        with self._lock:
-            if (tenant, project) in self._passable:
-                return
-            catalog = current_catalog(self._table, self._catalogs, tenant, project)
-            for family in () if catalog is None or catalog.journalled else families_of(catalog):
-                self.straighten(tenant, project, family)
-            self._passable.add((tenant, project))
 
 
 def _told_otherwise(_: Poison) -> None:

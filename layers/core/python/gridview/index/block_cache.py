@@ -1,4 +1,4 @@
-"""A container's cache between requests: bitmaps, sort strings, directories, journals. In memory, with size and age limits."""
+"""A container's cache between requests: bitmaps, sort strings, directories, journals. In memory, and limited in size."""
 
 import threading
 import time
@@ -12,9 +12,6 @@ from gridview.index.directory import Directory, Range
 
 _ENTRY_BYTES = 400
 """Approximate memory of a directory entry, in bytes."""
-_KEYS_SECONDS = 60
-"""How long the sort strings of a plain block are kept. GSI1 may not have had all of them yet when they were read."""
-
 _DATED_SECONDS = 900.0
 """How long anything that GSI1 listed is kept at most."""
 
@@ -38,18 +35,11 @@ class _Dated(NamedTuple):
 class BlockCache:
     """Blocks and the sort strings of plain ones, by partition key and write id; directories; and the ends of journals.
 
-    All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. Directories are used for
-    `seconds`: a page may be as late, in addition to the lag of the index. Those of a journalled project are used for as long as the
-    journal's end is at hand that tells what has changed since.
+    All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. What GSI1 listed is used
+    for as long as the journal's end is at hand that knows what has changed since.
     """
 
-    def __init__(
-        self,
-        seconds: float,
-        size: int = 64 * 2**20,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.seconds = seconds
+    def __init__(self, size: int = 64 * 2**20, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.used = 0
         self._size = size
@@ -65,44 +55,34 @@ class BlockCache:
         """Cache a block whose bitmaps have `size` bytes."""
         self._put(("block", partition_key, block.write_id), block, 2 * size + _ENTRY_BYTES)
 
-    def sort_strings(
-        self, partition_key: str, write_id: str, part: Range | None = None, since: float | None = None
-    ) -> list[str] | None:
-        """All sort strings of a plain block or of a part of it, in order, if they are cached. `since`: as for `directory`."""
-        seconds = _KEYS_SECONDS if part is None else self.seconds
-        found = self._dated(("keys", partition_key, write_id, *_fences(part)), seconds, since)
+    def sort_strings(self, partition_key: str, write_id: str, part: Range, since: float) -> list[str] | None:
+        """All sort strings in a part of a plain block, in order, if they are cached. `since`: as for `directory`."""
+        found = self._dated(("keys", partition_key, write_id, *_fences(part)), since)
         return None if found is None else list(found.value)
 
     def keep_sort_strings(
-        self, partition_key: str, write_id: str, found: list[str], at: float, part: Range | None = None
+        self, partition_key: str, write_id: str, part: Range, found: list[str], at: float
     ) -> None:
-        """Cache the sort strings of a plain block read as a whole, or those of a part of it. `at`: as for `keep_directory`."""
-        if part is None or self.seconds > 0:
-            # A Python string takes about 50 bytes besides its characters.
-            size = _ENTRY_BYTES + sum(50 + len(one) for one in found)
-            self._keep_dated(("keys", partition_key, write_id, *_fences(part)), found, size, at)
+        """Cache the sort strings in a part of a plain block. `at`: as for `keep_directory`."""
+        # A Python string takes about 50 bytes besides its characters.
+        size = _ENTRY_BYTES + sum(50 + len(one) for one in found)
+        self._keep_dated(("keys", partition_key, write_id, *_fences(part)), found, size, at)
 
-    def directory(self, partition: str, since: float | None = None) -> Directory | None:
-        """A directory that is young enough, with its age in seconds; or one that was read from an instant on, however old.
+    def directory(self, partition: str, since: float) -> Directory | None:
+        """A directory that was read from an instant on, with its age in seconds.
 
         `since`: what is at hand of the project's journal goes on with whatever was read from then on (seconds since 1970).
         """
-        found = self._dated(("directory", partition), self.seconds, since)
+        found = self._dated(("directory", partition), since)
         return None if found is None else replace(found.value, age=self.clock() - found.kept)
 
     def keep_directory(self, partition: str, directory: Directory, at: float) -> None:
         """Cache a directory that was read at the instant `at`, in seconds since 1970."""
-        if self.seconds > 0:
-            self._keep_dated(
-                ("directory", partition), directory, _ENTRY_BYTES * (1 + len(directory.entries)), at
-            )
+        self._keep_dated(("directory", partition), directory, _ENTRY_BYTES * (1 + len(directory.entries)), at)
 
-    def _dated(self, key: tuple[str, ...], seconds: float, since: float | None) -> "_Dated | None":
+    def _dated(self, key: tuple[str, ...], since: float) -> _Dated | None:
         found: _Dated | None = self._get(key)
-        if found is None:
-            return None
-        good = self.clock() - found.kept < seconds if since is None else found.read >= since
-        return found if good else None
+        return None if found is None or found.read < since else found
 
     def _keep_dated(self, key: tuple[str, ...], value: Any, size: int, at: float) -> None:
         now = self.clock()
@@ -148,6 +128,6 @@ class BlockCache:
         self.used -= self._kept.pop(key).size
 
 
-def _fences(part: Range | None) -> tuple[str, ...]:
-    """The part of a key that names a part of a block; () for the whole block."""
-    return () if part is None else (part.lower, *(() if part.upper is None else (part.upper,)))
+def _fences(part: Range) -> tuple[str, ...]:
+    """The part of a cache key that names a part of a block."""
+    return part.lower, *(() if part.upper is None else (part.upper,))

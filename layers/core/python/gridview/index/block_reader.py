@@ -34,11 +34,10 @@ _LEFT_AT_ONCE = 16
 class BlockReader:
     """The reads of one request; the request sees one state of each directory and of each block.
 
-    `since`: in a journalled project, the instant from which on what was read before goes together with what is known of the journal
-    (seconds since 1970). Without it what was read before is good for some seconds.
+    `since`: the instant from which on what was read before goes together with what is known of the journal (seconds since 1970).
     """
 
-    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache, since: float | None = None) -> None:
+    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache, since: float) -> None:
         self.reads = Reads()
         self.position = 0
         """The highest number of the journal that a directory or block that was read anew tells of."""
@@ -68,7 +67,7 @@ class BlockReader:
     def renew(self, since: float) -> bool:
         """Forget what may have been read of GSI1 before an instant; whether there was any."""
         before, self._since = self._since, since
-        if before is None or before >= since or not self._directories:
+        if before >= since or not self._directories:
             return False
         self._directories.clear()
         self._blocks.clear()
@@ -82,7 +81,7 @@ class BlockReader:
     def directories(self, families: Iterable[str]) -> dict[str, Directory]:
         """Directories of families; () entries for a family without blocks. One round of parallel Query calls of GSI1.
 
-        0.5 read units for each 4 KB, about 20 blocks. Nothing for a directory that is fresh in the cache. More rounds only for
+        0.5 read units for each 4 KB, about 20 blocks. Nothing for a directory that is at hand in the cache. More rounds only for
         a directory of more than 1 MB (some 4,000 blocks), or one with a gap (consistent reads of the blocks beside it).
         """
         wanted = list(dict.fromkeys(families))
@@ -203,13 +202,13 @@ class BlockReader:
 
     def _has_keys(self, family: str, entry: Entry, between: Range) -> bool:
         known = self._keys.setdefault((family, entry), [])
-        for covered, part in ((range_of(entry), None), (between, between)):
+        for part in (range_of(entry), between):
             if any(between.within(other) for other, _ in known):
                 return True
             kept = self._cache.sort_strings(self._key(family, entry.id)[0], entry.write_id, part, self._since)
             if kept is not None:
                 self.reads.cached += 1
-                known.append((covered, kept))
+                known.append((part, kept))
         return any(between.within(other) for other, _ in known)
 
     def _found_keys(self, family: str, entry: Entry, between: Range, found: list[str], at: float) -> None:
@@ -217,17 +216,7 @@ class BlockReader:
         within = sorted(key for key in found if between.covers(key))
         self._keys.setdefault((family, entry), []).append((between, within))
         partition_key = self._key(family, entry.id)[0]
-        block = self._blocks.get((family, entry))
-        # The index may lag behind the block: sort strings kept for longer than directories must be complete.
-        if (
-            block is not None
-            and block.write_id == entry.write_id
-            and range_of(entry).within(between)
-            and block.members == BitMap(map(number_of, within))
-        ):
-            self._cache.keep_sort_strings(partition_key, entry.write_id, within, at)
-        else:
-            self._cache.keep_sort_strings(partition_key, entry.write_id, within, at, between)
+        self._cache.keep_sort_strings(partition_key, entry.write_id, between, within, at)
 
     # Blocks split or merged since the directory was read
 

@@ -1,27 +1,17 @@
-"""Writes the chains of blocks. Whoever derives data from issues uses this to write the issues' keys into blocks.
+"""Writes the chains of blocks: for the fold, which replays the journal, and for repairs.
 
-A block does not record from which version of an issue a key was derived. Three steps, in this order, keep a slow or dead
-invocation from spoiling a block:
+Blocks are read strongly consistent, and each is written on condition of the write id that was read. The fold writes with a
+`Replay`: a block gets what the journal says above its position, so a fold that lost a block to another reads it again and goes on.
+A repair writes without one. It reports what it lost: what a block is to hold may have changed with its position.
 
-1. read the blocks, strongly consistent;
-2. check in the issue's ledger that this invocation's intent still stands: write it just now, or read it again;
-3. write the blocks, each on condition of the write id that was read, and every block that the intent names, changed or not.
-
-An invocation that supersedes an intent first writes its own, and then all blocks that either intent names. A write of the
-superseded invocation either comes before those, which correct it, or was prepared from outdated blocks, and fails.
-
-In a journalled project the fold writes blocks, with a `Replay`: steps 2 and 3 then are that a block which was read is written by
-what the journal says above its position.
-
-All issues of a batch with keys in one block share one write of it. Splits and merges follow and change no membership: if one is
-lost, the next writer of the block makes it.
+All issues with keys in one block share one write of it. Splits and merges follow and change no membership: if one is lost, the next
+writer of the block makes it. Only a fold splits a plain block, whose members' keys the journal knows.
 """
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, delete, put
@@ -30,7 +20,6 @@ from gridview.encoding import keys
 from gridview.index import blocks
 from gridview.index.blocks import HEAD, Block, BlockChange, KeyChange, Unreadable
 from gridview.index.fence_cache import Fences
-from gridview.index.ledger import NUMBER, STANDING, paths_of, stands_at, strings_in
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
@@ -45,9 +34,6 @@ _REMOVED_AT_ONCE = 50
 
 BlockAddress = tuple[str, str]
 """A family and a block id."""
-
-StillOurs = Callable[[frozenset[str]], frozenset[str]]
-"""Returns those of the given issues whose ledgers still allow this write."""
 
 
 class Impassable(Overloaded):
@@ -65,7 +51,7 @@ class Replay(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The outcome of a write: the issues that another writer has taken over meanwhile, and those that failed, with the error."""
+    """The outcome of a write: the issues of which a block was lost to another writer, and those that failed, with the error."""
 
     lost: frozenset[str]
     failed: dict[str, Exception]
@@ -157,13 +143,13 @@ class BlockWriter:
                 found[at].append(place)
         return found
 
-    def write(self, places: Sequence[KeyChange], still_ours: StillOurs) -> Written:
+    def write(self, places: Sequence[KeyChange]) -> Written:
         """Write the keys into the blocks that were read.
 
-        An issue fails if one of its blocks is unreadable or other writers keep changing it. A block costs a write unit for each KB,
-        and one in GSI1, however many keys it gets. A split costs two such writes and one ledger read for each member.
+        With a replay, blocks that another writer has changed are read and written again; without one their issues are `lost`. An
+        issue fails if one of its blocks is unreadable or other writers keep changing it. A block costs a write unit for each KB,
+        and one in GSI1, however many keys it gets. A split costs two such writes, and what `Replay.keys_at` reads.
         """
-        lost: set[str] = set()
         failed: dict[str, Exception] = {}
         written: dict[BlockAddress, Block] = {}
         remaining = list(places)
@@ -178,18 +164,16 @@ class BlockWriter:
                 if self._located[place.family, place.key] not in done
             }
             remaining = [place for place in remaining if (place.issue, place.family) in again]
-            if not remaining:
+            if not remaining or self._replay is None:
                 break
             backoff.pause(attempt)
             failed |= self.read(remaining)
-            issues = frozenset(place.issue for place in remaining) - failed.keys()
-            ours = still_ours(issues)
-            lost |= issues - ours
-            remaining = [place for place in remaining if place.issue in ours]
+            remaining = [place for place in remaining if place.issue not in failed]
+        lost = frozenset(place.issue for place in remaining) if self._replay is None else frozenset[str]()
         busy = Overloaded("Other writers keep changing the same blocks. Try again.")
-        failed |= {place.issue: busy for place in remaining}
+        failed |= {place.issue: busy for place in remaining if place.issue not in lost}
         self.tidy(written.values())
-        return Written(frozenset(lost), failed)
+        return Written(lost, failed)
 
     def covering(self, family: str, key: str) -> Block:
         """The block that covers a key, as it was read."""
@@ -309,10 +293,12 @@ class BlockWriter:
         in_threads(tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)])
 
     def _split(self, block: Block) -> None:
-        found = self._keys_of_members(block) if blocks.needs_keys(block) else ()
-        if found is None:
-            return
-        first, *others = blocks.split(block, found)
+        keys_of_members: Iterable[str] = ()
+        if blocks.needs_keys(block):
+            if self._replay is None:
+                return  # ledgers may be ahead of the block: the fold splits it
+            keys_of_members = self._replay.keys_at(block)
+        first, *others = blocks.split(block, keys_of_members)
         if not others:
             return
         self._table.transact(
@@ -322,21 +308,6 @@ class BlockWriter:
             ]
         )
         self._fences.learn(self._directory(block.family), [(other.lower, other.id) for other in others])
-
-    def _keys_of_members(self, block: Block) -> Iterable[str] | None:
-        """The keys of a plain block's members, by their ledgers: a read unit for each.
-
-        The ledgers are read after the block, so whoever changes one meanwhile will find the block written. None if a ledger is
-        journalled: it may be ahead of the block, so the split is left to the fold.
-        """
-        if self._replay is not None:
-            return self._replay.keys_at(block)
-        wanted = [(keys.issue(self._tenant, self._project, num), keys.LEDGER) for num in block.members]
-        paths = *paths_of(block.family), (NUMBER,)
-        ledgers = self._table.batch_get(wanted, consistent=True, paths=paths).items.values()
-        if any(NUMBER in ledger for ledger in ledgers):
-            return None
-        return [key for ledger in ledgers for key in _key_within(block, ledger)]
 
     def _merge(self, block: Block) -> None:
         if block.next is None:
@@ -419,22 +390,6 @@ def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: 
     return found
 
 
-def still_at(table: Table, revisions: Mapping[str, int]) -> StillOurs:
-    """A check that the ledgers of issues are at these revisions, with an intent.
-
-    Costs a strongly consistent read of each.
-    """
-
-    def ask(issues: frozenset[str]) -> frozenset[str]:
-        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
-        found = table.batch_get(wanted, consistent=True, paths=STANDING).items
-        return frozenset(
-            issue for issue in issues if stands_at(found.get((issue, keys.LEDGER)), revisions[issue])
-        )
-
-    return ask
-
-
 def fence_of(item: Item) -> tuple[str, str]:
     """The lower fence and id of a block in a directory."""
     return item[keys.SORT], keys.parse_block_id(item[keys.PK])
@@ -445,8 +400,3 @@ def unchanged(block: Block) -> Condition:
     if not block.write_id:
         return ABSENT
     return Condition("write_id = :write_id", values={":write_id": block.write_id})
-
-
-def _key_within(block: Block, ledger: Mapping[str, Any]) -> Iterator[str]:
-    """The key of an issue in a plain block by its ledger: the intended one, or, if that is outside, one it may have had."""
-    yield from islice(filter(block.covers, strings_in(ledger, block.family)), 1)

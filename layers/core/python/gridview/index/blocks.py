@@ -101,7 +101,7 @@ class Block:
 
     @property
     def position(self) -> int:
-        """The number up to which the journal is folded into it; 0 if its project has none."""
+        """The number up to which the journal is folded into it; 0 for a bulk load."""
         return position_in(self.write_id)
 
     @cached_property
@@ -187,7 +187,7 @@ class Entry(NamedTuple):
 
     @property
     def position(self) -> int:
-        """The number up to which the journal is folded into the block; 0 if its project has none."""
+        """The number up to which the journal is folded into the block; 0 for a bulk load."""
         return position_in(self.write_id)
 
     @property
@@ -263,7 +263,7 @@ def touched(block: Block) -> Block:
 
 
 def _write_id(detailed: bool, position: int) -> str:
-    """A new one. It tells the directory the kind of the block and, in a journalled project, its position: `d7f3a01c04b2e@57`."""
+    """A new one. It contains the kind of the block and its position, for the directory: `d7f3a01c04b2e@57`."""
     return ("d" if detailed else "p") + secrets.token_hex(6) + (f"@{position}" if position else "")
 
 

@@ -1,4 +1,4 @@
-"""Writes what a batch changes in a journalled project: ledgers, then the journal item that makes them count, then sort entries.
+"""Commits what a batch changes: writes ledgers, then the journal item that makes them count, then sort entries.
 
 The order is what makes it right:
 
@@ -7,8 +7,8 @@ The order is what makes it right:
 3. the journal item is put where none is, with exactly the issues whose ledgers were written. This commits them;
 4. their sort entries are put, and if these are many, then the mark that they are there.
 
-Whoever dies leaves a number that somebody closes, or an item that somebody completes (`settled`, and the fold). If the fate of a
-ledger is not known, the item must not be put: it would leave out an issue whose ledger names it.
+An invocation that dies leaves a number to close, or an item to complete: the next writer of the issue does it (`settled`), or the
+fold. If the fate of a ledger is not known, the item must not be put: it would leave out an issue whose ledger names it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

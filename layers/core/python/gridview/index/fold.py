@@ -95,7 +95,7 @@ def _write(
         send_poison(Poison(some[0].issue, 0, told))
     out = {id(place) for some in passed_over.values() for place in some}
     writable = [place for place in places if id(place) not in out]
-    for error in chains.write(writable, lambda issues: issues).failed.values():
+    for error in chains.write(writable).failed.values():
         raise error
 
 

@@ -1,4 +1,4 @@
-"""The number of issues in a project, as of the index."""
+"""The number of issues in a project, as of the index and its journal."""
 
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
@@ -10,16 +10,15 @@ from gridview.index.journal_log import Log
 from gridview.index.journal_tail import moves_now
 from gridview.index.unfolded import Unfolded
 from gridview.schema.catalog import Catalog
+from gridview.support import clock
 
 
 def issues_in(table: Table, catalog: Catalog) -> int:
-    """The sum of the sizes of the blocks of issue numbers: one Query, 0.5 read units for up to some 20 blocks.
+    """The sum of the sizes of the blocks of issue numbers, with what the journal changes.
 
-    In a journalled project the journal counts too: `moves_now` beside that Query, and half a unit for each block that it is about.
+    One Query, 0.5 read units for up to some 20 blocks; `moves_now` beside it, and half a unit for each block that it is about.
     """
-    reader = BlockReader(table, catalog, BlockCache(0.0))
-    if not catalog.journalled:
-        return reader.directories((NUMBERS,))[NUMBERS].total
+    reader = BlockReader(table, catalog, BlockCache(), clock.seconds())
     directories, moves = side_by_side(
         table,
         lambda: reader.directories((NUMBERS,)),

@@ -54,9 +54,9 @@ class FamilyChange(NamedTuple):
 class IssueChange(NamedTuple):
     """A new version of an issue, and its moves by family. `revision` is its ledger's.
 
-    It tells the feed of the versions behind `before` up to `version`: of none if they are the same. If `before` is beyond it, the
-    stream has not brought yet that the issue is gone, which is told when it has. None: nobody knows what was told
-    before, and the item may be of a version of this code that told nothing.
+    It reports to the feed the versions after `before` up to `version`: none if they are the same. If `before` is beyond it, the
+    stream has not brought yet that the issue is gone; that is reported when it has. None: it is unknown what was reported before,
+    because the issue's ledger was lost.
     """
 
     num: int
@@ -115,11 +115,10 @@ class JournalItem:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        stored = item.get("changes")
-        changes = () if stored is None else tuple(_decoded(stored))
-        if "before" in item:  # beside the changes, so that an older version of this code can read them
-            told = zip(changes, orjson.loads(item["before"]), strict=True)
-            changes = tuple(change._replace(before=before) for change, before in told)
+        changes: tuple[IssueChange, ...] = ()
+        if "changes" in item:
+            both = zip(_decoded(item["changes"]), orjson.loads(item["before"]), strict=True)
+            changes = tuple(change._replace(before=before) for change, before in both)
         return cls(int(item[keys.SK]), item["made"] / 1_000, changes)
 
 

@@ -1,16 +1,19 @@
-"""The ledger of an issue, and the plan that updates its sort entries.
+"""The ledger of an issue: what is derived from it, and the plan of a change.
 
 Lambda delivers at least once, batches are retried with other boundaries, and an invocation that timed out may still have a write
-in flight. So no change is expressed as a delta. A ledger says what has been applied. Before a change is applied, it is written as
-an *intent* that names every order about to be touched, under a revision that was never used before. Sort entries carry the
-revision: a write with an older one fails its condition. Whoever finds an unfinished intent makes a new one that names the same
-orders again, changed or not, and so supersedes whatever the dead invocation still has in flight.
+in flight. So no change is expressed as a delta. A ledger records what has been applied, and an *intent*: every family that a change
+touches, under a revision that was never used before. It names the number of the journal item that commits the change. Once that
+item is in the journal, the intent counts as applied, and the ledger is not written again.
 
-The journal of a project is also its feed of changes, and names each version of an issue once. So the ledger of an issue knows up
-to which version a journal has told of it (`Telling`).
+If the item is missing, the next writer of the issue first puts an empty one there, so that the dead invocation cannot commit any
+more. An intent whose item is empty is unfinished: the new intent names the same families again, changed or not. Sort entries carry
+the revision, and a write with an older one fails its condition.
 
-GSI1 shows blocks later than the table has them. So for some seconds a finished ledger also remembers what the issue has *left*:
-a reader who has to know which blocks' listed sizes still count the issue looks there.
+The journal of a project is also its feed of changes, and names each version of an issue once. So a ledger records up to which
+version the journal has reported the issue (`Telling`).
+
+GSI1 shows blocks later than the table has them. So for some seconds a ledger also records what the issue has *left*: in the blocks
+there, listed sizes may still count the issue.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,7 +39,7 @@ class ImageVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One order that an unfinished plan touches: its intended string (None: cleared), and those it may have had."""
+    """One family that a plan touches: its intended string (None: cleared), and those it may have had beside the applied one."""
 
     to: str | None
     left: tuple[str, ...] = ()
@@ -53,9 +56,9 @@ class Intent:
 
 
 class Telling(NamedTuple):
-    """What the journal item of a ledger's number tells of the issue: the versions behind `before` up to `to`.
+    """What the journal item of a ledger's number reports of the issue: the versions after `before` up to `to`.
 
-    If they are the same, it tells nothing. None: nobody knows up to which version a journal has told of the issue.
+    If they are the same, it reports nothing. None: unknown, because the issue's ledger was lost.
     """
 
     before: int | None
@@ -68,9 +71,9 @@ class Ledger:
 
     `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
     derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
-    `Ledger.EMPTY`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
-    there, or EVERY_FAMILY. `number`: that of the journal item that decides whether the intent was carried out; 0 without a
-    journal. `telling`: what that item tells of the issue; None without a journal.
+    `Ledger()`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
+    there, or EVERY_FAMILY. `number`: that of the journal item which commits the intent. `telling`: what that item reports of the
+    issue. A bulk load, and a removal without definitions, write neither (0 and None).
     """
 
     version: int = 0
@@ -86,7 +89,7 @@ class Ledger:
 
     @property
     def told(self) -> int | None:
-        """The version up to which a journal has told of the issue; None if nobody knows. What came before a journal is told."""
+        """The version up to which the journal has reported the issue; None if unknown. It need not report what was bulk loaded."""
         if self.telling is None:
             return self.version if self.intent is None else None
         return self.telling.to if self.intent is None else self.telling.before
@@ -153,7 +156,7 @@ class Ledger:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """Decode the stored item; the empty ledger if there is none. One that names a number counts as unfinished."""
+        """Decode the stored item; the empty ledger if there is none. One that names a number keeps its intent: see `committed`."""
         if item is None:
             return cls()
         intent = item.get("intent")
@@ -174,37 +177,16 @@ class Ledger:
 NUMBER = "journal"
 """The attribute of a stored ledger that holds the journal's number."""
 
-STANDING = (("revision",), ("intent",))
-"""The paths of a stored ledger that `stands_at` looks at."""
-
-
-def stands_at(item: Mapping[str, Any] | None, revision: int) -> bool:
-    """Whether a stored ledger, if there is one, is at this revision, with an intent."""
-    return item is not None and bool(item.get("revision") == revision) and "intent" in item
-
 
 def paths_of(family: str) -> tuple[tuple[str, ...], ...]:
-    """The paths of a stored ledger that `strings_in` looks at."""
+    """The paths of a stored ledger that `finished_in` looks at, besides its number."""
     return ("applied", family), ("intent", family)
 
 
-def strings_in(item: Mapping[str, Any], family: str) -> tuple[str, ...]:
-    """The strings that an issue may have in a family by its stored ledger, the likeliest first: the intended one, the applied
-    one, those that unfinished plans may have left.
-    """
-    applied = item.get("applied", {}).get(family)
-    intended = item.get("intent", {}).get(family)
-    found = [applied]
-    if intended is not None:
-        intent = Intent.from_item(intended)
-        found = [intent.to, applied, *intent.left]
-    return tuple(one for one in found if one is not None)
-
-
 def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str | None:
-    """The string that an issue has in a family by its stored ledger, which names a journal's number; None if it has none.
+    """The string that an issue has in a family by its stored ledger; None if it has none.
 
-    `committed`: whether the item of that number is there, so that what was intended counts.
+    `committed`: whether the item of the number that it names is there, so that what was intended counts.
     """
     intended = item.get("intent", {}).get(family)
     if committed and intended is not None:
@@ -215,9 +197,10 @@ def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition.
+    """The ledger that intends a change (`intent`), the strings by family that it puts, and the families that it clears.
 
-    Without entries to put or clear, only `done` is written.
+    `done` is the ledger once that is applied. The journal says when it is; it is written only where nothing else differs, and in
+    projects without definitions.
     """
 
     intent: Ledger
@@ -236,11 +219,11 @@ def plan(
     tell: bool = False,
     now: int = 0,
 ) -> Plan | None:
-    """The writes that bring the sort entries to `target` (family -> sort string), derived from `image`, at `now`.
+    """The change that brings what is derived to `target` (family -> derived string), made from `image`, at `now`.
 
     None if there is nothing to do: the ledger is finished, and it knows this image under this epoch or a newer image, or nothing
-    that is indexed differs from the version just before. With `tell` there is, unless a newer image is known: a journal has not
-    told of this image yet. After a longer step, or under a newer epoch, the ledger is written even so: an invocation believed
+    that is indexed differs from the version just before. With `tell` there is, unless a newer image is known: the journal has not
+    reported this image yet. After a longer step, or under a newer epoch, the ledger is written even so: an invocation believed
     dead may be about to derive something else from a version in between or by older definitions, and now finds the ledger
     changed. The step to a `restored` issue is a longer one, because it includes the removal. An image older than an unfinished
     ledger completes what that ledger intended.

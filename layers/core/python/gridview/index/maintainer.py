@@ -1,4 +1,4 @@
-"""Brings the data derived from issues (ledgers, sort entries, keys in blocks) up to their images by conditional writes.
+"""Brings what is derived from issues up to their images: ledgers, sort entries, and by the journal their keys in blocks.
 
 The stream consumer does this for each changed issue, background passes for every issue of a project, repairs for issues found
 wrong. They may meet at an issue: each write carries a condition that a newer write makes fail. `ledger` explains why this holds.
@@ -13,11 +13,8 @@ from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT, Condition, Item, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.block_writer import BlockWriter, still_at
-from gridview.index.blocks import KeyChange
 from gridview.index.committer import Pending, Superseded, commit, settled
-from gridview.index.families import FamilyKind, families_of, has_entries, is_key, keys_of, kind_of
-from gridview.index.fence_cache import Fences
+from gridview.index.families import has_entries
 from gridview.index.images import Image, Underivable, target_of
 from gridview.index.journal import FamilyChange, IssueChange
 from gridview.index.journal_log import Log
@@ -50,8 +47,8 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
 class Work:
     """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
 
-    `thorough`: write every block that may hold one of the issue's keys, whether the ledger gives reason to or not. `tells`: the
-    journal is to tell of the image.
+    `thorough`: have the fold write every block that may hold one of the issue's keys, whether the ledger gives reason to or not.
+    `tells`: the journal is to report the image.
     """
 
     catalog: Catalog | None
@@ -67,19 +64,14 @@ class Work:
         return not self.planned.put and not self.planned.clear
 
     @property
-    def has_journal(self) -> bool:
-        """Whether the project is journalled."""
-        return self.catalog is not None and self.catalog.journalled
-
-    @property
-    def journalled(self) -> bool:
-        """Whether it is committed to a journal.
+    def needs_journal(self) -> bool:
+        """Whether it is committed to the journal.
 
         A finished ledger that only comes to a newer epoch is not: an invocation believed dead may write that, and die before the
-        item with nobody coming after.
+        item when no other comes after it. Neither is anything of a project without definitions: its journal may be gone.
         """
-        says = not self.light or self.tells or self.thorough or self.read.intent is not None
-        return self.has_journal and says
+        changes = not self.light or self.tells or self.thorough or self.read.intent is not None
+        return self.catalog is not None and changes
 
     @property
     def project(self) -> tuple[str, str]:
@@ -98,7 +90,7 @@ def work_on(catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: boo
     if epoch < ledger.epoch:
         raise Superseded
     target = target_of(catalog, image)
-    news = touch and catalog is not None and catalog.journalled and image.order.version > (ledger.told or 0)
+    news = touch and catalog is not None and image.order.version > (ledger.told or 0)
     now = int(clock.seconds())
     found = plan(ledger, image.order, target, epoch, restored=image.restored, tell=news, now=now)
     if found is None or not (touch or found.put or found.clear):
@@ -116,7 +108,6 @@ class Subject(NamedTuple):
 
 def derive(
     table: Table,
-    fences: Fences,
     issues: Sequence[str],
     read: Callable[[Sequence[str]], Iterable[Subject]],
     *,
@@ -141,7 +132,7 @@ def derive(
                 failed[key] = error
             else:
                 works += [work] if work is not None else []
-        for key, trouble in carry_out(table, fences, works).items():
+        for key, trouble in carry_out(table, works).items():
             if isinstance(trouble, Superseded):
                 superseded.add(key)
             else:
@@ -154,10 +145,10 @@ def derive(
 
 
 def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
-    """The subjects, with ledgers of which the journal has told whether they are finished (`committer.settled`)."""
+    """The subjects, with ledgers as the journal decides them (`committer.settled`)."""
     named: dict[tuple[str, str], list[Subject]] = defaultdict(list)
     for subject in subjects:
-        if subject.catalog is not None and subject.catalog.journalled and subject.ledger.number:
+        if subject.catalog is not None and subject.ledger.number:
             named[subject.image.project].append(subject)
         else:
             yield subject
@@ -168,64 +159,34 @@ def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
             yield subject._replace(ledger=ledger.committed() if committed[ledger.number] else ledger)
 
 
-def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
+def carry_out(table: Table, works: Sequence[Work]) -> dict[str, Exception]:
     """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    What a journal has to tell goes by `committer.commit`, which never writes a block; for all else the following holds.
-    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its
-    blocks. With n entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks,
-    which all issues share (`block_writer`). 1 write if only the ledger differs.
+    Changes go through the journal (`committer.commit`). A ledger that only comes to a newer epoch is 1 write. Without definitions,
+    n entries cost 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1). Superseded: another invocation has
+    written meanwhile. Overloaded and ItemTooLarge: from the table.
     """
     failed = _commit(table, works)
-    works = [work for work in works if not work.journalled]
 
-    def all_do(step: Callable[[Work], None], chosen: Iterable[Work]) -> None:
-        def attempt(work: Work) -> None:
-            try:
-                step(work)
-            except ConditionFailed:
-                failed[work.key] = Superseded()
-            except (Overloaded, ItemTooLarge) as error:
-                failed[work.key] = error
-
-        in_threads(attempt, chosen)
-
-    all_do(
-        lambda work: table.put(_done_item(work), _unchanged(work.read)), [one for one in works if one.light]
-    )
-    by_project: dict[tuple[str, str], list[Work]] = defaultdict(list)
-    for work in works:
-        if not work.light:
-            by_project[work.project].append(work)
-    for project, chosen in by_project.items():
-        places = {work.key: list(_places(work)) for work in chosen}
-        chains = BlockWriter(table, *project, fences)
+    def attempt(work: Work) -> None:
         try:
-            failed |= chains.read(place for some in places.values() for place in some)
-            begun = [work for work in chosen if work.key not in failed]
-            all_do(lambda work: _begin(table, work), begun)
-            revisions = {work.key: work.planned.done.revision for work in begun if work.key not in failed}
-            written = chains.write(
-                [place for key in revisions for place in places[key]],
-                still_at(table, revisions),
-            )
-        except Overloaded as error:
-            failed.update((work.key, error) for work in chosen)
-            continue
-        failed |= written.failed
-        failed.update((key, Superseded()) for key in written.lost)
-        all_do(
-            lambda work: table.put(_done_item(work), _revision_is(work)),
-            [work for work in chosen if work.key not in failed],
-        )
+            if not work.light:
+                _clear(table, work)
+            table.put(_done_item(work), _unchanged(work.read) if work.light else _revision_is(work))
+        except ConditionFailed:
+            failed[work.key] = Superseded()
+        except (Overloaded, ItemTooLarge) as error:
+            failed[work.key] = error
+
+    in_threads(attempt, [work for work in works if not work.needs_journal])
     return failed
 
 
 def _commit(table: Table, works: Iterable[Work]) -> dict[str, Exception]:
-    """Commit the work on journalled projects to their journals."""
+    """Commit what the journals are to know."""
     by_project: dict[tuple[str, str], list[Pending]] = defaultdict(list)
     for work in works:
-        if work.journalled:
+        if work.needs_journal:
             by_project[work.project].append(_pending(work))
     failed: dict[str, Exception] = {}
     for project, pending in by_project.items():
@@ -267,8 +228,8 @@ def _telling(work: Work) -> Telling:
     return Telling(read.told, intent.version if work.tells or unfinished else read.told)
 
 
-def _begin(table: Table, work: Work) -> None:
-    """Write the intent and the entries that it names."""
+def _clear(table: Table, work: Work) -> None:
+    """Write the intent of a project without definitions, and the entries that it names."""
     planned, key = work.planned, work.key
     revision, version = planned.done.revision, planned.done.version
     condition = not_overtaken(revision)
@@ -285,7 +246,7 @@ def _begin(table: Table, work: Work) -> None:
 def _done_item(work: Work) -> Item:
     """The finished ledger. If it names a number, the item of that goes on to tell that it is finished, and whether it is folded."""
     done, read = work.planned.done, work.read
-    if work.has_journal and read.number:
+    if work.catalog is not None and read.number:
         done = replace(done, intent={}, number=read.number, telling=read.telling)
     return done.to_item(work.key, expires=_expires(work))
 
@@ -298,37 +259,11 @@ def _revision_is(work: Work) -> Condition:
     return revision_is(work.planned.done.revision)
 
 
-def _places(work: Work) -> Iterator[KeyChange]:
-    """The keys that the issue is to have in blocks, and those that it is not, in every family that the intent names.
-
-    Families that nobody writes any more are left out: their blocks are deleted whole (`remove_family`).
-    """
-    intent = work.planned.intent
-    for family in families_of(work.catalog) if work.catalog is not None else ():
-        if family not in (intent.intent or {}):
-            continue
-        target = work.planned.done.applied.get(family)
-        wanted = _keys(work, family, () if target is None else (target,))
-        had = _keys(work, family, intent.present.get(family, ()))
-        if kind_of(family) is FamilyKind.TOKENS and work.read.intent is None and not work.thorough:
-            # A finished ledger is trusted: tokens that stay need no write.
-            kept = wanted & _keys(work, family, work.read.present.get(family, ()))
-            wanted, had = wanted - kept, had - kept
-        yield from (KeyChange(work.key, family, key, present=True) for key in sorted(wanted))
-        yield from (KeyChange(work.key, family, key, present=False) for key in sorted(had - wanted))
-
-
-def _keys(work: Work, family: str, derived: Iterable[str]) -> frozenset[str]:
-    """The keys of an issue. A string that somebody edited into its ledger may be no key, and then is in no block."""
-    num = keys.parse_issue(work.key).num
-    return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
-
-
 def _unchanged(ledger: Ledger) -> Condition:
     """The condition that the ledger is as it was read. An intent and its completion share a revision, so both are checked.
 
-    Otherwise, an invocation that mistook the intent for a dead one's could put a new intent over the finished ledger, and die with
-    nobody coming after. A ledger that names a journal's number keeps its intent for good.
+    A project without definitions has both: an invocation that mistook the intent for a dead one's could put a new intent over the
+    finished ledger, and die when no other comes after it. A ledger that names a number keeps its intent.
     """
     if not ledger.revision:
         return ABSENT

@@ -81,6 +81,11 @@ class Logged(NamedTuple):
         """Whether nothing has come since."""
         return self.last == before.last and self.moves is before.moves
 
+    def changed_since(self, before: "Logged") -> frozenset[int]:
+        """The issues in items that were not known before."""
+        items = (item for item in (*self.items, *self.beyond) if item.number > before.last)
+        return frozenset(change.num for item in items for change in item.changes)
+
 
 def logged_moves(
     items: Iterable[JournalItem], before: Mapping[int, FamilyMoves] | None = None

@@ -8,7 +8,7 @@ from gridview.encoding import keys
 from gridview.index.blocks import Block, KeyChange
 from gridview.index.families import is_key, keys_of
 from gridview.index.journal import PATIENCE, FamilyChange, Head, JournalItem
-from gridview.index.ledger import NUMBER, finished_in, strings_in
+from gridview.index.ledger import NUMBER, finished_in
 
 
 class Next(Enum):
@@ -96,21 +96,19 @@ def keys_at(
     for num in block.members:
         strings = left.get(num)
         if strings is None:
-            strings = _finished_strings(ledgers.get(num), block.family, there, head)
+            finished = _finished(ledgers.get(num), block.family, there, head)
+            strings = () if finished is None else (finished,)
         key = next(filter(block.covers, strings), None)
         if key is not None:
             yield key
 
 
-def _finished_strings(
+def _finished(
     stored: Mapping[str, Any] | None, family: str, there: Collection[int], head: Head
-) -> tuple[str, ...]:
-    """The strings that an issue may have in a family by a stored ledger, the likeliest first."""
+) -> str | None:
+    """The string that an issue has in a family by a stored ledger. One that names no number is finished: a bulk load wrote it."""
     if stored is None:
-        return ()
-    number = stored.get(NUMBER)
-    if number is None:
-        return strings_in(stored, family)
+        return None
+    number = stored.get(NUMBER, 0)
     known = head.committed(number)
-    found = finished_in(stored, family, committed=number in there if known is None else known)
-    return () if found is None else (found,)
+    return finished_in(stored, family, committed=number in there if known is None else known)

@@ -14,9 +14,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.index import history, maintainer
-from gridview.index.blocks import Unreadable
 from gridview.index.committer import Superseded
-from gridview.index.fence_cache import Fences
 from gridview.index.images import NOT_AN_ISSUE, Image, Poison, Underivable
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.maintainer import Subject, current_catalog
@@ -39,14 +37,12 @@ def consume(
     catalogs: Catalogs,
     records: Sequence[Mapping[str, Any]],
     send_poison: Callable[[Poison], None],
-    fences: Fences | None = None,
 ) -> str | None:
     """Derive everything from a batch of stream records. None if all is done, else the sequence number of the first failed record.
 
-    Each poison issue goes to `send_poison` and then counts as done. So does an issue that has to wait for a repair of the table:
-    one of its blocks is unreadable, or its project's definitions are missing. `fences` are those that this container knows. Costs a
-    strongly consistent read of each ledger and two of the projects' epochs, plus the writes of `history.record` and of
-    `maintainer.carry_out`.
+    Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's definitions are missing: it
+    waits for a repair of the table. Costs a strongly consistent read of each ledger and two of the projects' epochs, plus the
+    writes of `history.record` and of `maintainer.carry_out`.
     """
     try:
         history.record(table, records, partial(_setting, table, catalogs))
@@ -72,11 +68,11 @@ def consume(
                 yield Subject(catalog, image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
 
     try:
-        failed = maintainer.derive(table, fences or Fences(), list(by_key), read)
+        failed = maintainer.derive(table, list(by_key), read)
     except Overloaded:
         return images[0].first
     for key, error in (failed | undefined).items():
-        if isinstance(error, ItemTooLarge | Underivable | Unreadable | DefinitionsMissing):
+        if isinstance(error, ItemTooLarge | Underivable | DefinitionsMissing):
             send_poison(Poison.of(by_key[key], error))
     return next(
         (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None

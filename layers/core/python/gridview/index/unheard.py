@@ -16,7 +16,6 @@ from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import issue_number, sort_string
-from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.block_reads import Want
 from gridview.index.directory import Range
@@ -39,15 +38,15 @@ NOTHING_UNHEARD = Unheard(())
 
 
 def unheard(
-    table: Table, catalog: Catalog, cache: BlockCache, after: int, last: int, known: BitMap, most: int
+    table: Table, catalog: Catalog, reader: BlockReader, after: int, last: int, known: BitMap, most: int
 ) -> Unheard:
     """The issues above `after`, up to `last`, that the index has not heard of, but for those that are `known` otherwise.
 
-    The directory and the last blocks of the numbers: two rounds, half a unit each, what is at hand aside. If that leaves
-    candidates, and no more than `most`: documents by ranges of numbers, half a unit for each 4 KB; of those that GSI1 does not
-    show, one strongly consistent read each; and one of the ledgers of those that were edited since.
+    `reader` goes together with what is `known` of the journal. The directory and the last blocks of the numbers: two rounds, half
+    a unit each, what is at hand aside. If that leaves candidates, and no more than `most`: documents by ranges of numbers, half a
+    unit for each 4 KB; of those that GSI1 does not show, one strongly consistent read each; and one of the ledgers of those that
+    were edited since.
     """
-    reader = BlockReader(table, catalog, cache)
     entries = reader.directories((NUMBERS,))[NUMBERS].overlapping(Range(sort_string("", after + 1), None))
     reader.read(Want(NUMBERS, entry) for entry in entries)
     candidates = BitMap(range(after + 1, last + 1)) - known

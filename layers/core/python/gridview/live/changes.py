@@ -56,8 +56,8 @@ class ToldChanges(NamedTuple):
 
 
 def beginning(table: Table, catalog: Catalog) -> FeedCursor:
-    """The cursor of whoever begins to follow a project now: as for `end_of`. NotJournalled."""
-    return FeedCursor(end_of(catalog, Log(table, catalog.tenant, catalog.project)), catalog.epoch)
+    """The cursor of whoever begins to follow a project now: as for `end_of`."""
+    return FeedCursor(end_of(Log(table, catalog.tenant, catalog.project)), catalog.epoch)
 
 
 def follow(
@@ -78,7 +78,7 @@ def follow(
     `consistent`: what was committed before the call is told, however late copies of the table are; its items then cost twice.
 
     A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
-    too long are emptied: 1 write unit each. NotJournalled, FeedExpired.
+    too long are emptied: 1 write unit each. FeedExpired.
     """
     while True:
         page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)

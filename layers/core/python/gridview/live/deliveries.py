@@ -46,7 +46,6 @@ from gridview.support.errors import (
     FeedExpired,
     InvalidRequest,
     NotFound,
-    NotJournalled,
     Overloaded,
     Unprocessable,
 )
@@ -129,10 +128,10 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
 
 def _opened(means: DeliveryMeans, store: OutboxStore) -> Outbox | None:
     """The outbox of a webhook that has none: it was defined by a version of this code that delivered nothing."""
-    with suppress(NotFound, NotJournalled):
-        catalog = means.catalogs.current(means.table, store.tenant, store.project)
+    with suppress(NotFound):
+        means.catalogs.current(means.table, store.tenant, store.project)
         if _stored(means, store).enabled:
-            store.open(new_outbox(end_of(catalog, Log(means.table, store.tenant, store.project))))
+            store.open(new_outbox(end_of(Log(means.table, store.tenant, store.project))))
             return store.read()
     return None
 
@@ -235,10 +234,8 @@ class _Turn:
                 *(self._means.table, self._means.catalogs, catalog, self._outbox.position, _PAGE),
                 consistent=True,
             )
-        except NotJournalled:
-            return IDLE
         except FeedExpired:
-            self._outbox = replace(self._outbox, position=end_of(catalog, log), missed=True)
+            self._outbox = replace(self._outbox, position=end_of(log), missed=True)
             return 0.0
         if page.position.number < self._outbox.position.number:  # the table was restored to an earlier moment
             self._store.forget_from(page.position.number, self._left)

@@ -37,7 +37,7 @@ class DeliveryHints:
         for project in projects_in(records):
             catalog = catalogs.known(*project)
             last = self._arrive.get(project, 0.0)
-            if catalog is None or not catalog.journalled or now < last <= now + _BETWEEN:
+            if catalog is None or now < last <= now + _BETWEEN:
                 continue
             wait = _BETWEEN if now - last < _BETWEEN else 0.0
             if len(self._arrive) >= _REMEMBERED:

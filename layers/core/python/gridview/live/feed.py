@@ -23,7 +23,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.history import FEED_DAYS, Change
 from gridview.schema.store import Catalogs
 from gridview.support import clock
-from gridview.support.errors import FeedExpired, NotJournalled
+from gridview.support.errors import FeedExpired
 
 _SECONDS = FEED_DAYS * 86_400
 
@@ -54,13 +54,12 @@ class FeedPage:
     held: bool = False
 
 
-def end_of(catalog: Catalog, log: Log) -> FeedPosition:
+def end_of(log: Log) -> FeedPosition:
     """The present end of a feed: all that was committed before is in front of it.
 
-    1 read unit for the head, and half a unit for each 4 KB of what is not folded and of the item before it. NotJournalled.
+    1 read unit for the head, and half a unit for each 4 KB of what is not folded and of the item before it.
     Overloaded: the project is just being removed.
     """
-    require_journal(catalog)
     now = clock.seconds()
     folded = log.head().folded
     found = {item.number: item for item in log.all_behind(max(folded - 1, 0), consistent=False)}
@@ -84,17 +83,16 @@ def read_changes(
     Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items (1 if `consistent`), half a unit for
     4 KB of the one before them, half a unit for each change, and 1 unit for the definitions' epoch.
 
-    NotJournalled; FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
+    FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
     as for `Catalogs.current`.
     """
-    require_journal(catalog)
     now = clock.seconds()
     if position.since < now - _SECONDS:
         raise FeedExpired("What happened after this cursor is not remembered any more.")
     log = Log(table, catalog.tenant, catalog.project)
     items, beyond, head = _items(log, position, limit, consistent)
     if _is_of_another_past(log, position, items, head):
-        return FeedPage((), end_of(catalog, log), reset=True, catalog=catalog, behind=(), ended=True)
+        return FeedPage((), end_of(log), reset=True, catalog=catalog, behind=(), ended=True)
     tellings = list(islice(tellings_from(items, position), limit))
     changes = _changes(
         table, catalog, [(one.num, one.version) for one in tellings if one.version is not None]
@@ -189,12 +187,3 @@ def _changes(
 def _of_versions(found: Mapping[tuple[int, int], Change]) -> dict[tuple[int, int], Change]:
     """Without removals by hand: a late copy, or a late write of a dead consumer, shows one where the issue was put back since."""
     return {key: change for key, change in found.items() if not change.by_hand}
-
-
-def require_journal(catalog: Catalog) -> None:
-    """NotJournalled unless the changes of the project can be followed."""
-    if not catalog.journalled:
-        raise NotJournalled(
-            "This project keeps no journal, so its changes cannot be followed. The operator of the service begins one: "
-            f"`./dev journal begin --tenant {catalog.tenant} --project {catalog.project}`."
-        )

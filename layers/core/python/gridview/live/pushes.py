@@ -79,7 +79,7 @@ class Pushes:
     share: Share
 
     def begin(self, socket: Socket, since: str | None) -> str:
-        """The cursor to begin a subscription at: one that a client brings, or that of now. InvalidRequest, NotJournalled."""
+        """The cursor to begin a subscription at: one that a client brings, or that of now. InvalidRequest."""
         catalog = self._catalog(socket)
         if since is not None:
             FeedCursor.opened(since, self.pages.cursors, catalog)

@@ -18,7 +18,7 @@ from gridview.encoding.json_codec import loads
 from gridview.encoding.seals import Seals
 from gridview.index.history import read_changes as read_history
 from gridview.index.journal_log import Log
-from gridview.live.feed import end_of, require_journal
+from gridview.live.feed import end_of
 from gridview.live.frozen_views import columns_of, frozen
 from gridview.live.outbox import new_outbox
 from gridview.live.outbox_store import OutboxStore
@@ -58,14 +58,13 @@ def create_webhook(
 ) -> dict[str, Any]:
     """Create a webhook with its outbox, answered with its sealed secret: one transaction. It is sent what changes from now on.
 
-    NotJournalled if the project's changes cannot be followed; Unprocessable beyond 20. `localhost`: see `target_of`.
+    Unprocessable beyond 20. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
 
     def change() -> dict[str, Any]:
         view = None if request.view is None else _shared_view(table, actor, project, request.view)
         catalog = catalogs.current(table, actor.tenant, project)
-        require_journal(catalog)
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
             raise Unprocessable(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
@@ -87,7 +86,7 @@ def create_webhook(
         sealed = seals.seal(new_secret().encode(), empty.binding)
         made = replace(chosen, secrets=(SealedSecret(sealed),))
         answered = {**made.to_json(catalog, now), "secret": sealed}
-        outbox = new_outbox(end_of(catalog, Log(table, actor.tenant, project)))
+        outbox = new_outbox(end_of(Log(table, actor.tenant, project)))
         commit(table, [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)], answered)
         return answered
 
@@ -109,7 +108,7 @@ def update_webhook(
 
     `view` chooses its rows again, even those of the same view, as they are now. A choice, `enabled` and `notice` clear the notice.
     A webhook that is enabled, or that follows other rows, is sent what changes from then on, after a reset that says that something
-    may have been missed: its outbox is put again. NotJournalled.
+    may have been missed: its outbox is put again.
     """
     request = parse(WebhookPatch, body, {LOCALHOST: localhost})
     given = request.model_fields_set
@@ -134,7 +133,7 @@ def update_webhook(
             after = after.written(actor.user, now)
             writes = [put(after.to_item(), version_is(before.version))]
             if after.enabled and (not before.enabled or after.choice > before.choice):
-                outbox = new_outbox(end_of(catalog, Log(table, actor.tenant, project)), missed=True)
+                outbox = new_outbox(end_of(Log(table, actor.tenant, project)), missed=True)
                 writes.append(put(outbox.to_item(_outbox_of(after))))
             table.transact(writes)
         return after.to_json(catalog, now)

@@ -3,15 +3,13 @@
 A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offers those that are, and no others.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from gridview.dynamodb.table import Table
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
-from gridview.index.gaps import Gaps
-from gridview.index.images import Poison, projects_in
+from gridview.index.images import Poison
 from gridview.index.journal import Head
 from gridview.index.journal_log import Log
 from gridview.index.maintainer import current_catalog
@@ -25,53 +23,6 @@ from gridview.support.fold_pace import pace
 
 _TOO_MUCH = 4 * MOST
 """Changes of issues that may wait before a pass waits for the fold: readers lay them over what blocks hold."""
-
-ENOUGH = 1_000
-"""The weight of what waits at which the fold is worth a turn: in groups of that size a write of a block is cheap."""
-
-
-_SECONDS_BETWEEN = 1.0
-_REMEMBERED = 1_000
-"""Projects of which a container remembers when it looked last."""
-
-
-class Wakes:
-    """The looks that one container of the consumer takes at journals, so that they are folded before the next minute begins.
-
-    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also empties the numbers
-    that others have taken and left, at which whoever follows the journal waits (`gaps`).
-    """
-
-    def __init__(self, send: Callable[[Hint], None]) -> None:
-        self._send = send
-        self._looked: dict[tuple[str, str], float] = {}
-        self._gaps = Gaps()
-
-    def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
-        """Hint at the folds of those journalled projects of these stream records in which enough waits and nobody folds.
-
-        Half a read unit for each project, at most once a second, and what `Gaps.close` takes.
-        """
-        now = clock.seconds()
-        for project in projects_in(records):
-            catalog = catalogs.known(*project)
-            looked = self._looked.get(project)
-            if catalog is None or not catalog.journalled:
-                continue
-            if looked is None or not 0 <= now - looked < _SECONDS_BETWEEN:
-                if len(self._looked) >= _REMEMBERED:
-                    self._looked.clear()
-                self._looked[project] = now
-                log = Log(table, *project)
-                head = log.known_head()
-                if head is not None:
-                    self._wake(log, head)
-                    self._gaps.close(log, head)
-
-    def _wake(self, log: Log, head: Head) -> None:
-        # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
-        if head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
-            self._send(Hint(log.partition, head.due))
 
 
 @dataclass(frozen=True, slots=True)

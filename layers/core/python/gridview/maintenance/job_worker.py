@@ -34,7 +34,6 @@ from gridview.schema import restorable
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.deleted_projects import removal
 from gridview.schema.items import (
-    JOURNAL_MARK,
     ProjectItems,
     orders_in,
     raise_epoch,
@@ -300,7 +299,7 @@ class Worker:
         except NotFound:
             return self._finish_removal(partition, job, left)
         catalog = to_catalog(tenant, project, items)
-        if catalog.journalled and not self._folder(keys.journal(tenant, project)).fold_all(left):
+        if not self._folder(keys.journal(tenant, project)).fold_all(left):
             self._wait_for_fold(partition, job)
             return None
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
@@ -383,8 +382,7 @@ class Worker:
         for partition_of in (keys.views, keys.comments, keys.webhooks, keys.trash):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)
-        if any(JOURNAL_MARK in item for item in items):  # the items of the journal expire
-            self._table.delete(keys.journal(tenant, project), keys.FOLD)
+        self._table.delete(keys.journal(tenant, project), keys.FOLD)  # the journal's items expire
         kept |= {item[keys.SK] for item in definitions}
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
         for some in chunked(removed, _AT_ONCE):

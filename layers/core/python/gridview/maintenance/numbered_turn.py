@@ -68,7 +68,7 @@ class NumberedTurn(ABC):
         self._held = held
         self._project = held.tenant, held.project
         self._parts = keys.job_parts(*self._project, held.job.id)
-        self._cache = BlockCache(0.0)
+        self._cache = BlockCache()
         self._chunk: tuple[int, Chunk] | None = None
 
     def work(self, left: Callable[[], float]) -> float:

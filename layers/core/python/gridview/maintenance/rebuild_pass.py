@@ -10,7 +10,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.index import maintainer
-from gridview.index.blocks import Block, Unreadable
+from gridview.index.blocks import Block
 from gridview.index.committer import Superseded
 from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
@@ -39,8 +39,8 @@ def pass_over(
 
     Issues of a deleted project are removed instead, trashed ones too, with their history; the stream consumer then removes what was
     derived from them. Safe to repeat. An issue costs strongly consistent reads of its document and its ledger, and, if something
-    differs, the writes of `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. In a
-    journalled project `relieve` is called at the end, so that not too much waits for the fold.
+    differs, the writes of `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. `relieve`
+    is called at the end, so that not too much waits for the fold.
     """
     partition = keys.project(tenant, project)
     documents: dict[str, Item] = {}
@@ -69,9 +69,9 @@ def pass_over(
                 yield Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER))))
 
     issues = [keys.issue(tenant, project, num) for num in numbers]
-    failed = maintainer.derive(table, fences, issues, read, touch=False)
+    failed = maintainer.derive(table, issues, read, touch=False)
     for issue, error in failed.items():
-        if isinstance(error, ItemTooLarge | Underivable | Unreadable):
+        if isinstance(error, ItemTooLarge | Underivable):
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
     if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
         raise Overloaded("Other requests keep changing an issue. Try again.")
@@ -95,7 +95,7 @@ def _bring_numbers_right(
     if catalog is None:
         return
     tenant, project = catalog.tenant, catalog.project
-    membership = BlockMembership(table, fences, tenant, project, catalog.journalled)
+    membership = BlockMembership(table, fences, tenant, project)
     expected = {_place(num): keys.issue(tenant, project, num) in present for num in numbers}
     if 1 in numbers:
         chain = Chain(table, tenant, project, NUMBERS)
@@ -109,8 +109,7 @@ def _bring_numbers_right(
             if num > int(counter.get("last", 0))
         }
     membership.amend(membership.doubtful(expected))
-    if catalog.journalled:
-        relieve()
+    relieve()
 
 
 def _place(num: int) -> SuspectKey:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent, issues_in, number_in, refused
+from gridview.encoding.consistency import Recent, issues_in, number_in
 from gridview.encoding.cursors import Cursors
 from gridview.index.block_cache import BlockCache
 from gridview.index.feed_cursors import AHEAD_SECONDS, FeedCursor
@@ -35,7 +35,7 @@ def carried_out(
     steps: Callable[[], Steps[Result]],
     table: Table,
     catalog: Catalog,
-    cache: BlockCache | None,
+    cache: BlockCache,
     *,
     epoch: EpochCheck,
     recent: Recent,
@@ -54,18 +54,15 @@ def carried_out(
     whether the index has heard of these issues; if not, they are laid over, and the plan is carried out anew.
 
     `shown`: is told what the answer shows and the index may still lack. `shows`: the documents that a result shows; None: it is
-    made of all that were read. Overloaded: the journal does not tell yet what `recent` says of it; InvalidRequest: there is none.
+    made of all that were read. Overloaded: the journal does not tell yet what `recent` says of it.
     """
     just_written, number, begun = issues_in(recent), number_in(recent), clock.seconds()
-    kept = cache or BlockCache(0.0)
-    executor = Executor(table, catalog, kept, epoch, just_written, decides, number)
-    state = _State(epoch, just_written, journal=catalog.journalled)
+    executor = Executor(table, catalog, cache, epoch, just_written, decides, number)
+    state = _State(epoch, just_written)
     while True:
         with suppress(LaidAnew):
             result, *_ = executor.run(side_by_side(steps(), *state.reads()))
             break
-    if number and not catalog.journalled:
-        raise refused("must not hold a cursor of changes: the project keeps no journal")
     facts = executor.trace.facts
     if shown is not None:
         shown.late = state.lag(facts).seconds
@@ -89,19 +86,17 @@ def _cursor(counted: Counted, catalog: Catalog, begun: float) -> FeedCursor:
 class _State:
     """What is read beside a plan: the state of the index."""
 
-    def __init__(self, epoch: EpochCheck, recent: frozenset[int], *, journal: bool) -> None:
+    def __init__(self, epoch: EpochCheck, recent: frozenset[int]) -> None:
         self._check = epoch
-        self._laid = bool(recent) or journal
         self._due = epoch.due
-        self._overlay = planner.overlay_read(len(recent), journal=journal)
+        self._overlay = planner.overlay_read(len(recent))
         self._epoch = planner.epoch_read()
         self._freshness = planner.freshness()
         self._unheard = planner.unheard_read()
 
     def reads(self) -> Iterator[Steps[None]]:
         """The steps."""
-        if self._laid:
-            yield self._recent()
+        yield self._recent()
         yield self._of_the_index()
 
     def _recent(self) -> Steps[None]:
@@ -125,9 +120,8 @@ class _State:
 
     def nodes(self, facts: Mapping[Node, Facts]) -> tuple[Node, ...]:
         """Those that were carried out."""
-        laid = (self._overlay,) if self._laid else ()
         due = (self._epoch,) if self._due else ()
-        return (*laid, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
+        return (self._overlay, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
 
     def lag(self, facts: Mapping[Node, Facts]) -> Lag:
         """How far the index is behind."""
@@ -136,7 +130,7 @@ class _State:
 
     def index(self, facts: Mapping[Node, Facts]) -> dict[str, int | None]:
         """How late the index is, as every answer tells it."""
-        pending = facts[self._overlay]["pending"] if self._overlay in facts else 0
+        pending = facts[self._overlay]["pending"]
         if self._unheard in facts:
             found: Unheard = facts[self._unheard]["unheard"]
             pending += len(found.moves) + found.missing

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
 from gridview.dynamodb.expressions import Condition, Item, Key
+from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
@@ -16,7 +17,7 @@ from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.journal_log import Log
-from gridview.index.journal_tail import JournalTail, recent_moves, tail_of
+from gridview.index.journal_tail import recent_moves, tail_of
 from gridview.index.ledger import Ledger
 from gridview.index.moves import Logged, Move, move_of
 from gridview.index.shown_versions import Shown, ShownVersion
@@ -79,9 +80,9 @@ class _ReadBatch(NamedTuple):
 class Executor:
     """Carries out the plans of one request over one catalog. `table.meter` is charged with every call.
 
-    `epoch`: what ReadEpoch finds out about the catalog. `recent`: the issues that ReadRecent reads. It has to be in the first round
-    then: until it has come, nothing that is at hand will do. So it is in a journalled project of which nothing is at hand.
-    Otherwise steps are shown what is known of the journal. If that turns out to be less than what stands there, all is done anew.
+    `epoch`: what ReadEpoch finds out about the catalog. `recent`: the issues that ReadRecent reads besides the journal. It is in
+    the first round: with issues to read, or where nothing is known of the journal, nothing that is at hand will do until it has
+    come. Otherwise steps are shown what is known of the journal. If that turns out to be less than there is, all is done anew.
     `decides`: of which nodes documents decide what is counted. `number`: up to where the journal is to be laid over at least.
     """
 
@@ -105,13 +106,10 @@ class Executor:
         self._cache = cache
         self._project = keys.project(catalog.tenant, catalog.project)
         self._of_the_index = table.metered()
-        self._tail: JournalTail | None = None
         self._logged: Logged | None = None
-        self._overlay: Overlay | None = None if recent or catalog.journalled else NOTHING
-        since = None
-        if catalog.journalled:
-            self._tail = tail_of(Log(table, catalog.tenant, catalog.project), cache)
-            since = clock.seconds() if self._tail is None else self._tail.since
+        self._overlay: Overlay | None = None
+        self._tail = tail_of(Log(table, catalog.tenant, catalog.project), cache)
+        since = clock.seconds() if self._tail is None else self._tail.since
         self._index = IndexSnapshot(BlockReader(self._of_the_index, catalog, cache, since))
         if self._tail is not None and not recent:
             self._logged = self._tail.logged(())
@@ -228,16 +226,14 @@ class Executor:
         overlay = self._overlay
         if overlay is None:
             return answers
-        laid = answers
-        if overlay is not NOTHING:
-            unsettled = [
-                Ask(node, ReadBlocks(wants))
-                for node, read in asked
-                if isinstance(read, ReadDirectories) and (wants := self._index.unsettled(read))
-            ]
-            if unsettled:
-                self._round(unsettled)
-            laid = [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
+        unsettled = [
+            Ask(node, ReadBlocks(wants))
+            for node, read in asked
+            if isinstance(read, ReadDirectories) and (wants := self._index.unsettled(read))
+        ]
+        if unsettled:
+            self._round(unsettled)
+        laid = [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
         for one, answer in zip(asked, laid, strict=True):
             self._seen.look(one, answer, overlay)
         return laid
@@ -249,15 +245,20 @@ class Executor:
             return False
         return self._index.position > self._logged.last
 
-    def _lay(self, found: tuple[Overlay, Logged | None]) -> None:
+    def _lay(self, found: tuple[Overlay, Logged]) -> None:
         """Lay over what the index may lack, as it was read. LaidAnew if steps were shown something else, or too old directories."""
         overlay, logged = found
         before, self._logged = self._logged, logged
-        if before is not None and logged is not None and logged.tells_no_more_than(before):
-            return
+        if before is not None:
+            if logged.tells_no_more_than(before):
+                return
+            # A document that was read before its change would stand where the index has it no more.
+            for num in logged.changed_since(before):
+                for fetched in self._fetched.values():
+                    fetched.pop(num, None)
         self._overlay = overlay.with_new(self._unheard)
         self._index.lay(self._overlay)
-        if (logged is not None and self._index.renew(logged.since)) or self._shown:
+        if self._index.renew(logged.since) or self._shown:
             raise LaidAnew
 
     def _charge(self, batches: Sequence[_ReadBatch]) -> None:
@@ -350,39 +351,47 @@ class Executor:
                 return self._overlay_of(table)
             case ReadUnheard(after, last, most):
                 known = (self._overlay or NOTHING).issues
-                return unheard(table, self._catalog, self._cache, after, last, known, most)
+                since = clock.seconds() if self._logged is None else self._logged.since
+                reader = BlockReader(table, self._catalog, self._cache, since)
+                return unheard(table, self._catalog, reader, after, last, known, most)
             case ReadEpoch():
                 return self._epoch.confirm(table)
             case ReadFreshness():
                 return freshness.read(table, self._catalog, self._cache)
         raise TypeError(read)
 
-    def _overlay_of(self, table: Table) -> tuple[Overlay, Logged | None]:
-        """The moves of the issues that were just written: two strongly consistent reads for each, in one round. In a journalled
-        project those of its last items too (`recent_moves`), and what the journal tells.
+    def _overlay_of(self, table: Table) -> tuple[Overlay, Logged]:
+        """The moves of the issues that were just written: two strongly consistent reads for each, in one round. Those of the
+        journal's last items too (`recent_moves`), and what the journal tells.
         """
         tenant, project = self._catalog.tenant, self._catalog.project
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._recent)}
         wanted = [(one, sort) for one in partitions.values() for sort in (self._project, keys.LEDGER)]
-        found = table.batch_get(wanted, consistent=True).items
-        logged = self._journal(Log(table, tenant, project)) if self._catalog.journalled else None
-        told = Logged() if logged is None else logged
+        if not wanted:
+            logged = self._journal(Log(table, tenant, project))
+            return Overlay(_logged_alone(logged)), logged
+        found, logged = side_by_side(
+            table,
+            lambda: table.batch_get(wanted, consistent=True).items,
+            lambda own: self._journal(Log(own, tenant, project)),
+        )
         now = int(clock.seconds())
-        moves = [
+        read = (
             move_of(
                 self._catalog,
                 num,
                 living(found.get((one, self._project))),
                 Ledger.from_item(found.get((one, keys.LEDGER))),
                 now,
-                told.moves.get(num),
+                logged.moves.get(num),
             )
             for num, one in partitions.items()
-        ]
+        )
+        moves = {move.num: move for move in read if move is not None}
         documents = (item for (_, sort), item in found.items() if sort == self._project)
         self._deleted |= {item["num"]: item["version"] for item in documents if is_trashed(item)}
-        others = _logged_alone(told, self._recent)
-        return Overlay([*(move for move in moves if move is not None), *others]), logged
+        # An issue from which nothing can be derived stays where the journal has it.
+        return Overlay([*moves.values(), *_logged_alone(logged, moves)]), logged
 
     def _journal(self, log: Log) -> Logged:
         """What the journal tells. Where that is less than what the answer is to hold, it is read once more, strongly consistent.

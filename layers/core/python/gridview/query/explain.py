@@ -94,15 +94,15 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             return "Read the directories: which blocks the indexes have, and how many issues stand in each."
         case plan.EpochRead():
             return "Read the project's epoch: the definitions that the container has are the current ones."
-        case plan.OverlayRead(issues=issues, journal=journal):
+        case plan.OverlayRead(issues=issues):
             named = (
                 [f"the documents and ledgers of {_issues(issues)} that the request's tokens name"]
                 if issues
                 else []
             )
-            logged = ["the last items of the project's journal"] if journal else []
+            logged = "the last items of the project's journal"
             return (
-                f"Read {' and '.join((*named, *logged))}: of {facts['behind']:,} the index may not show everything yet, so what "
+                f"Read {' and '.join((*named, logged))}: of {facts['behind']:,} the index may not show everything yet, so what "
                 "they are is laid over it."
             )
         case plan.UnheardRead():

@@ -11,6 +11,7 @@ from pyroaring import BitMap
 
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
+from gridview.index.block_cache import BlockCache
 from gridview.index.block_reads import Want
 from gridview.index.families import NUMBERS
 from gridview.query import planner
@@ -76,7 +77,7 @@ def frozen_numbers(
         lambda: read_numbers(plan, catalog),
         table,
         catalog,
-        None,
+        BlockCache(),
         epoch=epoch,
         recent=recent,
         explain=False,

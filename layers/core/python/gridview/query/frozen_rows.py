@@ -17,6 +17,7 @@ from pyroaring import BitMap
 
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
+from gridview.index.block_cache import BlockCache
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Selection
@@ -72,7 +73,7 @@ def frozen_rows(
         lambda: read_rows(plan, catalog),
         table,
         catalog,
-        None,
+        BlockCache(),
         epoch=epoch,
         recent=recent,
         explain=False,

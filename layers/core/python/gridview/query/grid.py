@@ -38,7 +38,7 @@ def grid_page(
     catalog: Catalog,
     query: GridQuery,
     cursors: Cursors,
-    cache: BlockCache | None = None,
+    cache: BlockCache,
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
     feed: Cursors | None = None,

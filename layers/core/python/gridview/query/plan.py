@@ -76,12 +76,11 @@ class EpochRead(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OverlayRead(Node):
-    """The documents and ledgers of the issues that the request's tokens name, which the answer is to hold; and with `journal` the
-    project's last journal items.
+    """The documents and ledgers of the issues that the request's tokens name, which the answer is to hold, and the
+    journal's last items.
     """
 
     issues: int
-    journal: bool
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

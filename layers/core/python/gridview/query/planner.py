@@ -243,11 +243,9 @@ def epoch_read() -> EpochRead:
     return EpochRead(estimate=Estimate(1.0))
 
 
-def overlay_read(issues: int, *, journal: bool) -> OverlayRead:
-    """The documents and ledgers of the issues that were just written, and the last items of a journal, read beside anything."""
-    return OverlayRead(
-        issues=issues, journal=journal, estimate=Estimate(issues * 2.0 + prices.ITEM * journal)
-    )
+def overlay_read(issues: int) -> OverlayRead:
+    """The documents and ledgers of the issues that were just written, and the journal's last items, read beside anything."""
+    return OverlayRead(issues=issues, estimate=Estimate(issues * 2.0 + prices.ITEM))
 
 
 def unheard_read() -> UnheardRead:

@@ -52,7 +52,7 @@ def position(
     catalog: Catalog,
     num: int,
     query: PositionQuery,
-    cache: BlockCache | None = None,
+    cache: BlockCache,
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
     shown: Shown | None = None,
@@ -162,7 +162,7 @@ def _counted_before(issue: _Issue, ledger: Ledger) -> int:
 
 
 def _indexed(issue: _Issue, ledger: Ledger) -> Mapping[str, str]:
-    """The strings under which blocks have an issue: those that a journalled ledger intends once its number is folded into them."""
+    """The strings under which blocks have an issue: those that its ledger intends once the ledger's number is folded into them."""
     if not ledger.number:
         return ledger.applied
     order, new = issue.order.directory, ledger.committed().applied

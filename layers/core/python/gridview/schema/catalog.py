@@ -453,10 +453,9 @@ class Catalog:
 
     `own_builtins` are the built-in fields whose index this project has changed. `hidden` are the deleted attributes that can be
     restored; issues keep their values, and the index their entries. `deleting` are those that are being removed for good, of which
-    issues may still hold values. `composites` are in creation order and include those being removed. `journalled`: the consumer
-    commits to a journal, and the fold alone writes blocks. `history`: what is remembered of changes. `closed`: the project is
-    deleted and can be restored; what is derived of it is kept right, and nobody else is told of it. Compares by identity:
-    `Catalogs` keeps one instance per state.
+    issues may still hold values. `composites` are in creation order and include those being removed. `history`: what is remembered
+    of changes. `closed`: the project is deleted and can be restored; what is derived of it is kept right, and no one else sees it.
+    Compares by identity: `Catalogs` keeps one instance per state.
     """
 
     tenant: str
@@ -469,7 +468,6 @@ class Catalog:
     hidden: tuple[Field, ...] = ()
     deleting: tuple[Field, ...] = ()
     composites: tuple[Composite, ...] = ()
-    journalled: bool = False
     history: HistorySetting = HISTORY
     closed: bool = False
 

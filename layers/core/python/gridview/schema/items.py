@@ -22,9 +22,6 @@ from gridview.schema.jobs import Job
 from gridview.schema.numbering import Numbering
 from gridview.schema.restorable import ProjectDeletion, deletion_of
 
-JOURNAL_MARK = "journal"
-"""The attribute of a catalog item that says that the project is journalled."""
-
 
 class ProjectItems(NamedTuple):
     """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its job with slices."""
@@ -72,7 +69,6 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         ),
         deleting=tuple(field for field in by_key.values() if field.deleted),
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
-        journalled=items.catalog.get(JOURNAL_MARK, False),
         history=to_history(items.project),
         closed=items.deletion is not None,
     )
@@ -173,19 +169,16 @@ def raise_epoch(
     order: Sequence[str] | None = None,
     next_key: int | None = None,
     next_composite: int | None = None,
-    journalled: bool = False,
 ) -> Write:
     """The write that publishes a change of definitions; part of every transaction that makes one.
 
-    Its condition is the epoch that was read, so changes of one project are serialized. `journalled`: from now on; for good.
+    Its condition is the epoch that was read, so changes of one project are serialized.
     """
-    mark = {JOURNAL_MARK: True} if journalled else {}
     changed = {
         **items.catalog,
         "epoch": items.next_epoch,
         "order": list(items.catalog["order"] if order is None else order),
         "next_key": items.catalog["next_key"] if next_key is None else next_key,
         "next_composite": items.next_composite if next_composite is None else next_composite,
-        **mark,
     }
     return put(changed, Condition("epoch = :epoch", values={":epoch": items.catalog["epoch"]}))

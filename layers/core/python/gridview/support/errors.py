@@ -84,10 +84,6 @@ class Conflict(RequestError):
     """The request contradicts the current state."""
 
 
-class NotJournalled(Conflict):
-    """The project keeps no journal, so its changes cannot be followed."""
-
-
 class NotReady(Conflict):
     """What the request needs is being built in the background; `members` tell the progress."""
 
@@ -170,7 +166,6 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     NotFound: ProblemType(404, "not-found", "Not found"),
     MethodNotAllowed: ProblemType(405, "method-not-allowed", "Method not allowed"),
     Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
-    NotJournalled: ProblemType(409, "not-journalled", "No journal"),
     NotReady: ProblemType(409, "not-ready", "Not ready"),
     HistoryOff: ProblemType(409, "history-off", "No history"),
     NotTold: ProblemType(409, "not-told", "Not told yet"),

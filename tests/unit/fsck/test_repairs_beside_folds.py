@@ -1,10 +1,11 @@
-"""Repairs of journalled projects: ledgers are ahead of blocks, keep their intents, and folds run at any time."""
+"""Repairs beside folds: ledgers are ahead of blocks, keep their intents, and folds run at any time."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import SMALL
 from devtools.proof.faults.watched import Attempted
@@ -26,9 +27,21 @@ from gridview.index import blocks
 from gridview.index.blocks import HEAD, Block, BlockChange
 from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
+from gridview.index.stream_consumer import consume
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
-from tests.support.journalled import PROJECT, TENANT, Derived, before, catalog_of, fold, log_of, new_table
+from tests.support.derived_project import (
+    PROJECT,
+    TENANT,
+    Derived,
+    before,
+    catalog_of,
+    fold,
+    log_of,
+    new_table,
+    puts_journal_item,
+)
+from tests.support.folds import no_poison
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -52,7 +65,7 @@ def make_small(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
 
 
 def membership(table: Table) -> BlockMembership:
-    return BlockMembership(table, Fences(), TENANT, PROJECT, journalled=True)
+    return BlockMembership(table, Fences(), TENANT, PROJECT)
 
 
 def dates(table: MemoryTable) -> str:
@@ -212,6 +225,35 @@ def test_a_chain_that_changes_at_each_look_is_counted_and_not_called_clean(
     found, tally = checked(table.seen_through(around))
     assert (found, tally.wrong, tally.unsettled) == ([], 0, 1)
     assert kinds(checked(table)[0], repaired=False) == {DifferenceKind.CHAIN}
+
+
+def test_what_a_late_item_of_a_lost_ledger_puts_into_blocks_is_found_and_taken_out(derived: Derived) -> None:
+    """It commits what no ledger intends any more, and the repair of the issue does not know of it."""
+    table = derived.table
+    late: list[Callable[[], Any]] = []
+
+    def keep_item(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if puts_journal_item(attempted):
+            late.append(perform)
+            raise Overloaded("The table is busy; try again.")
+        return perform()
+
+    issue, partition = keys.issue(TENANT, PROJECT, 1), keys.project(TENANT, PROJECT)
+    was = table.items[issue, partition]
+    (field,) = (one.key for one in catalog_of(table).attributes if one.id == "start")
+    edited = {**was, "version": 2, "fields": {**was["fields"], field: NEW}}
+    through = table.seen_through(keep_item)
+    assert consume(through, Catalogs(), [record(1, was, edited)], no_poison) is not None
+    table.delete(issue, keys.LEDGER)
+    assert mend_all(table, Catalogs(), {issue: 0}) == {issue: True}
+    late[0]()
+    log_of(table).mark(4)
+    derived.fold()
+    assert membership(table).judge([in_dates(table, 1, NEW)], catalog_of(table)).misplaced
+    found, tally = checked(table, repair=True)
+    assert kinds(found, repaired=True) == {DifferenceKind.STRAY}
+    assert (tally.wrong, tally.unsettled) == (0, 0)
+    derived.assert_chains()
 
 
 # A fold meets a repair

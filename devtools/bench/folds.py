@@ -1,4 +1,4 @@
-"""What a write costs in a journalled project, by how many changes a fold takes together: write units, and CPU time of a new issue.
+"""What a write costs, by how many changes a fold takes together: write units, and CPU time of a new issue.
 
 Time is stepped: a fold runs when it is due, which is after the seconds of `fold_pace` if little was changed. The project has the
 blocks and ledgers of all its issues, and the documents and sort entries of those that are changed. No write reads those of the
@@ -26,7 +26,6 @@ from devtools.failure import Failure
 from devtools.local import bulk
 from gridview.commands.actor import Actor
 from gridview.commands.jobs import get_job, waiting
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -83,7 +82,7 @@ _SEED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Journalled:
+class Changed:
     """Changes of one kind in a project of so many `issues`, with `together` of them in a fold: what accepting, deriving and folding
     them took.
 
@@ -104,9 +103,9 @@ class Journalled:
         return sum(work.write_units_each for work in (self.accepted, self.consumed, self.folded))
 
 
-def journalled(
+def changed(
     functions: Functions, actor: Actor, table: Table, size: int, plan: Sequence[Step] = PLAN
-) -> list[Journalled]:
+) -> list[Changed]:
     """Load a project of so many issues, and change it. Takes some tens of thousands of writes, and a minute for 100,000 issues."""
     steps, old = plan_for(size, plan), old_issues(size, plan)
     measured = []
@@ -195,7 +194,6 @@ class _Project:
         self._catalog = issues.make_project(table, actor, project)
         bulk.take_numbers(table, self._catalog, size)
         load(table, self._catalog, size, whole)
-        begin_journal(table, actor.tenant, self._catalog.project)
         self._path = f"/v1/projects/{self._catalog.project}/issues"
         self._old = iter(old)
         self._bodies = issues.bodies(10**6, seed=3)
@@ -212,7 +210,7 @@ class _Project:
             )
         )
 
-    def measure(self, step: Step) -> Journalled:
+    def measure(self, step: Step) -> Changed:
         """Change so many issues and fold them, so many times."""
         kind, together = step.kind, step.together
         if kind == EDIT_A_MINUTE:
@@ -220,7 +218,7 @@ class _Project:
         else:
             change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
             works = [self._changed_and_folded(change, together) for _ in range(step.folds)]
-        return Journalled(self._size, kind, together, step.history, *map(_sum, zip(*works, strict=True)))
+        return Changed(self._size, kind, together, step.history, *map(_sum, zip(*works, strict=True)))
 
     def _changed_and_folded(
         self, change: Callable[[int], tuple[Work, list[Any]]], together: int
@@ -336,7 +334,7 @@ class _Project:
     def _head(self) -> Head:
         item = self._table.get(self._journal, keys.FOLD, consistent=True)
         if item is None:
-            raise Failure("The project is not journalled.")
+            raise Failure("The project has no journal.")
         return Head.from_item(item)
 
     def _worked(self, changes: int, do: Callable[[], object]) -> Work:

@@ -1,4 +1,4 @@
-"""A journalled project in an in-memory table: issues written to it, given to the consumer, and folded."""
+"""A project in an in-memory table: issues written to it, given to the consumer, and folded."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,28 +8,25 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
-from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index import fold as folding
-from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.journal_log import Log
-from gridview.index.maintainer import current_catalog
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from tests.support.block_truth import assert_chains, chain
+from tests.support.folds import fold_once, no_poison
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
 
 
-def new_table(*, journal: bool = True) -> MemoryTable:
-    """A table with a project that has a date and an option, journalled or not."""
+def new_table() -> MemoryTable:
+    """A table with a project that has a date and an option."""
     table = MemoryTable()
     projects.create_project(table, ADMIN, {"name": "Bridge", "id": PROJECT})
     for body in (
@@ -37,8 +34,6 @@ def new_table(*, journal: bool = True) -> MemoryTable:
         {"name": "Kind", "id": "kind", "type": "enum", "options": ["a", "b"]},
     ):
         attributes.create_attribute(table, Catalogs(), ADMIN, PROJECT, body)
-    if journal:
-        begin_journal(table, TENANT, PROJECT)
     return table
 
 
@@ -47,17 +42,9 @@ def log_of(table: Table) -> Log:
     return Log(table, TENANT, PROJECT)
 
 
-def fold(table: Table, send_poison: Callable[[Poison], None] | None = None) -> int:
+def fold(table: Table, send_poison: Callable[[Poison], None] = no_poison) -> int:
     """One fold of the project, by a container that knows nothing. Without `send_poison` all blocks have to be readable."""
-
-    def current() -> Catalog | None:
-        return current_catalog(table, Catalogs(), TENANT, PROJECT)
-
-    return folding.fold(log_of(table), Fences(), current, send_poison or _unexpected)
-
-
-def _unexpected(poison: Poison) -> None:
-    raise AssertionError(poison)
+    return fold_once(log_of(table), send_poison)
 
 
 def catalog_of(table: Table) -> Catalog:
@@ -110,7 +97,7 @@ def puts_journal_item(attempted: Attempted) -> bool:
 
 
 class Derived:
-    """The issues of a journalled project, as its consumer and its folds derive them."""
+    """The issues of a project, as its consumer and its folds derive them."""
 
     def __init__(self, table: MemoryTable) -> None:
         self.table = table
@@ -129,7 +116,7 @@ class Derived:
         counter = keys.project(TENANT, PROJECT), keys.COUNTER
         self.table.put({**self.table.items[counter], "last": max(self._versions)})
         change = record(version, None if version == 1 else made, made)
-        assert consume(self.table, Catalogs(), [change], _unexpected, Fences()) is None
+        assert consume(self.table, Catalogs(), [change], no_poison) is None
 
     def assert_chains(self) -> None:
         """All blocks are what the issues say."""

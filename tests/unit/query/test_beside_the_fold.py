@@ -1,4 +1,4 @@
-"""Questions to a journalled project in whose midst a consumer and a fold are quick, or that a container asks after a while."""
+"""Questions to a project in whose midst a consumer and a fold are quick, or that a container asks after a while."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from gridview.encoding import keys
 from gridview.index.block_cache import BlockCache
 from gridview.index.ledger import SHOWN_SECONDS
 from gridview.query.executor import Executor
-from tests.support.journalled import Derived, catalog_of, new_table
+from tests.support.derived_project import Derived, catalog_of, new_table
 
 BY_DAY = {"by": [{"field": "start"}]}
 
@@ -38,7 +38,7 @@ def derived() -> Derived:
 
 
 def counts(table: Table, cache: BlockCache | None = None) -> dict[str | None, int]:
-    found = grouped(table, catalog_of(table), BY_DAY, cache or BlockCache(0.0))
+    found = grouped(table, catalog_of(table), BY_DAY, cache or BlockCache())
     return {one["values"][0]: one["count"] for one in found["groups"]}
 
 
@@ -90,7 +90,7 @@ def test_who_waits_for_a_position_that_never_comes_is_answered_all_the_same(deri
 def test_a_container_that_was_idle_goes_on_with_the_directories_that_it_has(
     derived: Derived, later: Any
 ) -> None:
-    table, cache = derived.table, BlockCache(3.0)
+    table, cache = derived.table, BlockCache()
     counts(table, cache)
     later(SHOWN_SECONDS + 30)
     for num in range(3, 9):
@@ -106,7 +106,7 @@ def test_a_container_that_was_idle_goes_on_with_the_directories_that_it_has(
 
 def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -> None:
     """It has all at hand that it needs, so it begins with what it knows of the journal, and finds that there is more."""
-    table, cache = derived.table, BlockCache(3.0)
+    table, cache = derived.table, BlockCache()
     asked = {
         "filter": {"field": "start", "op": "gte", "value": "2023-05-02"},
         "sort": [{"field": "start"}],
@@ -154,7 +154,7 @@ def moved() -> Callable[[int], Table]:
 def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
     moved: Callable[[int], Table], count: int, queries: int
 ) -> None:
-    table, cache = moved(count), BlockCache(3.0)
+    table, cache = moved(count), BlockCache()
     asked = {"sort": [{"field": "start"}], "limit": 2, "explain": True}
     page(table, catalog_of(table), asked, cache)
     answer = page(table, catalog_of(table), asked, cache)
@@ -166,5 +166,5 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
 def test_the_least_value_is_found_behind_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
     table = moved(MANY)
     asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
-    (told,) = summarized(table, catalog_of(table), asked, BlockCache(0.0))["summaries"]
+    (told,) = summarized(table, catalog_of(table), asked, BlockCache())["summaries"]
     assert (told["min"], told["max"]) == (day(MANY + 1), day(MANY, year=2024))

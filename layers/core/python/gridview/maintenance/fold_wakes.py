@@ -1,0 +1,59 @@
+"""The consumer's looks at journals: a fold with enough to do begins before the next minute."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from gridview.dynamodb.table import Table
+from gridview.index.gaps import Gaps
+from gridview.index.images import projects_in
+from gridview.index.journal import Head
+from gridview.index.journal_log import Log
+from gridview.schema.jobs import Hint
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+
+ENOUGH = 1_000
+"""The weight of what waits at which the fold is worth a turn: in groups of that size a write of a block is cheap."""
+
+_SECONDS_BETWEEN = 1.0
+_REMEMBERED = 1_000
+"""Projects of which a container remembers when it looked last."""
+
+
+class Wakes:
+    """The looks that one container of the consumer takes at journals, so that they are folded before the next minute begins.
+
+    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also empties the numbers
+    that others have taken and left, at which whoever follows the journal waits (`gaps`).
+    """
+
+    def __init__(self, send: Callable[[Hint], None]) -> None:
+        self._send = send
+        self._looked: dict[tuple[str, str], float] = {}
+        self._gaps = Gaps()
+
+    def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
+        """Hint at the folds of those projects of these stream records in which enough waits and nobody folds.
+
+        Half a read unit for each project, at most once a second, and what `Gaps.close` takes.
+        """
+        now = clock.seconds()
+        for project in projects_in(records):
+            catalog = catalogs.known(*project)
+            looked = self._looked.get(project)
+            if catalog is None:
+                continue
+            if looked is None or not 0 <= now - looked < _SECONDS_BETWEEN:
+                if len(self._looked) >= _REMEMBERED:
+                    self._looked.clear()
+                self._looked[project] = now
+                log = Log(table, *project)
+                head = log.known_head()
+                if head is not None:
+                    self._wake(log, head)
+                    self._gaps.close(log, head)
+
+    def _wake(self, log: Log, head: Head) -> None:
+        # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
+        if head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
+            self._send(Hint(log.partition, head.due))

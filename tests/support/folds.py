@@ -1,0 +1,44 @@
+"""Folds of a project in a table in memory, by hand."""
+
+from collections.abc import Callable
+
+from gridview.dynamodb.table import Table
+from gridview.index.fence_cache import Fences
+from gridview.index.fold import fold
+from gridview.index.images import Poison
+from gridview.index.journal import PATIENCE
+from gridview.index.journal_log import Log
+from gridview.index.maintainer import current_catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+
+
+def no_poison(poison: Poison) -> None:
+    raise AssertionError(poison)
+
+
+def fold_once(
+    log: Log,
+    send_poison: Callable[[Poison], None] = no_poison,
+    catalogs: Catalogs | None = None,
+    fences: Fences | None = None,
+) -> int:
+    """One fold, by a container that knows nothing else. Without `send_poison` all blocks have to be readable."""
+
+    def current() -> Catalog | None:
+        return current_catalog(log.table, catalogs or Catalogs(), log.tenant, log.project)
+
+    return fold(log, fences or Fences(), current, send_poison)
+
+
+def fold_all(table: Table, tenant: str, project: str, wait: Callable[[float], None] | None = None) -> None:
+    """Fold all that waits. `wait` lets the seconds pass after which holes are closed and items completed; else there are none."""
+    log = Log(table, tenant, project)
+    for _ in range(20):
+        while fold_once(log):
+            pass
+        if log.rest("2024-01-01T00:00:00.000000Z") is None:
+            return
+        if wait is not None:
+            wait(PATIENCE)
+    raise AssertionError("an undisturbed fold comes to the end")
