@@ -29,7 +29,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     """Its functions notice changes of definitions at once, so nobody waits before an index is built; projects can be followed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SETTLE_SECONDS", "2")
-        patch.setenv("JOURNALS", "true")
         with running_stack(tmp_path_factory.mktemp("stack"), empty=False) as running:
             yield running
 

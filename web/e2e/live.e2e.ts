@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
 import { ProjectPage } from './project-page';
-import { makeProject, PARTS, valuesOf } from './projects';
+import { countOf, makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
 import { test } from './test';
 
@@ -122,12 +122,44 @@ describe('two people before one grid', () => {
     await expect.poll(() => valuesOf(api, id, Number(middle.cells['No.']))).toMatchObject({ name: 'Renamed' });
   });
 
+  test.for([1, 40])('type into the issue that they chose, however late the browser draws: %i rows have come before it', async (count, { visit, api }) => {
+    const id = await bridge(api, 120);
+    const visited = await visit();
+    const { page } = visited;
+    await page.addInitScript(() => {
+      const frame = window.requestAnimationFrame.bind(window);
+      window.requestAnimationFrame = (draw) => window.setTimeout(() => frame(draw), 400);
+    });
+    const project = await ProjectPage.open(visited, id, 'sort=-weight&columns=num:80,name:200,note:200,weight:120');
+    const before = await project.rows();
+    const chosen = before[3];
+    const num = Number(chosen?.cells['No.']);
+    await (await project.cell(3, 'Note')).click();
+    const operation = { create: { name: 'Heavier', fields: { weight: 99999, note: 'as found' } } };
+    await api.call('POST', '/v1/projects/{project}/issues/batch', {
+      path: { project: id },
+      body: { operations: new Array<typeof operation>(count).fill(operation), return: 'minimal' },
+    });
+    // The rows have moved, and the next frame has not come.
+    await page.waitForFunction(
+      ({ row, num }) => document.querySelector(`.ag-row[row-index="${row}"] [col-id="num"]`)?.textContent !== String(num),
+      { row: 3, num },
+      { polling: 5 },
+    );
+    await page.keyboard.type('written without a pause', { delay: 40 });
+    await page.keyboard.press('Enter');
+    await expect.poll(() => countOf(api, id, { field: 'note', op: 'ne', value: 'as found' })).toBe(1);
+    expect(await valuesOf(api, id, num)).toMatchObject({ note: 'written without a pause' });
+  });
+
   test('are told when the fields of the project have changed', async ({ visit, api }) => {
     const id = await bridge(api);
     const page = await ProjectPage.open(await visit(), id);
     await api.call('POST', '/v1/projects/{project}/attributes', { path: { project: id }, body: { id: 'color', name: 'Color', type: 'text' } });
     await page.head('Color').waitFor();
+    await page.rows();
     await type(page, 0, 'Note', 'mine');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'mine' });
     await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'color' }, body: { name: 'Paint' } });
     await page.page.getByRole('button', { name: 'Show them' }).click();
     await page.head('Paint').waitFor();
@@ -252,12 +284,13 @@ test('a project that was deleted comes back with its issues, at once or from the
   expect(await findings(page)).toEqual([]);
   await restore().press('Enter');
   await page.getByText('“Short life” is back.').waitFor();
-  await page.getByRole('link', { name: 'Short life' }).waitFor();
+  const link = page.getByRole('link', { name: `Short life ${id}` });
+  await link.waitFor();
   await deletes();
   await page.getByRole('button', { name: 'Close', exact: true }).click();
   await page.getByText('Deleted projects…').click();
   await restore().click();
   await page.getByText(/^“Short life” is back\. /).waitFor();
-  await page.getByRole('link', { name: 'Short life' }).click();
+  await link.click();
   await expect.poll(() => new ProjectPage(page, id).column('Name')).toEqual(['Part 1', 'Part 2']);
 });

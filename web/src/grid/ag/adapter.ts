@@ -193,8 +193,10 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       if (rows) viewport.scrollTop += (rows * height) / ratio();
       if (!cell || !host.contains(document.activeElement)) return;
       focus.know(cell);
-      // The library makes rows that come into view with the next frame.
-      requestAnimationFrame(() => api.setFocusedCell(cell.row, fieldAt(cell.column)));
+      // The library makes rows that come into view with the next frame. The next key belongs to this issue even before that.
+      viewport.dispatchEvent(new Event('scroll'));
+      api.flushAllAnimationFrames();
+      api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
     reveal: ({ row, column }) => {
       api.ensureIndexVisible(row);
