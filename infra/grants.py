@@ -231,8 +231,6 @@ _OWN_SOCKETS: Final = keys.sockets(TENANT)
 _OWN_SEATS: Final = keys.seats(TENANT)
 _OWN_TICKETS: Final = keys.tickets(TENANT)
 _OWN_POLLS: Final = keys.polls(TENANT)
-_FORMER_REQUESTS: Final = keys.former_request("?" * 64)
-"""Records without a tenant in their keys, by the length of a digest; each present one is longer. Nobody writes them any more."""
 
 SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": (
@@ -289,8 +287,7 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
                 keys.LAG_OF_BEAT,
             ),
         ),
-        _within(("Query",), (_FORMER_REQUESTS,)),
-        _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),
+        _within(("Query",), (_OWN_PROJECTS, _OWN_DIRECTORIES), on_index=True),
         *_commands(
             *(keys.tenant(TENANT), _OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS),
             *(_OWN_RATE, _OWN_JOURNALS, _OWN_MEMBERS),

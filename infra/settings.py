@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
+from gridview.support import forms
 from gridview.support.fold_pace import HEAVIEST, LONGEST, Pace
-from gridview.support.forms import NEWEST, OLDEST
 
 Architecture = Literal["arm64", "x86_64"]
 Stage = Literal["prod", "staging", "dev"]
@@ -184,7 +184,7 @@ class Settings:
         ),
     )
     forms: int = field(
-        default=NEWEST,
+        default=forms.NEWEST,
         metadata=_told(
             "newest stored form that is written; the one before in the deployment that brings one (`./dev deploy` sees to it)"
         ),
@@ -403,7 +403,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         lambda our: our.writes_per_second <= _HIGHEST_RATE,
         f"at most {_HIGHEST_RATE:,}",
     ),
-    "forms": (lambda our: OLDEST <= our.forms <= NEWEST, f"{OLDEST} to {NEWEST}"),
+    "forms": (lambda our: forms.OLDEST <= our.forms <= forms.NEWEST, f"{forms.OLDEST} to {forms.NEWEST}"),
     "fold-weight": (lambda our: 1 <= our.fold_weight <= HEAVIEST, f"1 to {HEAVIEST:,}"),
     "fold-seconds": (lambda our: 1 <= our.fold_seconds <= LONGEST, f"1 to {LONGEST}"),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),

@@ -84,6 +84,7 @@ def _concurrency(chosen: Settings, account: Account) -> list[str]:
 def _not_yet(chosen: Settings, outputs: Mapping[str, str]) -> list[str]:
     """The settings that hold back what a stack with these outputs does not know: its containers stay at work while this lasts."""
     held = []
+    # A stack whose creation failed has no outputs.
     known = int(outputs.get("Forms", forms.OLDEST))
     if chosen.forms > known:
         print(f"This deployment brings the stored form {chosen.forms}: it is written from the next one on.")

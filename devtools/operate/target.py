@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_STACK = "Gridview"
 
-_NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket")
+_NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket", "FormsWritten")
 
 
 class FailedBatches(Protocol):
@@ -154,10 +154,10 @@ def _deployed(name: str, profile: str | None) -> Target:
         missing = [output for output in _NEEDED if output not in outputs]
         if missing:
             raise Failure(
-                f"The stack {name} has no output {missing[0]}: it is of an older version, or another stack."
+                f"The stack {name} has no output {missing[0]}: name a stack of gridview with --stack-name."
             )
         # What this command repairs, the stack's functions read.
-        forms.write_up_to(min(int(outputs.get("FormsWritten", forms.OLDEST)), forms.NEWEST))
+        forms.write_up_to(min(int(outputs["FormsWritten"]), forms.NEWEST))
         return Target(
             Table(outputs["TableName"]),
             boto3.client("sqs"),

@@ -399,13 +399,11 @@ ISOLATED = {
                 )
                 for read in ("GetItem", "BatchGetItem", "Query")
             ),
-            ("dynamodb:Query", "table", f"request-{'?' * 64}"),
             (
                 "dynamodb:Query",
                 "table/index/GSI1",
                 f"blocks-{OF_TENANT}.*.*",
                 READ[2],
-                f"xvalue-{OF_TENANT}.*.*",
             ),
             (
                 "dynamodb:PutItem",

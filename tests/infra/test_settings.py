@@ -52,7 +52,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         max_reads=0,
         max_writes=0,
         writes_per_second=0,
-        forms=3,
+        forms=1,
         fold_weight=256,
         fold_seconds=900,
         isolate_sessions=False,

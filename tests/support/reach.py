@@ -1,6 +1,5 @@
 """A function's reach: the table as its role lets it be seen. Each call of it is put to IAM's rules before it is done."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,9 +18,6 @@ from tests.support.iam import Asked, Statement
 TABLE = "table"
 INDEX = f"{TABLE}/index/{keys.GSI1}"
 TENANT_TAG = f"aws:PrincipalTag/{sessions.TAG}"
-
-_FORMER = re.compile(keys.former_request("[0-9a-f]{64}"))
-"""A key in which no tenant is named: of the records that older versions have left."""
 
 _WRITTEN = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _OPERATIONS = {
@@ -109,8 +105,6 @@ def of_tenant(asked: Asked, tenant: str) -> Asked:
 def others_may(granted: Iterable[Statement], asked: Asked) -> bool:
     """Whether these statements allow the same request in a session of another tenant, or in one without a tenant."""
     context = dict(asked.context)
-    if all(map(_FORMER.fullmatch, context[PARTITIONS])):
-        return False
     (own,) = context.pop(TENANT_TAG)
     untagged = asked._replace(context=tuple(context.items()))
     others = (of_tenant(asked, other) for other in (own[:-1], f"{own}0", f"0{own}"))

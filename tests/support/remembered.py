@@ -20,7 +20,7 @@ ADA = Actor(TENANT, "ada", Role.ADMIN)
 BEN = Actor(TENANT, "ben", Role.EDITOR)
 CHANGE = UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3")
 
-_NOT_SEEN = {"version", "updated", "updated_by", "change", "changed", "changed_from", keys.TTL_ATTRIBUTE}
+_NOT_SEEN = {"version", "updated", "updated_by", "change", "changed", keys.TTL_ATTRIBUTE}
 _OF_A_DELETE = {"deleted_by", "deleted_at"}
 
 

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.live.outbox import Delivery, Reply
+from gridview.index.journal_log import Log
+from gridview.live.feed import end_of
+from gridview.live.outbox import Delivery, Reply, new_outbox
 from gridview.live.webhook import SealedSecret, Webhook
 from gridview.support import clock
 
@@ -22,6 +25,11 @@ def stored(webhook: str, tenant: str = "0807", project: str = "35e9", **parts: A
         "updated_by": "ann",
     }
     return Webhook(tenant, project, webhook, **{**made, **parts}).to_item()
+
+
+def opened(webhook: str, table: Table, tenant: str = "0807", project: str = "35e9") -> dict[str, Any]:
+    """The stored item of its outbox, which is sent what comes from now on."""
+    return new_outbox(end_of(Log(table, tenant, project))).to_item(keys.outbox(tenant, project, webhook))
 
 
 DELIVERY = "57_1"

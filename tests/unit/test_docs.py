@@ -171,16 +171,6 @@ ENTITIES = {
         keys.activity_group("2026-11-21T08:00:00.000000Z", "5f0c7a9be1d2c3a4"),
         "",
     ),
-    "activity, in stored form 2": (
-        keys.activity("0807", "35e9"),
-        keys.activity_item("2026-11-21T08:00:00.000000Z", 1, 3),
-        "",
-    ),
-    "part of a change, in stored form 2": (
-        keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
-        keys.change_item(1, 3),
-        "",
-    ),
     "note of a change": (
         keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
         keys.change_note("ann"),
@@ -198,7 +188,6 @@ ENTITIES = {
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "segment of it": (keys.CHECK, keys.job(1), "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
-    "the same, of an older version": (keys.former_request("9f86d081"), "state", ""),
     "webhook": (keys.webhooks("0807", "35e9"), "w3k9q2m7x1c0z", ""),
     "outbox of a webhook": (
         keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
@@ -262,6 +251,7 @@ def test_the_entity_chart_leaves_out_no_key() -> None:
         for name in vars(keys)
         if inspect.isfunction(one := getattr(keys, name)) and one.__module__ == keys.__name__
         if inspect.signature(one).return_annotation is str and not name.startswith("parse_")
+        if not name.endswith("_place")  # what cursors hold
     }
     assert made >= {"tenant", "issue", "block", "request"}
     assert made <= charted

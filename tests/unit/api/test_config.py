@@ -64,19 +64,19 @@ def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.Monkey
     monkeypatch.delenv("FORMS", raising=False)
     use_forms()
     assert forms.writes(forms.NEWEST)
-    monkeypatch.setenv("FORMS", "1")
-    use_forms()
-    assert forms.writes(1)
-    assert not forms.writes(2)
-    monkeypatch.setenv("FORMS", "2")
-    use_forms()
-    assert forms.writes(2)
-    assert not forms.writes(3)
-    for wrong in ("0", "4", "newest", "1.5"):
+    newest = forms.NEWEST + 2
+    monkeypatch.setattr(forms, "NEWEST", newest)
+    for form in range(forms.OLDEST, newest + 1):
+        monkeypatch.setenv("FORMS", str(form))
+        use_forms()
+        assert [forms.writes(one) for one in (form, form + 1)] == [True, False]
+    for wrong in (str(forms.OLDEST - 1), str(newest + 1), "newest", "1.5"):
         monkeypatch.setenv("FORMS", wrong)
-        with pytest.raises(ConfigurationError, match="FORMS must be a number from 1 to 3"):
+        with pytest.raises(
+            ConfigurationError, match=f"FORMS must be a number from {forms.OLDEST} to {newest}"
+        ):
             use_forms()
-    assert forms.writes(2)
+    assert forms.writes(newest)
 
 
 def test_the_pace_of_folds_is_that_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,7 @@
 """Attempts at a batch with an Idempotency-Key: answered once, whatever becomes of them."""
 
-import hashlib
 import os
 import time
-import zlib
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -231,38 +229,6 @@ def test_an_attempt_whose_work_is_refused_as_a_whole_lets_the_next_one_start_at_
     with pytest.raises(Overloaded):
         run(table, refuse)
     assert run(table, lambda attempt: str(attempt.again).encode()) == b"True"
-
-
-SCOPE = ("0807", "ann", "batch", "35e9")
-
-
-def as_before(table: Table, *, answered: bool) -> None:
-    """The record of a request as it stood before the tenant was in its key, with an answer in two parts or none yet."""
-    digest = hashlib.sha256("\0".join((*SCOPE, "key")).encode()).hexdigest()
-    base = {"PK": f"request-{digest}", "ttl": int(time.time() + 3600)}
-    state = {**base, "SK": "state", "body": hashlib.sha256(BODY).hexdigest(), "lease": 1}
-    if answered:
-        packed = zlib.compress(b"the older version's")
-        table.put({**base, "SK": "part-1-0000", "answer": packed[:9]})
-        table.put({**base, "SK": "part-1-0001", "answer": packed[9:]})
-        state["parts"] = 2
-    else:
-        state |= {"first": 5, "count": 2}
-    table.put(state)
-
-
-def test_an_answer_that_an_older_version_remembered_is_given_again(table: Table) -> None:
-    as_before(table, answered=True)
-    assert run(table, never) == b"the older version's"
-    with pytest.raises(Conflict):
-        run(table, never, body=b"other")
-
-
-def test_what_an_older_version_began_is_gone_on_with(table: Table) -> None:
-    as_before(table, answered=False)
-    numbers = run(table, lambda attempt: str(attempt.numbers(lambda: range(100, 102))).encode())
-    assert numbers == b"range(5, 7)"
-    assert run(table, never) == numbers
 
 
 def test_an_answer_of_which_a_part_is_missing_is_not_given(table: Table, account: cloud.Cloud) -> None:

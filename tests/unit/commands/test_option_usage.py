@@ -1,6 +1,5 @@
 """Whether issues use an option, as indexes and documents tell."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -8,20 +7,17 @@ import pytest
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes
 from gridview.commands.option_usage import options_in_use
 from gridview.dynamodb.expressions import Item
-from gridview.dynamodb.table import Table
 from gridview.index import blocks
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
-from gridview.support import forms
 from gridview.support.errors import Unprocessable
-from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table, puts
+from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table
 from tests.unit.query.test_grouping import Loaded
 
 OPTIONS = [f"v{place}" for place in range(12)]
@@ -31,11 +27,9 @@ KINDS = ("enum", "multi_enum")
 @pytest.mark.parametrize("indexed", [True, False])
 @pytest.mark.parametrize("kind", ["enum", "multi_enum"])
 @pytest.mark.parametrize("popular", [500, 5])
-@pytest.mark.parametrize("form", [forms.OLDEST, forms.NEWEST])
 def test_an_option_is_in_use_when_an_issue_has_it(
-    monkeypatch: pytest.MonkeyPatch, kind: str, indexed: bool, popular: int, form: int
+    monkeypatch: pytest.MonkeyPatch, kind: str, indexed: bool, popular: int
 ) -> None:
-    forms.write_up_to(form)
     monkeypatch.setattr(blocks, "POPULAR", popular)
     attribute: dict[str, Any] = {"id": "kind", "name": "Kind", "type": kind, "options": OPTIONS}
     loaded = Loaded([{**attribute, "indexed": indexed}])
@@ -84,9 +78,7 @@ def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at
         assert not options_in_use(loaded.table, catalog, field, unused)
 
 
-@pytest.mark.parametrize("form", [forms.OLDEST, forms.NEWEST])
-def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too(form: int) -> None:
-    forms.write_up_to(form)
+def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too() -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
     loaded.fill([loaded.issue(1, fields={"kind": "v3"})])
     field = loaded.catalog.get("kind")
@@ -143,9 +135,9 @@ class Project:
         )
         return made | {"version": version, "updated": f"2024-01-01T00:00:00.{version:06d}Z"}
 
-    def consume(self, *made: Item, table: Table | None = None) -> None:
+    def consume(self, *made: Item) -> None:
         records = [record(at, None if one["version"] == 1 else one, one) for at, one in enumerate(made, 1)]
-        assert consume(table or self.table, Catalogs(), records, lambda _: None) is None
+        assert consume(self.table, Catalogs(), records, lambda _: None) is None
 
     def fold(self) -> None:
         assert fold(self.table) > 0
@@ -180,18 +172,3 @@ def test_what_the_journal_says_of_an_option_counts_before_it_is_folded(
     if folded:
         project.fold()
     assert project.used(field) == ["v2"]
-
-
-def test_an_option_of_which_an_item_without_entries_tells_is_in_use(project: Project) -> None:
-    """Whoever put the item has died before its sort entries."""
-    writes_entry = puts("xvalue")
-
-    def dies(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if writes_entry(attempted):
-            raise SystemExit
-        return perform()
-
-    with pytest.raises(SystemExit):
-        project.consume(project.document(3, "v1", version=2), table=project.table.seen_through(dies))
-    assert project.used("kind") == ["v0", "v1"]
-    assert project.used("kinds") == ["v0", "v1"]

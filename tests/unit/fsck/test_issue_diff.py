@@ -7,7 +7,7 @@ import pytest
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.commands import attributes, deleted_attributes
+from gridview.commands import attributes, composite_indexes, deleted_attributes
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.issue_diff import DifferenceKind, differences
@@ -18,12 +18,12 @@ from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
-from gridview.support import forms
 from tests.support import damage
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 from tests.support.folds import fold_all
 
 KEY = key_of(1)
+COMPOSITE = "c1.1"
 
 
 @pytest.fixture(scope="module")
@@ -160,28 +160,30 @@ def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_
 
 
 def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank() -> None:
-    forms.write_up_to(forms.OLDEST)  # an index with sort entries, as those of before have
     table = MemoryTable()
     damage.make_project(table)
+    sort = [{"field": "kind"}, {"field": "size"}]
+    composite_indexes.create_composite(table, Catalogs(), ADMIN, PROJECT, {"sort": sort}, settling=0)
+    Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     damage.add_issues(table, 3)
     issues = [key_of(num) for num in (1, 2, 3)]
-    before = {key: damage.applied(table, key)["a2.1"] for key in issues}
+    before = {key: damage.applied(table, key)[COMPOSITE] for key in issues}
     change_attribute(table, "kind", options=[{"value": "c"}, {"value": "a"}, {"value": "b"}])
     assert [found(table, key) for key in issues] == [set()] * 3
-    put_entry(table, "a2.1", before[KEY] + "z")
-    assert found(table) == {(DifferenceKind.WRONG, "a2.1")}
-    put_entry(table, "a2.1", before[KEY])
+    put_entry(table, COMPOSITE, before[KEY] + "z")
+    assert found(table) == {(DifferenceKind.WRONG, COMPOSITE)}
+    put_entry(table, COMPOSITE, before[KEY])
     done = table.copy()
     Worker(done, Catalogs(), lambda: 60.0, print, settling=0).work()
-    after = {key: damage.applied(done, key)["a2.1"] for key in issues}
+    after = {key: damage.applied(done, key)[COMPOSITE] for key in issues}
     moved = [key for key in issues if after[key] != before[key]]
     assert moved
     for key in moved:
-        put_entry(table, "a2.1", after[key], key)
+        put_entry(table, COMPOSITE, after[key], key)
         assert found(table, key) == set()
         assert found(done, key) == set()
-        put_entry(done, "a2.1", before[key], key)
-        assert found(done, key) == {(DifferenceKind.WRONG, "a2.1")}
+        put_entry(done, COMPOSITE, before[key], key)
+        assert found(done, key) == {(DifferenceKind.WRONG, COMPOSITE)}
 
 
 def claim(table: MemoryTable, family: str, derived: str, key: str = KEY) -> None:

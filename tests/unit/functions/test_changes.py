@@ -102,7 +102,7 @@ def test_a_version_that_is_part_of_no_change_tells_none(api: Client, account: Cl
     assert document is not None
     catalog = Catalogs().get(account.table, "0807", "35e9")
     later = merged(catalog, document, Changes({"name": "x"}, {}), user="ann", now=document["updated"])
-    assert later.keys() == document.keys() - {"change"} | {"changed", "changed_from"}
+    assert later.keys() == document.keys() - {"change"} | {"changed"}
 
 
 def test_the_same_key_answers_the_change_of_the_first_request(

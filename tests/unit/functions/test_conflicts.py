@@ -187,28 +187,10 @@ def test_a_problem_has_its_limit_and_names_the_conflicts_all_the_same(api: Clien
     }
 
 
-def test_an_issue_of_before_tells_what_changed_from_its_next_write_on(
-    api: Client, account: Cloud, issue: str
-) -> None:
-    for change in ({"state": "closed"}, {"name": "Old"}):
-        api.patch(issue, change)
-    old = {name: one for name, one in stored(account).items() if name not in ("changed", "changed_from")}
-    account.table.batch_put([old])
-    # Nobody knows what was changed since version 1, so every field with a value may have been.
-    refused = edit(api, issue, 1, {START: "2023-05-03"})
-    assert [one["field"] for one in refused.body["conflicts"]] == [START]
-    assert edit(api, issue, 1, {ITEMS: 1}).body["merged"] == ["name", "state", START, END]
-    assert (stored(account)["changed"], stored(account)["changed_from"]) == ({"a3": 4}, 3)
-    assert edit(api, issue, 3, {START: "2023-05-03"}).body["merged"] == [ITEMS]
-    assert [
-        one["field"] for one in edit(api, issue, 2, {START: "2023-05-09", ITEMS: 1}).body["conflicts"]
-    ] == [START]
-
-
 def test_a_new_issue_tells_nothing_until_it_is_changed(api: Client, account: Cloud, issue: str) -> None:
-    assert {"changed", "changed_from"}.isdisjoint(stored(account))
+    assert "changed" not in stored(account)
     api.patch(issue, {"state": "closed", "fields": {END: None}})
-    assert (stored(account)["changed"], stored(account)["changed_from"]) == ({"state": 2, "a2": 2}, 1)
+    assert stored(account)["changed"] == {"state": 2, "a2": 2}
 
 
 def test_a_deleted_attribute_is_not_told_of(api: Client, account: Cloud, bridge: str, issue: str) -> None:

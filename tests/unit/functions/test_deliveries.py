@@ -720,18 +720,6 @@ def test_a_number_at_which_the_feed_waits_is_emptied_and_what_is_behind_it_sent(
     assert len(receiver.heard) == 1
 
 
-def test_a_webhook_of_a_version_that_delivered_nothing_gets_its_outbox(
-    courier: Courier, path: str, hook: str, receiver: Receiver
-) -> None:
-    place = keys.outbox("0807", "plain", hook.rpartition("/")[2])
-    courier.account.table.delete(place, keys.OUTBOX)
-    courier.issue(path)
-    courier.deliver()
-    courier.issue(path)
-    courier.wait(2)
-    assert [one["data"]["num"] for one in receiver.told] == [2]
-
-
 @pytest.mark.parametrize("what", ["webhook", "project"])
 def test_what_is_deleted_is_sent_nothing_more(
     courier: Courier, path: str, hook: str, receiver: Receiver, what: str

@@ -278,6 +278,7 @@ def test_a_hint_on_the_queue_is_heeded_while_the_job_is_due_then(account: Cloud,
 def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str) -> None:
     account.forget()
     account.table.put(webhooks.stored(WEBHOOK))
+    account.table.put(webhooks.opened(WEBHOOK, account.table))
     deliver = account.modules["deliver"].handler
     nothing = {"attempts": 0, "failures": 0, "given_up": 0, "disabled": 1}
     assert deliver(load("deliver_turn"), Context()) == nothing, "the secret is sealed by nobody"

@@ -19,7 +19,7 @@ from gridview.index.journal_log import Log
 from gridview.live.outbox import Reply
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
-from gridview.support import clock, forms
+from gridview.support import clock
 from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, TENANT, within
 from infra.paths import ROOT
 from tests.support import iam, told_changes, worked_example
@@ -205,14 +205,11 @@ def _write(api: Client, account: Cloud, path: str) -> None:
     assert api.batch(worked_example.PROJECT, *operations, key="b").status == 200
     for made in (KINDS, PLAIN, TAGS):
         api.made(f"{path}/attributes", made)
-    forms.write_up_to(forms.OLDEST)  # an index with sort entries, as those of before have
-    api.made(f"{path}/attributes", {**KINDS, "id": "before"})
-    forms.write_up_to(forms.NEWEST)
     api.made(f"{path}/issues", {"name": "Tagged", "fields": {"tags": ["a", "b"]}})
     account.derive()
     index = api.made(f"{path}/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]})["id"]
     account.upkeep()
-    for attribute in ("kind", "plain", "before"):
+    for attribute in ("kind", "plain"):
         assert api.patch(f"{path}/attributes/{attribute}", {"options": []}).status == 200
     assert api.patch(f"{path}/attributes/tags", {"options": []}).status == 409
     assert api.delete(f"{path}/indexes/{index}").status == 204

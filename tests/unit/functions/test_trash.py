@@ -10,7 +10,6 @@ from gridview.commands import reads, trash
 from gridview.commands.issues import MAX_ISSUES
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.encoding import keys
-from gridview.encoding.attribute_values import item_size
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.fsck.repair import mend
 from gridview.index.journal_log import Log
@@ -583,21 +582,6 @@ def test_an_edit_does_not_bring_back_what_was_deleted_meanwhile(
     monkeypatch.setattr(table, "put", put_after_a_delete)
     assert api.patch(ISSUE, {"name": "x"}).status == 404
     assert api.get(ISSUE).status == 404
-
-
-def test_an_issue_that_has_no_room_for_the_mark_is_not_deleted(
-    api: Client, account: Cloud, bridge: str
-) -> None:
-    document = stored(account)
-    assert document is not None
-    bare = {**document, "fields": {**document["fields"], "a4": ""}}
-    room = 400 * 1024 - sum(len(name) + item_size(value) for name, value in bare.items())
-    account.table.put({**document, "fields": {**document["fields"], "a4": "x" * room}})
-    before = account.items()
-    refused = api.delete(ISSUE)
-    assert refused.kind == (422, "unprocessable")
-    assert "512 bytes" in refused.body["detail"]
-    assert account.items() == before
 
 
 def test_a_delete_is_part_of_its_change(api: Client, account: Cloud, bridge: str) -> None:

@@ -10,7 +10,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.index.history import told_by
 from gridview.live.images import Course, Passage
-from gridview.schema.documents import CHANGED, CHANGED_FROM, values_of
+from gridview.schema.documents import CHANGED, values_of
 from gridview.schema.history import Change
 
 KEYS = ("name", "state", "a1", "a2")
@@ -33,7 +33,7 @@ STEPS = st.lists(
 class Life:
     """An issue's documents, and what each version changed."""
 
-    def __init__(self, steps: list[Any], known_from: int) -> None:
+    def __init__(self, steps: list[Any]) -> None:
         self.documents: list[Item] = []
         self.changes: list[Change] = []
         self._put({"num": 7, "name": "n", "state": "o1", "fields": {"a1": 1}, "created": at(1)})
@@ -57,10 +57,7 @@ class Life:
                     continue
                 version = now["version"] + 1
                 touched = [key for key in KEYS if values_of(new).get(key) != values_of(now).get(key)]
-                now = new
-                if version > known_from:
-                    told = {**now.get(CHANGED, {}), **dict.fromkeys(touched, version)}
-                    now |= {CHANGED: told, CHANGED_FROM: now.get(CHANGED_FROM, version - 1)}
+                now = {**new, CHANGED: {**now.get(CHANGED, {}), **dict.fromkeys(touched, version)}}
             self._put(now)
 
     def _put(self, document: Item) -> None:
@@ -98,7 +95,7 @@ def image(document: Item) -> dict[str, Any] | None:
 
 @given(STEPS, st.data())
 def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], data: st.DataObject) -> None:
-    life = Life(steps, known_from=data.draw(st.integers(0, 9)))
+    life = Life(steps)
     last = len(life.documents)
     first = data.draw(st.integers(1, last))
     end = data.draw(st.integers(first, last))
@@ -123,7 +120,7 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
 @given(STEPS, st.data())
 def test_a_document_tells_what_no_later_version_has_changed(steps: list[Any], data: st.DataObject) -> None:
     """Without what came later, it tells no field wrong."""
-    life = Life(steps, known_from=data.draw(st.integers(0, 9)))
+    life = Life(steps)
     end = data.draw(st.integers(1, len(life.documents)))
     course = Course.of(life.changes[end - 1 : end], WANTED).with_document(life.documents[-1])
     truth = image(life.documents[end - 1])
@@ -133,13 +130,12 @@ def test_a_document_tells_what_no_later_version_has_changed(steps: list[Any], da
             key: had.get(key) for key in KEYS if key not in course.missing
         }
     touched_later = {key for change in life.changes[end:] if change.kind == "update" for key in change.fields}
-    if all(CHANGED_FROM in life.documents[-1] and life.documents[-1][CHANGED_FROM] <= end for _ in "1"):
-        assert course.missing <= touched_later
+    assert course.missing <= touched_later
 
 
 def test_what_was_remembered_before_instants_were_is_not_known() -> None:
     """Of an older version of this code: nobody knows when the version before was made."""
-    life = Life([{"a1": 2}, {"a1": 3}], known_from=0)
+    life = Life([{"a1": 2}, {"a1": 3}])
     plain = Change(
         *(
             getattr(life.changes[2], name)

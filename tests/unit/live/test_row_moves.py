@@ -49,7 +49,6 @@ def document(catalog: Catalog, version: int, updated: str = LONG_AGO, **more: An
         "updated": updated,
         "version": version,
         "changed": {"name": version},
-        "changed_from": 1,
         **more,
     }
 
@@ -119,15 +118,6 @@ def test_a_field_that_is_ahead_is_told_by_what_changed_it_or_waited_for(
     assert judged(table, catalog, rows, renamed(2)) == [expected]  # 3 may have changed it too
     remembered(table, renamed(3))
     assert judged(table, catalog, rows, renamed(2)) == ["change"]
-
-
-def test_a_document_of_older_code_tells_what_no_later_change_has_touched(
-    table: MemoryTable, catalog: Catalog
-) -> None:
-    """It does not know which version changed its fields, but each version since is remembered."""
-    table.put(document(catalog, 3, changed={}, changed_from=3))
-    remembered(table, renamed(3))
-    assert judged(table, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["change"]
 
 
 def test_the_first_later_change_of_a_field_tells(table: MemoryTable, catalog: Catalog) -> None:

@@ -13,14 +13,14 @@ from gridview.query.activity_pages import PageStart, read_back
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.change_entries import list_items
 from gridview.schema.history import Change
-from gridview.support import clock, forms
+from gridview.support import clock
 
 PARTITION = keys.activity("acme", "bridge")
 BEGUN = 1_800_000_000
 
 
 def filled(seed: int, count: int, seconds: float) -> tuple[MemoryTable, list[str]]:
-    """So many changes in so many seconds, in groups and single items, some of them twice; and their places, newest first."""
+    """So many changes in so many seconds, in groups, some of them twice; and their places, newest first."""
     drawn = Random(seed)  # noqa: S311  (the same one each time)
     table = MemoryTable()
     changes = [
@@ -38,10 +38,9 @@ def filled(seed: int, count: int, seconds: float) -> tuple[MemoryTable, list[str
     left = changes + drawn.sample(changes, count // 5)
     while left:
         some = [left.pop() for _ in range(min(len(left), drawn.choice([1, 2, 7, 60])))]
-        forms.write_up_to(drawn.choice([2, 3]))
         for item in list_items("acme", "bridge", HistorySetting(), some):
             table.put(item)
-    return table, sorted((keys.activity_item(one.at, one.num, one.version) for one in changes), reverse=True)
+    return table, sorted((keys.activity_place(one.at, one.num, one.version) for one in changes), reverse=True)
 
 
 def told(table: MemoryTable, lower: str, upper: str, limit: int) -> list[str]:

@@ -28,7 +28,6 @@ from gridview.schema import documents
 from gridview.schema.catalog import NUM, Catalog, Composite, Part
 from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
-from gridview.support import forms
 from gridview.support.errors import Unprocessable
 from tests.support.containers import new_container
 from tests.support.depth import one_of
@@ -413,10 +412,9 @@ def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_ar
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     small_blocks(monkeypatch)
-    forms.write_up_to(forms.OLDEST)  # so that the states have sort entries
-    project = Project(300)
+    project = Project(300)  # with a dozen names, so that blocks contain them, and sort entries
     monkeypatch.setattr(prices, "ENTRY", 0.5)  # as many blocks as it takes
-    body: dict[str, Any] = {"sort": [{"field": "state", "direction": "desc"}], "limit": 20, "explain": True}
+    body: dict[str, Any] = {"sort": [{"field": "name", "direction": "desc"}], "limit": 20, "explain": True}
     project.cache = project.container()
     try:
         walked = project.page(**body)

@@ -18,7 +18,7 @@ from gridview.schema.change_entries import (
     told_by_time,
 )
 from gridview.schema.history import Change, Values
-from gridview.support import clock, forms
+from gridview.support import clock
 
 CHANGE = UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3")
 AT = "2026-11-21T08:00:00.000000Z"
@@ -33,12 +33,6 @@ def entries(items: list[dict[str, Any]], kind: str) -> list[tuple[int, int]]:
     entries_of = activity_entries if kind == "activity" else member_entries
     found = [entry for item in items if item[keys.PK].startswith(kind) for entry in entries_of(item)]
     return [(entry["num"], entry["version"]) for entry in found]
-
-
-@pytest.fixture(params=[2, 3], autouse=True)
-def form(request: pytest.FixtureRequest) -> int:
-    forms.write_up_to(request.param)
-    return int(request.param)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +73,7 @@ def test_an_entry_names_fields_and_holds_no_values() -> None:
     }
 
 
-def test_every_version_is_listed_once_by_any_number_of_groups(form: int) -> None:
+def test_every_version_is_listed_once_by_any_number_of_groups() -> None:
     drawn = Random(5)  # noqa: S311  (the same one each time)
     made = {
         (num, version): change(
@@ -106,11 +100,10 @@ def test_every_version_is_listed_once_by_any_number_of_groups(form: int) -> None
             spans = {keys.change_span(entry["num"]) for entry in member_entries(item)}
             assert spans == {keys.parse_change_span(item[keys.SK])}
     activity = [item for item in items if item[keys.PK].startswith("activity")]
-    assert len(activity) < 20 if form > 2 else len(activity) == len(made)
+    assert len(activity) < 20
 
 
 def test_a_batch_of_fifty_takes_a_write_unit_for_each_list() -> None:
-    forms.write_up_to(forms.NEWEST)
     fields = {f"a{number}": Values(None, "x") for number in range(20)}
     some = [
         Change(num, 1, "create", "ann", f"2026-11-21T08:00:00.{num:06}Z", CHANGE.bytes, fields)
@@ -122,7 +115,6 @@ def test_a_batch_of_fifty_takes_a_write_unit_for_each_list() -> None:
 
 
 def test_a_group_is_named_by_what_it_lists_and_stands_in_its_second() -> None:
-    forms.write_up_to(forms.NEWEST)
     seconds = ["2026-11-21T07:59:59.999999Z", AT, "2026-11-21T08:00:01.000000Z"]
     stored = [
         list_items("acme", "bridge", HistorySetting(), [change(at=at)])[0][keys.SK] for at in (*seconds, AT)
@@ -132,7 +124,7 @@ def test_a_group_is_named_by_what_it_lists_and_stands_in_its_second() -> None:
     for (earlier, group), (later, _) in pairwise(zip(seconds, stored, strict=False)):
         assert (
             keys.parse_activity_second(earlier)
-            <= keys.activity_item(earlier, 1, 1)
+            <= keys.activity_place(earlier, 1, 1)
             < group
             < keys.parse_activity_second_end(earlier)
         )
@@ -153,12 +145,12 @@ def of_time(seconds: float) -> bytes:
         (1_800_000_001.0, 1_800_000_000.999, False),
     ],
 )
-def test_an_id_tells_its_second_and_the_next(id_at: float, at: float, expected: bool, form: int) -> None:
+def test_an_id_tells_its_second_and_the_next(id_at: float, at: float, expected: bool) -> None:
     made = of_time(id_at)
     assert told_by_time(made, clock.stored(at)) is expected
     items = list_items("acme", "bridge", HistorySetting(), [change(at=clock.stored(at), change=made)])
     assert entries(items, "activity") == [(7, 3)]
-    assert entries(items, "change") == ([] if expected and form > 2 else [(7, 3)])
+    assert entries(items, "change") == ([] if expected else [(7, 3)])
 
 
 @pytest.mark.parametrize(

@@ -101,13 +101,6 @@ def test_words_stay_as_they_are_when_an_index_is_rebuilt_and_go_with_it() -> Non
     assert Indexes().searched(4, words=True) == Indexes()
 
 
-def test_a_definition_that_was_stored_before_there_were_words_has_none() -> None:
-    item = Indexes.complete().to_items()
-    for one in item["generations"]:
-        del one["words"]
-    assert Indexes.from_item(item) == Indexes.complete()
-
-
 def entries(indexes: Indexes) -> list[bool]:
     return [index.entries for index in indexes.generations]
 

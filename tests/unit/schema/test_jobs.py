@@ -27,12 +27,6 @@ def test_a_pass_with_a_rate_is_kept_whole() -> None:
     assert Job(3, "now", 1, 10_000, rate=500).cut(1) == []
 
 
-def test_an_item_of_an_older_version_has_no_slices() -> None:
-    item = Job(3, "now", 7, 10).to_item("project-0807.35e9")
-    del item["slices"], item["part"]
-    assert Job.from_item(item) == Job(3, "now", 7, 10)
-
-
 def test_progress_is_that_of_all_slices() -> None:
     slices = [Job(3, "now", 8, 10, part=1), Job(3, "now", 14, 13, part=2)]
     job = Job(3, "now", 14, 13, slices=2)

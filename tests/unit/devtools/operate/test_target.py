@@ -21,6 +21,7 @@ OUTPUTS = {
     "DeadLetterQueueUrl": "https://sqs/dead-letters",
     "FailedBatchesBucket": "failed-batches",
     "ApiUrl": "https://api",
+    "FormsWritten": str(forms.NEWEST),
 }
 
 
@@ -101,14 +102,14 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
 
 
 def test_what_is_repaired_in_a_deployed_stack_is_written_as_its_functions_write(
-    deployed: CloudFormation,
+    deployed: CloudFormation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target.open(parsed("--deployed"))
-    assert not forms.writes(2)
-    for told, written in (("2", True), ("1", False), ("9", True)):
-        deployed.outputs["FormsWritten"] = told
+    newer = forms.NEWEST + 1
+    monkeypatch.setattr(forms, "NEWEST", newer)
+    for said, written in ((newer, True), (forms.OLDEST, False), (newer + 7, True)):
+        deployed.outputs["FormsWritten"] = str(said)
         target.open(parsed("--deployed"))
-        assert forms.writes(2) is written
+        assert forms.writes(newer) is written
 
 
 def test_a_stack_that_is_not_there_or_of_another_kind_is_a_sentence(deployed: CloudFormation) -> None:

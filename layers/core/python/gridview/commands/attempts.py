@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
-from gridview.commands.idempotency import Answer, Record, Use, answered, new_state, recall
+from gridview.commands.idempotency import Answer, Use, answered, new_state, recall
 from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item
@@ -104,16 +104,14 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
     """Start the request, or find its recorded answer."""
     lease = int(deadline * 1000)
     for _ in range(2):
-        record = _recalled(table, use)
+        record = recall(table, use)
         if record.answer is not None:
             return record.answer
-        state = {**new_state(use), "change": change.bytes}
+        state = {**new_state(use), "change": change.bytes, "lease": lease}
         if record.state is not None:
             if record.state["lease"] >= time.time() * 1000:
                 raise InProgress("The same request is in progress.")
-            # A record that an older version wrote has no change of its own.
-            state = {"change": change.bytes, **record.state, "again": True}
-        state["lease"] = lease
+            state = {**record.state, "again": True, "lease": lease}
         admission.require(table)
         try:
             table.put(state, ABSENT if record.stored is None else _held(record.stored))
@@ -121,16 +119,6 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
             continue
         return state
     raise InProgress("The same request is in progress.")
-
-
-def _recalled(table: Table, use: Use) -> Record:
-    """What is known of the key, if need be by a version whose records were not under the tenant."""
-    record = recall(table, use)
-    if record.state is None:
-        former = recall(table, use, keys.former_request(use.digest))
-        if former.state is not None:
-            return former
-    return record
 
 
 def _held(state: Item) -> Condition:

@@ -48,8 +48,7 @@ def require_mergeable(
 def merged_fields(catalog: Catalog, document: Document, changes: Changes) -> list[str] | None:
     """The ids of the fields that were changed since `base` and that the changes leave alone; None without a `base`.
 
-    `document` is with the changes or without. If the base is of a time of which it is not known what was changed, it is every field
-    with a value.
+    `document` is with the changes or without.
     """
     if changes.base is None:
         return None
@@ -58,10 +57,8 @@ def merged_fields(catalog: Catalog, document: Document, changes: Changes) -> lis
 
 
 def _changed_since(catalog: Catalog, document: Document, base: int) -> Iterable[Field]:
-    values = documents.values_of(document)
     for field in (*catalog.builtins, *catalog.attributes):
-        told = field.key in values or field.key in document.get("changed", {})
-        if told and documents.changed_at(document, field.key) > base:
+        if documents.changed_at(document, field.key) > base:
             yield field
 
 

@@ -80,14 +80,13 @@ class Record:
         names = [_part(state, place) for place in range(state["parts"])]
         if any(name not in self._items for name in names):
             raise InProgress("The answer to the same request is just being written.")
-        # A record that an older version wrote has all of a batch's answer in parts, and neither status nor headers.
-        packed = [state.get("answer", b""), *(self._items[name]["answer"] for name in names)]
-        return Answer(state.get("status", 200), state.get("headers", {}), zlib.decompress(b"".join(packed)))
+        packed = [state["answer"], *(self._items[name]["answer"] for name in names)]
+        return Answer(state["status"], state["headers"], zlib.decompress(b"".join(packed)))
 
 
-def recall(table: Table, use: Use, partition: str | None = None) -> Record:
+def recall(table: Table, use: Use) -> Record:
     """What is known of a key: one Query, a read unit for each 4 KB. Conflict if the key was used with another body."""
-    record = Record(table.query_all(partition or use.partition, consistent=True))
+    record = Record(table.query_all(use.partition, consistent=True))
     if record.state is not None and record.state["body"] != use.body:
         raise Conflict("The Idempotency-Key was used for another request.")
     return record

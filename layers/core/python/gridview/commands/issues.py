@@ -10,7 +10,7 @@ from gridview.commands.conflicts import merged_fields, require_mergeable
 from gridview.commands.idempotency import Commit
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.write_rate import ADMITTED, Admission
-from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -220,8 +220,7 @@ def delete_issue(
     """Put an issue into the trash: it is gone for everybody, and the stream consumer removes what was derived from it.
 
     One update in place, of as many write units as its document; NotFound. With `expected` versions the document is read before, and
-    the epoch beside it; VersionMismatch, StaleDefinitions. Unprocessable if an older version of this code let it become so large
-    that it cannot take its mark.
+    the epoch beside it; VersionMismatch, StaleDefinitions.
     """
     seen: int | None = None
     for _ in range(_ATTEMPTS):
@@ -249,10 +248,6 @@ def delete_issue(
             if error.item is not None and mark.items() <= error.item.items():
                 return  # by this call, whose answer was lost
             raise NotFound("Issue not found.") from error
-        except ItemTooLarge as error:
-            raise Unprocessable(
-                "The issue is too large to be put into the trash. Shorten its values by 512 bytes first."
-            ) from error
         return
     raise Conflict(_BUSY)
 

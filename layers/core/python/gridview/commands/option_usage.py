@@ -13,7 +13,7 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.block_reads import Want
 from gridview.index.directory import Range
-from gridview.index.families import has_entries, tokens_family
+from gridview.index.families import tokens_family
 from gridview.index.journal_log import Log
 from gridview.index.journal_tail import moves_now
 from gridview.index.unfolded import Unfolded
@@ -28,9 +28,8 @@ _PAGES = 20
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
     """Whether any issue has one of these options, as of the index and its journal (`moves_now`).
 
-    An indexed enum with sort entries costs 0.5 read units for each option and rank. Without them, and for an indexed multi_enum, it
-    is as much for each 4 KB of the directory and for each block that holds several of the options. Otherwise up to 20 MB of issues
-    are read; Unprocessable if that does not settle it.
+    Of an indexed field it costs 0.5 read units for each 4 KB of the directory, and for each block that contains several of the
+    options. Otherwise up to 20 MB of issues are read; Unprocessable if that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
@@ -38,27 +37,13 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
     moves = moves_now(Log(table, catalog.tenant, catalog.project))
     if field.served is not None and field.type is FieldType.ENUM:
         order = field.served.order_id
-        if not has_entries(order):
-            ranks = [rank for option in chosen for rank in option.ranks]
-            return _any_of(table, catalog, order, ranks, Unfolded.of(order, moves))
-        return _any_entry(table, catalog, chosen, order, Unfolded.of(order, moves))
+        ranks = [rank for option in chosen for rank in option.ranks]
+        return _any_of(table, catalog, order, ranks, Unfolded.of(order, moves))
     tokens = tokens_family(field.served) if field.served is not None else None
     if tokens is not None and field.type is FieldType.MULTI_ENUM:
         options = [option.id for option in chosen]
         return _any_of(table, catalog, tokens, options, Unfolded.of(tokens, moves))
     return _any_document(table, catalog, field, chosen)
-
-
-def _any_entry(
-    table: Table, catalog: Catalog, options: Iterable[Option], family: str, unfolded: Unfolded
-) -> bool:
-    """Whether any issue stands in an order under one of these options, or is to. An entry that was left just now may count."""
-    ranks = [rank for option in options for rank in option.ranks]
-    order = keys.order(catalog.tenant, catalog.project, family)
-    return not unfolded.bodies().isdisjoint(ranks) or any(
-        table.query(order, index=True, bound=Bound("begins_with", before(rank)), limit=1).items
-        for rank in ranks
-    )
 
 
 def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str], unfolded: Unfolded) -> bool:

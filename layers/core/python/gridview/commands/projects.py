@@ -18,7 +18,7 @@ from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
 from gridview.index.journal import new_head
 from gridview.schema import ids, options, project_count, restorable
-from gridview.schema.catalog import BUILTINS, FieldType, HistorySetting, gets_entries
+from gridview.schema.catalog import BUILTINS, HistorySetting
 from gridview.schema.deleted_projects import deletion
 from gridview.schema.generations import Indexes
 from gridview.schema.items import raise_epoch, to_catalog, to_history, to_item
@@ -70,9 +70,10 @@ def create_project(
             "order": [],
             "next_key": 1,
         }
-        begun = [put(new_head(actor.tenant, project_id), ABSENT)]
-        if not gets_entries(FieldType.ENUM):
-            begun.append(put(_state_without_entries(actor.tenant, project_id), ABSENT))
+        begun = [
+            put(new_head(actor.tenant, project_id), ABSENT),
+            put(_state_without_entries(actor.tenant, project_id), ABSENT),
+        ]
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
         created = {**project_json(project_id, item, issues=0), "attributes": []}
         try:
@@ -109,10 +110,7 @@ def _tenant(table: Table, tenant: str) -> Item | None:
 
 
 def _state_without_entries(tenant: str, project: str) -> dict[str, Any]:
-    """The item that defines a project's own index of its states: one without sort entries.
-
-    A project that has none, as all did once, has the index of `BUILTINS`.
-    """
+    """The item that defines a project's own index of its states: one without sort entries."""
     return to_item(tenant, project, replace(BUILTINS["state"], indexes=Indexes.complete(entries=False)))
 
 

@@ -168,9 +168,9 @@ _GROUP = "~"
 """Stands before what tells groups apart: behind all single items of the same second, or of the same thousand."""
 
 
-def activity_item(at: str, num: int, version: int) -> str:
-    """Place of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000003`. A sort key in stored form 2."""
-    return f"{at}.{change_item(num, version)}"
+def activity_place(at: str, num: int, version: int) -> str:
+    """Place of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000003`. Cursors hold it."""
+    return f"{at}.{change_place(num, version)}"
 
 
 def activity_group(at: str, digest: str) -> str:
@@ -201,8 +201,8 @@ def change(tenant_id: str, project_id: str, change_id: bytes) -> str:
     return f"{CHANGE_PREFIX}{tenant_id}.{project_id}.{change_id.hex()}"
 
 
-def change_item(num: int, version: int) -> str:
-    """A version that is part of a change: `00000001.0000000003`. A sort key in stored form 2."""
+def change_place(num: int, version: int) -> str:
+    """Place of a version among those of a change: `00000001.0000000003`. Cursors hold it."""
     return f"{issue_number(num)}.{history_item(version)}"
 
 
@@ -373,11 +373,6 @@ REQUEST_PREFIX = "request-"
 def request(tenant_id: str, digest: str) -> str:
     """Partition key of the record of a request with an Idempotency-Key: `request-0807.9f86d081`."""
     return f"{REQUEST_PREFIX}{tenant_id}.{digest}"
-
-
-def former_request(digest: str) -> str:
-    """The same as versions before the tenant was in it made it: `request-9f86d081`. Such a record expires within a day."""
-    return f"{REQUEST_PREFIX}{digest}"
 
 
 USER_PREFIX = "user-"

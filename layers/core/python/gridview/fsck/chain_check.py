@@ -26,7 +26,7 @@ from gridview.index import blocks
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
 from gridview.index.sort_entries import UnknownSpec
-from gridview.schema.catalog import FEW_VALUES, Catalog, Field
+from gridview.schema.catalog import Catalog, Field, gets_entries
 from gridview.schema.generations import order_id
 from gridview.support import clock
 
@@ -61,10 +61,9 @@ class ChainPiece(NamedTuple):
 def former_families(catalog: Catalog) -> list[str]:
     """Families that may once have existed: past generations of the present fields and composite indexes."""
     former = (
-        order_id(field.key, generation, entries=entries)
-        for field in catalog.definitions
-        for generation in range(1, field.indexes.next_generation)
-        for entries in ((True, False) if isinstance(field, Field) and field.type in FEW_VALUES else (True,))
+        order_id(one.key, generation, entries=not isinstance(one, Field) or gets_entries(one.type))
+        for one in catalog.definitions
+        for generation in range(1, one.indexes.next_generation)
     )
     present = {*families_of(catalog), *left(catalog)}
     every = (family for one in former for family in (one, one + TOKENS_SUFFIX))

@@ -97,7 +97,7 @@ def _go_on_with_whole(
     finished: Callable[[Tally], None],
 ) -> Turn:
     segments = _segments(table)
-    if len(segments) < len(PARTS):  # what an older version began, or somebody deleted an item
+    if len(segments) < len(PARTS):  # someone deleted an item
         table.transact(list(_begun(revision_is(held["revision"]), held["revision"] + 1)))
         return Turn()
     if not all(map(_ended, segments)):

@@ -14,7 +14,7 @@ family without sort entries are detailed.
 """
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -29,7 +29,6 @@ from gridview.encoding.fences import after, before, body_between, fence_at
 from gridview.encoding.number_sets import bitmap, packed, unpacked
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
 from gridview.index.families import FamilyKind, has_entries, kind_of
-from gridview.support import forms
 
 FIRST = before("")
 """The lower fence of every chain: no key comes before it."""
@@ -123,8 +122,8 @@ class Block:
 
     @cached_property
     def encoded(self) -> bytes:
-        """Its sets as stored: packed, where every function that reads them knows how."""
-        return _encode(self._stored, packed if forms.writes(forms.PACKED) else bitmap)
+        """Its sets as stored: packed."""
+        return _encode(self._stored)
 
     @property
     def _stored(self) -> Collection[tuple[str, BitMap]]:
@@ -487,10 +486,10 @@ def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
 _PLAIN = "\x00"
 
 
-def _encode(stored: Iterable[tuple[str, BitMap]], form: Callable[[BitMap], bytes]) -> bytes:
+def _encode(stored: Iterable[tuple[str, BitMap]]) -> bytes:
     parts = []
     for body, numbers in stored:
-        name, content = body.encode(), form(numbers)
+        name, content = body.encode(), packed(numbers)
         parts += [_HEADER.pack(len(name), len(content)), name, content]
     return b"".join(parts)
 

@@ -14,7 +14,7 @@ from gridview.support import clock
 
 
 class ChangeMember(NamedTuple):
-    """A version that is part of a change: whose it is, and its stored instant (empty if an older version of this code noted it)."""
+    """A version that is part of a change: whose it is, and its stored instant."""
 
     num: int
     version: int
@@ -46,7 +46,7 @@ def members_of(
     for (num, version), same in groupby(listed, key=_version):
         entry = next(same)
         if first <= num <= last and by in (None, entry["by"]):
-            yield ChangeMember(num, version, entry["by"], entry.get("at", ""))
+            yield ChangeMember(num, version, entry["by"], entry["at"])
 
 
 def _version(entry: Item) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from gridview.index.journal_log import Log
 from gridview.live.feed import FeedPage, end_of, read_changes
 from gridview.live.followed_rows import RowMove
 from gridview.live.messages import body_of, tells_nothing
-from gridview.live.outbox import GONE, RESET, Delivery, Outbox, RowKeys, new_outbox
+from gridview.live.outbox import GONE, RESET, Delivery, Outbox, RowKeys
 from gridview.live.outbox_store import OutboxLost, OutboxStore
 from gridview.live.retries import is_hopeless
 from gridview.live.row_moves import Unjudged, Verdict, moves_of
@@ -105,7 +105,7 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
     for 4 KB of what it tells; each four a write unit; each hundred changes what `read_changes` takes.
     """
     store = OutboxStore(means.table, *keys.parse_outbox(partition))
-    outbox = store.read() or _opened(means, store)
+    outbox = store.read()
     if outbox is None:
         return Delivered()
     if outbox.delays_others and not slow and outbox.is_free(clock.now()):
@@ -124,16 +124,6 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
     except NotFound:  # the webhook, or its project
         store.close()
     return Delivered(turn.attempts, turn.failures, turn.given_up, turn.disabled)
-
-
-def _opened(means: DeliveryMeans, store: OutboxStore) -> Outbox | None:
-    """The outbox of a webhook that has none: it was defined by a version of this code that delivered nothing."""
-    with suppress(NotFound):
-        means.catalogs.current(means.table, store.tenant, store.project)
-        if _stored(means, store).enabled:
-            store.open(new_outbox(end_of(Log(means.table, store.tenant, store.project))))
-            return store.read()
-    return None
 
 
 def _stored(means: DeliveryMeans, store: OutboxStore) -> Webhook:

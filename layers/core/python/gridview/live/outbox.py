@@ -144,7 +144,7 @@ class Outbox:
             item["failing"],
             item["missed"],
             item["revision"],
-            item.get("rows", ""),
+            item["rows"],
             item["slow"],
         )
 

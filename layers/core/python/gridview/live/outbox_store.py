@@ -40,13 +40,6 @@ class OutboxStore:
         item = self.table.get(self.partition, keys.OUTBOX, consistent=True)
         return None if item is None else Outbox.from_item(item)
 
-    def open(self, outbox: Outbox) -> None:
-        """Put a new outbox, unless there is one: 1 write unit, and 1 in GSI1."""
-        try:
-            self.table.put(outbox.to_item(self.partition), ABSENT)
-        except ConditionFailed:
-            return
-
     def close(self) -> None:
         """Delete the outbox of a webhook that is gone: 1 write unit, and 1 in GSI1. Its deliveries expire."""
         self.table.delete(self.partition, keys.OUTBOX)

@@ -155,9 +155,8 @@ def activity(
     lower = max(request.since or "", floor_of(catalog.history))
     begin = PageStart.before(request.to or keys.ACTIVITY_END)
     if request.cursor is not None:
-        sealed: Any = cursors.open(request.cursor, binding)
-        # Cursors of before hold a place alone.
-        begin = PageStart.before(sealed) if isinstance(sealed, str) else PageStart(*sealed)
+        place: Any = cursors.open(request.cursor, binding)
+        begin = PageStart(*place)
     if lower >= (begin.item or begin.place):
         epoch.confirm(table)
         return {"items": [], "next": None}

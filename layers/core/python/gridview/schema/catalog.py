@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 from gridview.schema.generations import Index, Indexes, order_id
-from gridview.support import forms
 
 MAX_ATTRIBUTES = 400
 INDEXED_BY_DEFAULT = 40
@@ -117,11 +116,8 @@ FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
 
 
 def gets_entries(kind: FieldType) -> bool:
-    """Whether issues get sort entries in an index of such a field that is begun now.
-
-    Of few values blocks tell the order as well. Where the stack's older containers would not know such an index, it gets them.
-    """
-    return kind not in FEW_VALUES or not forms.writes(forms.ENTRYLESS)
+    """Whether issues get sort entries in an index of such a field. With few values, blocks contain the order as well."""
+    return kind not in FEW_VALUES
 
 
 class Deletion(NamedTuple):

@@ -5,7 +5,7 @@
 
 An entry has the attributes `num`, `version`, `kind`, `by`, `at`, `keys` (of the fields; the activity alone), and `change` if the
 version is part of one. Its place is its identity: a redelivery in other company puts other groups, with entries that are there
-already. In stored form 2 each entry is an item by itself, whose sort key is its place; so is a comment in the activity.
+already. A comment in the activity is an item by itself, whose sort key is its place.
 
 A change whose id tells its time needs no item of its own for versions of that second and the next: the activity lists them.
 """
@@ -23,7 +23,7 @@ from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.history import Change, expiry_of
-from gridview.support import clock, forms
+from gridview.support import clock
 from gridview.support.concurrency import chunked
 
 _TOGETHER = 50
@@ -49,9 +49,8 @@ def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iter
     """The items that list these changes, none where the history is off."""
     if not setting.enabled:
         return []
-    single = {keys.activity_item(one.at, one.num, one.version): one for one in changes}
+    single = {keys.activity_place(one.at, one.num, one.version): one for one in changes}
     in_order = [single[place] for place in sorted(single)]
-    listed = _grouped if forms.writes(forms.GROUPED) else _one_by_one
     return [
         {
             keys.PK: one.partition,
@@ -59,22 +58,20 @@ def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iter
             **one.attributes,
             keys.TTL_ATTRIBUTE: max(expiry_of(setting, change.at) for change in one.changes),
         }
-        for one in listed(tenant, project, in_order)
+        for one in _grouped(tenant, project, in_order)
     ]
 
 
 def activity_entries(item: Item) -> list[Item]:
-    """The entries of an item of the activity, as items by themselves: each has its place as its sort key."""
-    if "packed" in item:
-        return _entries(item, lambda entry: keys.activity_item(entry["at"], entry["num"], entry["version"]))
-    return [{"at": keys.parse_activity_at(item[keys.SK]), **item}]
+    """The entries of an item of the activity, as items by themselves: each has its place as its sort key. A comment is one."""
+    if "packed" not in item:
+        return [{"at": keys.parse_activity_at(item[keys.SK]), **item}]
+    return _entries(item, lambda entry: keys.activity_place(entry["at"], entry["num"], entry["version"]))
 
 
 def member_entries(item: Item) -> list[Item]:
     """The entries of an item of a change, as items by themselves: each has its place as its sort key."""
-    if "packed" in item:
-        return _entries(item, lambda entry: keys.change_item(entry["num"], entry["version"]))
-    return [item]
+    return _entries(item, lambda entry: keys.change_place(entry["num"], entry["version"]))
 
 
 def told_by_time(change: bytes, at: str) -> bool:
@@ -139,17 +136,3 @@ def _entries(item: Item, place: Callable[[Item], str]) -> list[Item]:
             (entry["keys"],) = changed
         entries.append({**entry, keys.SK: place(entry), keys.TTL_ATTRIBUTE: item[keys.TTL_ATTRIBUTE]})
     return entries
-
-
-def _one_by_one(tenant: str, project: str, changes: Iterable[Change]) -> Iterator[_ListItem]:
-    """As in stored form 2."""
-    for one in changes:
-        told = {"num": one.num, "version": one.version, "kind": one.kind, "by": one.by}
-        own = {} if one.change is None else {"change": one.change}
-        sort_key = keys.activity_item(one.at, one.num, one.version)
-        entry = {**told, "keys": sorted(one.fields), **own}
-        yield _ListItem(keys.activity(tenant, project), sort_key, entry, [one])
-        if one.change is not None:
-            member = {**told, "at": one.at}
-            partition = keys.change(tenant, project, one.change)
-            yield _ListItem(partition, keys.change_item(one.num, one.version), member, [one])

@@ -21,9 +21,7 @@ MAX_DOCUMENT_BYTES = 400 * 1024 - 512
 """The largest item that DynamoDB stores, less what a delete adds to it (`schema.trash`)."""
 
 CHANGED = "changed"
-"""The attribute of a document that tells for each field, by its internal key, the version that last changed it."""
-CHANGED_FROM = "changed_from"
-"""The attribute that tells the version from which on this is known: 1, but for issues that older code has written."""
+"""The attribute of a document with the version that last changed each field, by its internal key. Without one it is version 1."""
 
 Document = dict[str, Any]
 
@@ -122,7 +120,6 @@ def merged(
             **changes.builtins,
             "fields": fields,
             CHANGED: {**_told_changes(catalog, document), **dict.fromkeys(changed, version)},
-            CHANGED_FROM: _known_from(document),
             **_version(version, user, now, change),
         },
     )
@@ -151,8 +148,6 @@ def restored(
         "state": state,
         "fields": fields,
         CHANGED: {**_told_changes(catalog, document), **dict.fromkeys(changed, version)},
-        # A document that tells nothing yet is known from the version that was deleted on.
-        CHANGED_FROM: document.get(CHANGED_FROM, document["version"] - 1),
         **_version(version, user, now, change),
     }
 
@@ -178,20 +173,14 @@ def values_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed_at(document: Mapping[str, Any], key: str) -> int:
-    """The version that last changed a field. Of one that is as it was when this was first noted: the version of that time."""
-    version: int = document.get(CHANGED, {}).get(key) or _known_from(document)
+    """The version that last changed a field."""
+    version: int = document.get(CHANGED, {}).get(key, 1)
     return version
 
 
 def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
     """The versions that changed its fields, but for those of attributes that are gone for good."""
     return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.removed(key)}
-
-
-def _known_from(document: Mapping[str, Any]) -> int:
-    """The version from which on the document tells what changed each field. One that tells nothing yet is known from now on."""
-    version: int = document.get(CHANGED_FROM, document["version"])
-    return version
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

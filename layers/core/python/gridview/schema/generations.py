@@ -190,7 +190,7 @@ class Indexes:
                     IndexState(one["state"]),
                     one["since"],
                     one["spec"],
-                    one.get("words", False),
+                    one["words"],
                     one.get("entries", True),
                 )
                 for one in stored

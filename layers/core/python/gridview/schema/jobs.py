@@ -151,10 +151,10 @@ class Job:
             last=item["last_number"],
             rate=item["rate"],
             holder=item["holder"],
-            refusals=item.get("refusals", 0),
+            refusals=item["refusals"],
             revision=item["revision"],
-            slices=item.get("slices", 0),
-            part=item.get("part", 0),
+            slices=item["slices"],
+            part=item["part"],
             rests=item.get("rests", False),
         )
 
