@@ -20,7 +20,9 @@ from gridview.maintenance import numbered_turn
 from gridview.maintenance.job_line import LineWorker
 from gridview.maintenance.job_worker import due_jobs
 from gridview.maintenance.undo_job import UndoChanges
-from gridview.schema.change_entries import member_entries
+from gridview.schema.catalog import HistorySetting
+from gridview.schema.change_entries import list_items, member_entries
+from gridview.schema.history import Change
 from gridview.schema.jobs import Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs
@@ -245,10 +247,18 @@ def test_a_job_waits_for_what_has_not_been_told(
 
 def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Passing) -> None:
     job = start(table)
-    for item in list(table.query_all(keys.change(TENANT, PROJECT, CHANGE.bytes))):
+    long_ago = clock.after(-90 * 86_400)
+    members = list(table.query_all(keys.change(TENANT, PROJECT, CHANGE.bytes)))
+    listed = [
+        Change(entry["num"], entry["version"], entry["kind"], entry["by"], long_ago, CHANGE.bytes, {})
+        for item in members
+        for entry in member_entries(item)
+    ]
+    for item in members:
         table.delete(item[keys.PK], item[keys.SK])
-        for entry in member_entries(item):
-            table.put({**entry, keys.PK: item[keys.PK], "at": clock.after(-90 * 86_400)})
+    for item in list_items(TENANT, PROJECT, HistorySetting(), listed):
+        if item[keys.PK] == members[0][keys.PK]:
+            table.put({**item, keys.TTL_ATTRIBUTE: members[0][keys.TTL_ATTRIBUTE]})
     told = finish(table, time, job)
     assert (told["state"], told["problem"]["type"]) == ("failed", "history-expired")
 
