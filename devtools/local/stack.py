@@ -29,7 +29,7 @@ many may be in flight.
 """
 
 _FOLD_SECONDS = "10"
-"""Locally nobody pays for folds, and whoever tries something out looks at blocks soon."""
+"""Locally nobody pays for folds, and a developer looks at blocks soon."""
 
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5

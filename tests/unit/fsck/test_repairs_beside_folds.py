@@ -286,14 +286,19 @@ def test_a_fold_that_has_read_a_damaged_chain_does_not_move_the_watermark_past_i
     derived.assert_chains()
 
 
-def test_a_fold_that_passed_over_a_block_begins_again_once_the_block_is_replaced(
-    derived: Derived, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = derived.table
+def fill_small_blocks(derived: Derived, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four issues more are folded into blocks that hold little."""
     make_small(monkeypatch, 0)
     for num in range(4, 8):
         derived.consume(num, f"2024-02-{num:02d}")
     derived.fold()
+
+
+def test_a_fold_that_passed_over_a_block_begins_again_once_the_block_is_replaced(
+    derived: Derived, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = derived.table
+    fill_small_blocks(derived, monkeypatch)
     family = dates(table)
     derived.consume(1, "2024-02-07")
     last = next(
@@ -360,10 +365,7 @@ def test_what_waits_behind_a_gap_is_folded_once_the_gap_is_filled(
     derived: Derived, monkeypatch: pytest.MonkeyPatch, later: Any
 ) -> None:
     table = derived.table
-    make_small(monkeypatch, 0)
-    for num in range(4, 8):
-        derived.consume(num, f"2024-02-{num:02d}")
-    derived.fold()
+    fill_small_blocks(derived, monkeypatch)
     assert len([key for key in table.items if key[1] == place(dates(table))[1]]) > 1
     table.delete(
         *next(key for key in table.items if key[1] == place(dates(table))[1] and key != place(dates(table)))

@@ -82,6 +82,17 @@ def serve() -> Iterator[Callable[[Reply], tuple[Connections, Server]]]:
 Serve = Callable[[Reply], tuple[Connections, Server]]
 
 
+def send_together(connections: Connections) -> None:
+    """Two requests at once, each on a connection of its own."""
+    threads = [
+        threading.Thread(target=connections.send, args=("POST", "/", {}, b"together")) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def test_a_request_is_posted_with_its_headers_and_its_length(serve: Serve) -> None:
     connections, server = serve(lambda _: plain(b'{"a":1}', b"x-amzn-RequestId: 4Q"))
     answer = connections.send("POST", "/", {"Host": "engine", "X-Amz-Target": "T.Get"}, b'{"b":2}')
@@ -174,13 +185,7 @@ def test_when_one_connection_breaks_no_other_is_trusted(serve: Serve) -> None:
         return None if cut else plain(b"x")
 
     connections, server = serve(reply)
-    threads = [
-        threading.Thread(target=connections.send, args=("POST", "/", {}, b"together")) for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    send_together(connections)
     assert server.dialled == 2
     cut = True
     with pytest.raises(Broken):
@@ -211,13 +216,7 @@ def test_an_answer_that_is_late_ends_the_other_connections_unless_they_are_trust
 
     _, server = serve(reply)
     connections = Connections("http://engine", PATIENCE, dial, trusting=trusting)
-    threads = [
-        threading.Thread(target=connections.send, args=("POST", "/", {}, b"together")) for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    send_together(connections)
     with pytest.raises(Broken, match="timed out"):
         connections.send("POST", "/", {}, b"late")
     late.set()
