@@ -51,6 +51,11 @@ class Answer:
     body: Any
 
     @property
+    def timeless(self) -> Any:
+        """The body without what differs between two equal requests: `changes` names the minute of the answer."""
+        return {name: value for name, value in self.body.items() if name not in {"changes", "request_id"}}
+
+    @property
     def etag(self) -> str:
         """The entity tag."""
         return self.headers["etag"]

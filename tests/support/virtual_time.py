@@ -55,8 +55,11 @@ class VirtualTime:
 
 @contextmanager
 def virtual_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualTime]:
-    """Let the core's clock, its pauses and its threads be virtual within."""
-    virtual = VirtualTime(time.time())
+    """Let the core's clock, its pauses and its threads be virtual within.
+
+    It begins with the next whole minute: cursors of changes name the minute in which they were made.
+    """
+    virtual = VirtualTime((time.time() // 60 + 1) * 60)
     with monkeypatch.context() as patch:
         patch.setattr(clock, "seconds", virtual.seconds)
         patch.setattr(clock, "sleep", virtual.sleep)

@@ -100,7 +100,7 @@ describe('an editor', () => {
     expect(sent).toEqual([]);
     expect(await valuesOf(api, id, 1)).toEqual(before);
     expect(await page.locator('.is-refused').count()).toBe(0);
-  }, 60_000);
+  });
 
   test('of a text keeps its lines, and breaks them by Alt+Enter and Shift+Enter', async ({ visit, api }) => {
     const id = await parts(api, 'Lines');

@@ -170,9 +170,9 @@ def containers(
 
 
 def told(answer: Answer) -> Any:
-    """What two containers tell alike: not the time, nor how a cursor looks, nor the number of a new issue.
+    """What two containers answer alike: not the time, nor how a cursor looks, nor the number of a new issue.
 
-    A number may be spent under the former definitions.
+    A cursor of changes names the minute in which it was made. A number may be spent under the former definitions.
     """
 
     def plain(value: Any) -> Any:
@@ -181,7 +181,7 @@ def told(answer: Answer) -> Any:
         if not isinstance(value, dict):
             return value
         return {
-            name: one is not None if name in {"next", "prev"} else plain(one)
+            name: one is not None if name in {"next", "prev", "changes"} else plain(one)
             for name, one in value.items()
             if name not in {"created", "updated", "request_id"}
         }
