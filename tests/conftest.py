@@ -41,7 +41,7 @@ _FIRST = (
     "tests/unit/devtools/proof/",
     "tests/unit/functions/",
     "tests/unit/fsck/",
-    "tests/unit/index/",
+    "tests/unit/journal/",
 )
 """What takes long begins, so that all processes end together. The longest of several that fit decides."""
 

@@ -15,8 +15,8 @@ from devtools.bench.measure import image
 from devtools.failure import Failure
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import update_attribute
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs

@@ -26,12 +26,12 @@ from devtools.failure import Failure
 from devtools.local import bulk
 from gridview.commands.actor import Actor
 from gridview.commands.jobs import get_job, waiting
+from gridview.derive.families import derived_items
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.families import derived_items
-from gridview.index.journal import Head
-from gridview.index.ledger import Ledger
+from gridview.journal.items import Head
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint

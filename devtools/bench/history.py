@@ -10,7 +10,7 @@ from devtools.bench.functions import Functions, event, record
 from devtools.bench.measure import images
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
-from gridview.index import history
+from gridview.journal import history
 from gridview.schema.catalog import HistorySetting
 
 CREATE: Final = "create"

@@ -24,13 +24,13 @@ from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Poison
 from gridview.encoding import keys
-from gridview.index.block_cache import BlockCache
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
-from gridview.index.stream_consumer import consume
+from gridview.journal.log import Log
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
 from infra.limits import BATCH_SIZE
 
 SIZE: Final = 100_000

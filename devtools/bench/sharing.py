@@ -21,18 +21,18 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Strand, current
 from devtools.proof.faults.virtual import virtual
 from devtools.proof.faults.watched import Around, Attempted
+from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import rebuild
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.issues import update_issue
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.fence_cache import Fences
-from gridview.index.images import Poison
-from gridview.index.stream_consumer import consume
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_worker import BATCH
 from gridview.maintenance.rebuild_pass import pass_over
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs

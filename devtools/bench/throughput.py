@@ -22,14 +22,14 @@ from devtools.local.delivery import sequence_number
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import virtual
+from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Poison
 from gridview.encoding import keys
-from gridview.index.fence_cache import Fences
-from gridview.index.fold import fold
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.maintainer import current_catalog
-from gridview.index.stream_consumer import consume
+from gridview.journal.fold import fold
+from gridview.journal.log import Log
+from gridview.journal.maintainer import current_catalog
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs

@@ -12,12 +12,12 @@ from typing import Final
 
 from devtools.failure import Failure
 from devtools.local import engine
+from gridview.chains import blocks
+from gridview.chains.blocks import Block
+from gridview.derive.families import derived_items, families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import keys
-from gridview.index import blocks
-from gridview.index.blocks import Block
-from gridview.index.families import derived_items, families_of, keys_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
 from gridview.support.concurrency import chunked, in_threads

@@ -24,7 +24,7 @@ from devtools.operate import target
 from devtools.operate.target import Target
 from gridview.encoding import keys
 from gridview.fsck import repair
-from gridview.index.committer import Superseded
+from gridview.journal.committer import Superseded
 from gridview.schema.store import Catalogs
 from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded

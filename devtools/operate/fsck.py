@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from devtools.failure import Failure
 from devtools.operate import target
+from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.checker import Check
@@ -17,7 +18,6 @@ from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import Finding
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
-from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import NotFound, Overloaded

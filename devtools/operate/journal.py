@@ -15,7 +15,7 @@ from devtools.operate import target
 from gridview.dynamodb.expressions import Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

@@ -25,8 +25,8 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import Clock, virtual
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Poison
 from gridview.encoding import keys
-from gridview.index.images import Poison
 from gridview.live.outbox import Reply
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs

@@ -13,7 +13,7 @@ from gridview.commands import reads
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.encoding.values import datetime_json
-from gridview.index.feed_cursors import FeedCursor
+from gridview.journal.feed_cursors import FeedCursor
 from gridview.live import changes as live_changes
 from gridview.live.asked_rows import rows_of_view
 from gridview.live.change_requests import AskedChanges, resolve_changes

@@ -8,15 +8,15 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.index.dead_letters import DeadLetters
-from gridview.index.freshness import Notes
-from gridview.index.images import Poison
-from gridview.index.stream_consumer import consume
 from gridview.live.delivery_hints import DeliveryHints
+from gridview.maintenance.dead_letters import DeadLetters
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import JobQueue
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
+from gridview.view.freshness import Notes
 
 use_forms()
 use_fold_pace()

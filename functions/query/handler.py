@@ -14,11 +14,7 @@ from gridview.commands import jobs, reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.encoding.cursors import Cursors
-from gridview.index import freshness
-from gridview.index.block_cache import BlockCache
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
-from gridview.index.shown_versions import Shown, ShownVersion
+from gridview.journal.log import Log
 from gridview.query import change_lists, counting, grid_request
 from gridview.query.grid import grid_page
 from gridview.query.group_request import resolve as resolve_groups
@@ -31,6 +27,10 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import UserJob
+from gridview.view import freshness
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
+from gridview.view.shown_versions import Shown, ShownVersion
 
 logger = Logger()
 metrics = stack_metrics()

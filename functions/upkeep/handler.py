@@ -9,19 +9,19 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms, writes_per_second
+from gridview.chains.fence_cache import Fences
 from gridview.commands.write_rate import WriteRate
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
-from gridview.index.dead_letters import DeadLetters
-from gridview.index.fence_cache import Fences
-from gridview.index.heartbeat import Heart
-from gridview.index.images import Poison
+from gridview.maintenance.dead_letters import DeadLetters
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worker, due_jobs
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
+from gridview.view.heartbeat import Heart
 
 _RESERVE = 15.0
 """No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""

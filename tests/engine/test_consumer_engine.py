@@ -10,15 +10,15 @@ import pytest
 
 from devtools.local.delivery import Record, sequence_number
 from devtools.local.engine import Engine
+from gridview.derive.families import derived_items, derived_strings, with_entries
+from gridview.derive.images import Poison
+from gridview.derive.ledger import Ledger
+from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.families import derived_items, derived_strings, with_entries
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.ledger import Ledger
-from gridview.index.sort_entries import sort_strings_of
-from gridview.index.stream_consumer import consume
+from gridview.journal.log import Log
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 from tests.support import nasty

@@ -17,8 +17,8 @@ import pytest
 
 from devtools import paths
 from devtools.local import bulk
+from gridview.derive.families import has_entries
 from gridview.encoding import keys
-from gridview.index.families import has_entries
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read

@@ -13,7 +13,7 @@ from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.compare import Loaded
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Json, Project
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from tests.support.depth import one_of
 from tests.support.stacks import TENANT, LocalStack, until

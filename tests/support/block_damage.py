@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains import blocks
+from gridview.chains.blocks import HEAD, Block, BlockChange
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
-from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, BlockChange
 from tests.support import block_truth
 from tests.support.damage import PROJECT, TENANT, catalog_of
 

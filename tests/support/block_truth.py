@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pyroaring import BitMap
 
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains import blocks
+from gridview.chains.blocks import Block
+from gridview.derive.families import derived_strings, families_of, keys_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of
-from gridview.index import blocks
-from gridview.index.blocks import Block
-from gridview.index.families import derived_strings, families_of, keys_of
 from gridview.schema.catalog import Catalog
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from gridview.chains import blocks
+from gridview.chains.blocks import Block, BlockChange
+from gridview.chains.directory import Range, keys_in
+from gridview.derive import families
 from gridview.dynamodb.table import Table
 from gridview.encoding.sort_strings import number_of
-from gridview.index import blocks, families
-from gridview.index.blocks import Block, BlockChange
-from gridview.index.directory import Range, keys_in
 from gridview.schema.catalog import Catalog
 
 Documents = Iterable[Mapping[str, Any]]

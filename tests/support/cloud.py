@@ -20,17 +20,17 @@ from moto import mock_aws
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains.fence_cache import Fences
+from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
-from gridview.index.block_cache import BlockCache
-from gridview.index.fence_cache import Fences
-from gridview.index.images import Poison
 from gridview.live.delivery_hints import DeliveryHints
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import clock
+from gridview.view.block_cache import BlockCache
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handlers, claims
 from tests.support.iam import Asked

@@ -1,10 +1,10 @@
 """What a container keeps before its first request to a project."""
 
 from gridview.dynamodb.table import Table
-from gridview.index.block_cache import BlockCache
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
 
 
 def new_container(table: Table, catalog: Catalog) -> BlockCache:

@@ -6,16 +6,16 @@ from random import Random
 from typing import Any, NamedTuple
 
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains import blocks
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
+from gridview.derive.families import derived_items, derived_strings, keys_of
+from gridview.derive.ledger import NUMBER, Ledger
 from gridview.dynamodb.expressions import PRESENT, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
-from gridview.index import blocks
-from gridview.index.families import derived_items, derived_strings, keys_of
-from gridview.index.ledger import NUMBER, Ledger
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes

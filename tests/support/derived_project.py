@@ -8,12 +8,12 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.stream_consumer import consume
+from gridview.journal.log import Log
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes

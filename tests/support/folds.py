@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
+from gridview.chains.fence_cache import Fences
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.index.fence_cache import Fences
-from gridview.index.fold import fold
-from gridview.index.images import Poison
-from gridview.index.journal import PATIENCE
-from gridview.index.journal_log import Log
-from gridview.index.maintainer import current_catalog
+from gridview.journal.fold import fold
+from gridview.journal.items import PATIENCE
+from gridview.journal.log import Log
+from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 

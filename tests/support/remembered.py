@@ -10,8 +10,8 @@ from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index import history
-from gridview.index.change_members import members_of
+from gridview.journal import history
+from gridview.journal.change_members import members_of
 from gridview.schema.catalog import Catalog, HistorySetting
 from gridview.schema.store import Catalogs
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 from gridview.live.feed import end_of
 from gridview.live.outbox import Delivery, Reply, new_outbox
 from gridview.live.webhook import SealedSecret, Webhook

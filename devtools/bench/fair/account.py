@@ -21,9 +21,9 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Strand, Strands, current
 from devtools.proof.faults.watched import Attempted
 from gridview.commands.actor import Role
+from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size, item_to_wire
-from gridview.index.images import Poison
 from gridview.live.known_owners import KnownOwners
 from gridview.live.open_polls import OpenPolls
 from gridview.live.wire import SECONDS as SLOW_SECONDS

@@ -17,8 +17,8 @@ from devtools.bench.postgres.questions import Condition, Subject
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.projects import create_project
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog

@@ -16,15 +16,15 @@ from devtools.bench.postgres.datasets import ACTOR, Dataset
 from devtools.bench.postgres.questions import Kind, Question
 from devtools.local import bulk, engine
 from devtools.local import table as engine_table
+from gridview.chains import blocks
+from gridview.derive import families, ledger, sort_entries
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import attribute_values, keys, option_ranks, sort_strings, values
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
-from gridview.index import blocks, families, journal, ledger, sort_entries
-from gridview.index.block_cache import BlockCache
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
+from gridview.journal import items as journal
+from gridview.journal.log import Log
 from gridview.query.counting import grouped_counts
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
@@ -33,6 +33,8 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.store import Catalogs
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
 
 TABLE: Final = "gridview"
 KEPT: Final = paths.ROOT / ".build" / "bench"

@@ -26,10 +26,10 @@ from devtools.proof.baseline.questions import Question
 from devtools.proof.baseline.world import PROJECT, TENANT, Json, World
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.dynamodb.metering import Meter
-from gridview.index.block_cache import BlockCache
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
 
 _CLAIMS = {"sub": "baseline", "token_use": "id", "custom:tenant": TENANT, "custom:role": "viewer"}
 _SECONDS = 60.0

@@ -13,7 +13,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.composite_indexes import create_composite
 from gridview.commands.projects import create_project
-from gridview.index.images import Poison
+from gridview.derive.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog

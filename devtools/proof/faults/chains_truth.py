@@ -5,13 +5,13 @@ from typing import Any
 
 from devtools.proof.faults import journal_truth
 from devtools.proof.faults.world import Chain, Difference, World
+from gridview.chains import blocks
+from gridview.chains.blocks import Block, Entry, Unreadable
+from gridview.derive.families import derived_strings, families_of, is_key, keys_of
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
-from gridview.index import blocks
-from gridview.index.blocks import Block, Entry, Unreadable
-from gridview.index.families import derived_strings, families_of, is_key, keys_of
-from gridview.index.ledger import Ledger
 from gridview.schema.catalog import Catalog
 from gridview.support.errors import NotFound
 

@@ -16,7 +16,7 @@ from devtools.proof.faults.world import Difference, Run, World
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import SECONDS
-from gridview.index.change_members import members_of
+from gridview.journal.change_members import members_of
 from gridview.schema.store import Catalogs
 
 USERS = "ann", "bob"

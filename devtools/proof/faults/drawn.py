@@ -14,8 +14,8 @@ from devtools.proof.faults.project import neighbours
 from devtools.proof.faults.questions import Questioner
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
+from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Key
-from gridview.index.images import Poison
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound

@@ -17,8 +17,8 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.history import changes_behind
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.history import changes_behind
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import is_trashed

@@ -13,7 +13,7 @@ from devtools.proof.faults.races import Race, Scene
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.world import Difference, Run, World, is_block
 from gridview.commands.actor import Role
-from gridview.index.journal import PATIENCE
+from gridview.journal.items import PATIENCE
 from gridview.schema.store import Catalogs
 
 JOURNAL_RACES = 700_000

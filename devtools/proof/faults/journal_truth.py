@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from devtools.proof.faults.world import Difference, World
+from gridview.chains.blocks import Block
+from gridview.derive.families import is_key, keys_of
+from gridview.derive.ledger import Ledger
 from gridview.encoding.sort_strings import body_of
-from gridview.index.blocks import Block
-from gridview.index.families import is_key, keys_of
-from gridview.index.ledger import Ledger
 
 
 def assert_replayed(world: World, block: Block) -> None:

@@ -20,14 +20,11 @@ from unittest import mock
 from typing_extensions import override
 
 from devtools.local import gateway
+from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Role
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps
-from gridview.index.block_cache import BlockCache
-from gridview.index.fence_cache import Fences
-from gridview.index.freshness import Notes
-from gridview.index.heartbeat import Heart
-from gridview.index.images import Poison
 from gridview.live.delivery_hints import DeliveryHints
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import body_of
@@ -36,6 +33,9 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import fold_pace
+from gridview.view.block_cache import BlockCache
+from gridview.view.freshness import Notes
+from gridview.view.heartbeat import Heart
 
 _ENVIRONMENT = {
     "AWS_REGION": "eu-west-2",

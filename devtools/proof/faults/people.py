@@ -9,13 +9,13 @@ from devtools.proof.faults.truth import assert_current, assert_page, epoch_of
 from devtools.proof.faults.world import Run, World
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Underivable
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
-from gridview.index.committer import Superseded
-from gridview.index.images import Underivable
+from gridview.journal.committer import Superseded
 from gridview.schema.catalog import Catalog, Field, FieldType
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, RequestError

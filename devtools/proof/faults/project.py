@@ -125,7 +125,7 @@ _SIZES: tuple[Mapping[str, Any], ...] = (
 )
 
 SMALL: tuple[Constants, ...] = tuple(
-    {f"index.blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
+    {f"chains.blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
 )
 """Blocks so small that a handful of issues splits and merges them, in several ways."""
 
@@ -139,4 +139,4 @@ _PACES = (Pace(1, 1), Pace(4, 60), Pace(256, 300))
 def folding(scenario: object) -> Constants:
     """When the fold of a scenario is due, and whether journal items of few sort entries have marks; drawn from what names it."""
     chance = Random(f"folds {scenario}")  # noqa: S311 - the same name is the same scenario
-    return {"index.journal.FEW_ENTRIES": chance.choice((0, 8)), FOLD_PACE: chance.choice(_PACES)}
+    return {"journal.items.FEW_ENTRIES": chance.choice((0, 8)), FOLD_PACE: chance.choice(_PACES)}

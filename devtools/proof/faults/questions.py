@@ -38,10 +38,10 @@ from gridview.commands.actor import Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.block_cache import BlockCache
 from gridview.schema.catalog import NUM, Catalog, UnknownOption
 from gridview.schema.catalog import Field as Column
 from gridview.schema.store import Catalogs
+from gridview.view.block_cache import BlockCache
 
 _PATHS = {"walk": "grid", "offset": "grid", "groups": "groups", "summary": "summary"}
 _COMBINATIONS = 64

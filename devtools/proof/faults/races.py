@@ -23,9 +23,9 @@ from devtools.proof.faults.project import PROJECT, SMALL, folding, in_memory
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.commands import attributes, issues
+from gridview.derive import sort_entries
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
-from gridview.index import sort_entries
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.jobs import Job

@@ -16,6 +16,9 @@ from devtools.proof.faults.project import PROJECT, in_memory
 from devtools.proof.faults.races import Race, Scene
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.world import Difference, Run, World
+from gridview.chains import blocks
+from gridview.chains.blocks import HEAD, Block, BlockChange
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -24,9 +27,6 @@ from gridview.fsck.checker import Check
 from gridview.fsck.progress import BY_NUMBER, JOURNAL, Finding, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import TableWalk
-from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, BlockChange
-from gridview.index.families import NUMBERS
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 

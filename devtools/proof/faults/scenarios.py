@@ -73,7 +73,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
 
 def _constants_of(seed: int) -> Constants:
     """What is smaller than it is when somebody uses it."""
-    return {"index.fold.MOST": 1 + seed % 7, **_constants_of_kind(seed)}
+    return {"journal.fold.MOST": 1 + seed % 7, **_constants_of_kind(seed)}
 
 
 def _constants_of_kind(seed: int) -> Constants:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from devtools.proof.faults import chains_truth, journal_truth
 from devtools.proof.faults.lambdas import Used, read_json
 from devtools.proof.faults.world import Difference, World, is_document
+from gridview.derive.families import derived_strings, with_entries
+from gridview.derive.ledger import Ledger
+from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
-from gridview.index.families import derived_strings, with_entries
-from gridview.index.ledger import Ledger
-from gridview.index.sort_entries import sort_strings_of
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
 from gridview.schema.documents import to_json
 from gridview.schema.store import Catalogs

@@ -17,20 +17,20 @@ from devtools.proof.faults.strands import Killed
 from devtools.proof.faults.stream import Shard, Stream, key_of, told
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
+from gridview.chains.blocks import Block
+from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Poison
+from gridview.derive.ledger import ImageVersion
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
-from gridview.index import journal
-from gridview.index.blocks import Block
-from gridview.index.fence_cache import Fences
-from gridview.index.fold import fold
-from gridview.index.images import Poison
-from gridview.index.journal import PATIENCE, Head
-from gridview.index.journal_log import Log
-from gridview.index.ledger import ImageVersion
-from gridview.index.maintainer import current_catalog
+from gridview.journal import items as journal
+from gridview.journal.fold import fold
+from gridview.journal.items import PATIENCE, Head
+from gridview.journal.log import Log
+from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Hint

@@ -9,14 +9,14 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
-from gridview.index.block_cache import BlockCache
-from gridview.index.shown_versions import Shown
 from gridview.query import counting, group_request, summary_request
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
 from gridview.query.row_number import position as find_position
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.view.block_cache import BlockCache
+from gridview.view.shown_versions import Shown
 
 CURSORS = Cursors([b"of the oracle"], "grid")
 FEED = Cursors([b"of the oracle"], "changes")

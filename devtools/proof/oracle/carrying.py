@@ -19,11 +19,11 @@ from devtools.proof.oracle.world import Json
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED, Recent, RecentWrites, still_good
 from gridview.encoding.cursors import Cursors
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.shown_versions import TAKEN_IN, Shown, ShownVersion
+from gridview.journal.feed_cursors import FeedCursor
 from gridview.schema.document_store import get_issue
 from gridview.support import clock
 from gridview.support.errors import Unprocessable
+from gridview.view.shown_versions import TAKEN_IN, Shown, ShownVersion
 
 FOREVER = 2**32 - 1
 _MEANWHILE = 5.0

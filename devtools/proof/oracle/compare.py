@@ -18,19 +18,19 @@ from devtools.proof.oracle.sql import Oracle, micros
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.commands import attributes, composite_indexes, projects
 from gridview.commands.actor import Actor, Role
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
 from gridview.encoding.values import parse_datetime
-from gridview.index.block_cache import BlockCache
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
+from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, Unprocessable
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
 
 QUESTIONS_A_PROJECT = 40
 _PAGES = 200

@@ -29,16 +29,16 @@ from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.tokens import KEPT_CHANGES, SIZES
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.dynamodb.table import Table
-from gridview.index import journal_tail
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.feed_positions import FeedPosition, tellings_from
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.journal_log import Log
+from gridview.journal.feed_cursors import FeedCursor
+from gridview.journal.feed_positions import FeedPosition, tellings_from
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.log import Log
 from gridview.live.change_requests import rows_of
 from gridview.live.changes import follow
 from gridview.live.followed_rows import FollowedRows
 from gridview.schema.history import RESET
 from gridview.support.errors import Overloaded, Unprocessable
+from gridview.view import journal_tail
 
 _QUESTIONS = (3, 6, 12)
 _FIRST = FeedPosition(1, 0, 0.0)

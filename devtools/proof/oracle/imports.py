@@ -21,11 +21,11 @@ from devtools.proof.oracle.compare import Asked, Loaded
 from devtools.proof.oracle.limits import LIMITS, held_to
 from devtools.proof.oracle.scene import PROJECT, TENANT
 from devtools.proof.oracle.world import Project
+from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.stream_consumer import consume
+from gridview.journal.log import Log
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.numbering import Numbering
 from gridview.schema.store import Catalogs

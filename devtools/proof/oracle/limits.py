@@ -13,14 +13,14 @@ Limits = Mapping[str, Any]
 
 def _of_blocks(size: int, popular: int, plain: int, bodies: int, detailed: int) -> Limits:
     return {
-        "index.blocks.MAX_BYTES": size,
-        "index.blocks.MERGED": size // 4,
-        "index.blocks.ROOMY": size * 6 // 10,
-        "index.blocks.POPULAR": popular,
-        "index.blocks.UNPOPULAR": popular // 2,
-        "index.blocks.PLAIN_KEYS": plain,
-        "index.blocks.DETAILED_BODIES": bodies,
-        "index.blocks.DETAILED_BYTES": detailed,
+        "chains.blocks.MAX_BYTES": size,
+        "chains.blocks.MERGED": size // 4,
+        "chains.blocks.ROOMY": size * 6 // 10,
+        "chains.blocks.POPULAR": popular,
+        "chains.blocks.UNPOPULAR": popular // 2,
+        "chains.blocks.PLAIN_KEYS": plain,
+        "chains.blocks.DETAILED_BODIES": bodies,
+        "chains.blocks.DETAILED_BYTES": detailed,
     }
 
 

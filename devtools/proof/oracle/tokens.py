@@ -31,12 +31,12 @@ from devtools.proof.oracle.limits import LIMITS, held_to
 from devtools.proof.oracle.scene import PROJECT, TENANT, Scene
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Project
+from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.dynamodb.expressions import Key
 from gridview.encoding import keys
 from gridview.encoding.consistency import DELETED, RecentWrites
-from gridview.index import journal_tail
-from gridview.index.block_cache import BlockCache
-from gridview.index.ledger import SHOWN_SECONDS
+from gridview.view import journal_tail
+from gridview.view.block_cache import BlockCache
 
 SIZES = (15, 30, 60)
 """Issues of a project."""

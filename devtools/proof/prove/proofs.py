@@ -188,7 +188,7 @@ PROOFS: tuple[Proof, ...] = (
         partial(
             run_tests,
             [
-                "tests/unit/index/test_ledger.py",
+                "tests/unit/derive/test_ledger.py",
                 "tests/unit/maintenance/test_bulk.py",
                 "tests/unit/maintenance/test_export.py",
                 "tests/unit/maintenance/test_job_worker.py",

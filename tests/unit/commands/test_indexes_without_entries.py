@@ -7,10 +7,10 @@ import pytest
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, projects
+from gridview.derive.families import has_entries
 from gridview.encoding import keys
-from gridview.index.families import has_entries
-from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from tests.support import damage

@@ -7,11 +7,11 @@ import pytest
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains import blocks
 from gridview.commands import attributes
 from gridview.commands.option_usage import options_in_use
 from gridview.dynamodb.expressions import Item
-from gridview.index import blocks
-from gridview.index.stream_consumer import consume
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
 from gridview.schema.documents import Changes

@@ -14,13 +14,13 @@ from moto import mock_aws
 
 from devtools.local.table import create_table_input
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains import blocks
+from gridview.chains.blocks import Block, BlockChange
 from gridview.dynamodb import client, expressions
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Span, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index import blocks
-from gridview.index.blocks import Block, BlockChange
 from gridview.support.errors import Overloaded
 
 NAME = "gridview"

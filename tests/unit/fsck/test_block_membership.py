@@ -7,15 +7,15 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.chains import blocks
+from gridview.chains.blocks import HEAD, Block, BlockChange, Unreadable
+from gridview.chains.fence_cache import Fences
+from gridview.derive.families import NUMBERS
+from gridview.derive.ledger import Intent
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
-from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, BlockChange, Unreadable
-from gridview.index.families import NUMBERS
-from gridview.index.fence_cache import Fences
-from gridview.index.ledger import Intent
 from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.block_truth import assert_chains

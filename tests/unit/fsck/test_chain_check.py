@@ -13,6 +13,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes
+from gridview.derive.families import families_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
@@ -26,7 +27,6 @@ from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import RESTLESS, Finding, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import IssueWalk
-from gridview.index.families import families_of
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.items import to_item
 from gridview.schema.store import Catalogs

@@ -9,13 +9,13 @@ from pyroaring import BitMap
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.chains import blocks
+from gridview.chains.blocks import FIRST, HEAD, Block
+from gridview.chains.fence_cache import Fences
 from gridview.encoding import keys
 from gridview.encoding.fences import before
 from gridview.fsck.chain_repair import Chain, straighten
-from gridview.index import blocks
-from gridview.index.blocks import FIRST, HEAD, Block
-from gridview.index.fence_cache import Fences
-from gridview.index.journal import new_head
+from gridview.journal.items import new_head
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
 

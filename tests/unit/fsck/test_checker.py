@@ -13,7 +13,9 @@ from devtools.proof.faults import memory_table
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes
+from gridview.derive.families import families_of, has_entries
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -24,11 +26,9 @@ from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
-from gridview.index.families import families_of, has_entries
-from gridview.index.fence_cache import Fences
-from gridview.index.journal_log import Log
-from gridview.index.stream_consumer import consume
+from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.jobs import PARTS, Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.support import clock

@@ -8,14 +8,14 @@ import pytest
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, composite_indexes, deleted_attributes
+from gridview.derive.families import has_entries
+from gridview.derive.sort_entries import SPECS, UnknownSpec
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.issue_diff import DifferenceKind, differences
-from gridview.index.families import has_entries
-from gridview.index.journal_log import Log
-from gridview.index.sort_entries import SPECS, UnknownSpec
-from gridview.index.stream_consumer import consume
+from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
 from tests.support import damage

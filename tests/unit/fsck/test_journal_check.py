@@ -13,8 +13,8 @@ from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import BY_HAND, Finding
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import ProjectWalk
-from gridview.index import journal
-from gridview.index.journal import EXPIRES_DAYS
+from gridview.journal import items as journal
+from gridview.journal.items import EXPIRES_DAYS
 from gridview.schema.store import Catalogs
 from gridview.support import clock, fold_pace
 from tests.support.derived_project import PROJECT, TENANT, Derived, log_of, new_table

@@ -13,20 +13,20 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes
+from gridview.derive.families import with_entries
+from gridview.derive.images import Underivable
+from gridview.derive.ledger import EVERY_FAMILY, ImageVersion, Ledger
+from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import repair
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared
-from gridview.index import maintainer
-from gridview.index.committer import Superseded
-from gridview.index.families import with_entries
-from gridview.index.images import Underivable
-from gridview.index.journal_log import Log
-from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Ledger
-from gridview.index.sort_entries import sort_strings_of
-from gridview.index.stream_consumer import consume
+from gridview.journal import maintainer
+from gridview.journal.committer import Superseded
+from gridview.journal.log import Log
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import backoff, clock
 from gridview.support.errors import Overloaded

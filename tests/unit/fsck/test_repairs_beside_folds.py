@@ -9,6 +9,10 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import SMALL
 from devtools.proof.faults.watched import Attempted
+from gridview.chains import blocks
+from gridview.chains.blocks import HEAD, Block, BlockChange
+from gridview.chains.fence_cache import Fences
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import put
 from gridview.dynamodb.table import Table
@@ -23,11 +27,7 @@ from gridview.fsck.progress import STUCK, Finding, Tally
 from gridview.fsck.repair import mend_all
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import ProjectWalk
-from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, BlockChange
-from gridview.index.families import NUMBERS
-from gridview.index.fence_cache import Fences
-from gridview.index.stream_consumer import consume
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 from tests.support.derived_project import (

@@ -7,7 +7,7 @@ import pytest
 from gridview.commands.attributes import rebuild
 from gridview.encoding.attribute_values import from_wire
 from gridview.fsck.issue_diff import DifferenceKind, differences
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from tests.support.cloud import Cloud

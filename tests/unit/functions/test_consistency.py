@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from gridview.encoding.consistency import MAX_ISSUES, SECONDS
-from gridview.index.block_cache import BlockCache
 from gridview.support import aws, clock
+from gridview.view.block_cache import BlockCache
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 

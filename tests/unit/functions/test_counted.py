@@ -10,12 +10,12 @@ import pytest
 from gridview.encoding import consistency
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.encoding.json_codec import dumps
-from gridview.index.block_cache import BlockCache
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.journal import Listing
-from gridview.index.journal_log import Log
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.items import Listing
+from gridview.journal.log import Log
 from gridview.query import counted
 from gridview.support import clock
+from gridview.view.block_cache import BlockCache
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Answer, Client

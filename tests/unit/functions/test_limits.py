@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from gridview.chains import blocks
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
-from gridview.index import blocks
-from gridview.index.families import NUMBERS
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from tests.support.cloud import Cloud
 from tests.support.http import Client, invoke

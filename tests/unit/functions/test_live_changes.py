@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gridview.encoding import keys
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.journal_log import Log
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.log import Log
 from gridview.live import changes
 from gridview.maintenance.job_worker import PROJECT_TOMBSTONE_DAYS
 from gridview.schema.history import FEED_DAYS

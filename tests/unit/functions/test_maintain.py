@@ -12,12 +12,12 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import PROJECT, TENANT, in_memory
 from devtools.proof.faults.watched import Attempted
 from gridview.commands.actor import Role
+from gridview.derive.images import Poison
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 

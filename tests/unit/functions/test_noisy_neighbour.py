@@ -11,9 +11,9 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands.actor import Role
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.images import Poison
 from gridview.maintenance import job_worker
 from gridview.schema.store import Catalogs
 from gridview.support import concurrency

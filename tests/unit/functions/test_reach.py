@@ -12,14 +12,14 @@ from devtools.proof.faults.adversary import record
 from gridview.commands import undo
 from gridview.dynamodb.sessions import acting_for
 from gridview.encoding import keys
-from gridview.index.freshness import Notes
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.heartbeat import Heart
-from gridview.index.journal_log import Log
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.log import Log
 from gridview.live.outbox import Reply
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.support import clock
+from gridview.view.freshness import Notes
+from gridview.view.heartbeat import Heart
 from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, TENANT, within
 from infra.paths import ROOT
 from tests.support import iam, told_changes, worked_example

@@ -11,7 +11,7 @@ import pytest
 
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
-from gridview.index import journal_tail
+from gridview.view import journal_tail
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Answer, Client

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from gridview.commands.attributes import rebuild
+from gridview.derive.ledger import Ledger
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
-from gridview.index.ledger import Ledger
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
 from tests.support.http import Client

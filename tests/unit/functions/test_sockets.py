@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gridview.encoding import keys
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 from gridview.live import changes, seats, socket_store, sockets
 from gridview.live.socket_messages import MAX_FRAME_BYTES
 from gridview.live.tickets import TICKET_SECONDS

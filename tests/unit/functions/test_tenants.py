@@ -9,8 +9,8 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Answer, Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands.actor import Role
+from gridview.derive.images import Poison
 from gridview.encoding import keys
-from gridview.index.images import Poison
 from gridview.schema.store import Catalogs
 
 HOMES = (("acme", "bridge"), ("umbra", "bridge"), ("acme", "tower"))

@@ -8,12 +8,12 @@ import pytest
 from devtools.proof.faults.adversary import record
 from gridview.commands import reads, trash
 from gridview.commands.issues import MAX_ISSUES
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.fsck.repair import mend
-from gridview.index.journal_log import Log
-from gridview.index.ledger import Ledger
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from tests.support.cloud import Cloud

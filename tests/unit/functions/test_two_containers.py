@@ -11,10 +11,10 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
-from gridview.index.block_cache import BlockCache
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import learn
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.functions import freshly_imported

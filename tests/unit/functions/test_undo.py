@@ -11,8 +11,8 @@ from gridview.commands import jobs
 from gridview.commands import undo as undoing
 from gridview.commands.changes import change_of
 from gridview.encoding import keys
-from gridview.index.change_members import members_of
-from gridview.index.history import read_changes
+from gridview.journal.change_members import members_of
+from gridview.journal.history import read_changes
 from gridview.support import clock
 from tests.support import told_changes
 from tests.support.cloud import Cloud

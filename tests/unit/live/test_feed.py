@@ -10,16 +10,16 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands import attributes, issues
+from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Page, Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
-from gridview.index.feed_positions import FeedPosition
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.images import Poison
-from gridview.index.journal import IssueChange
-from gridview.index.stream_consumer import consume
+from gridview.journal.feed_positions import FeedPosition
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.items import IssueChange
 from gridview.live.feed import FeedPage, end_of, read_changes
+from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from devtools.proof.faults.adversary import record
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
-from gridview.index.history import told_by
+from gridview.journal.history import told_by
 from gridview.live.images import Course, Passage
 from gridview.schema.documents import CHANGED, values_of
 from gridview.schema.history import Change

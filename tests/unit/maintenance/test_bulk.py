@@ -15,13 +15,12 @@ from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues, jobs, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.write_rate import WINDOW, WriteRate
+from gridview.derive.families import derived_items
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
-from gridview.index import freshness
-from gridview.index.families import derived_items
 from gridview.maintenance import job_line, numbered_turn
 from gridview.maintenance.bulk import BulkChanges
 from gridview.maintenance.bulk_decision import TRIES
@@ -38,6 +37,7 @@ from gridview.schema.trash import living
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency
 from gridview.support.errors import NotFound, Overloaded
+from gridview.view import freshness
 from tests.support.depth import one_of
 from tests.support.killed import Killed
 from tests.support.passing import Passing

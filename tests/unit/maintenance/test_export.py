@@ -15,11 +15,11 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from gridview.commands import attributes, issues, jobs, projects, trash
 from gridview.commands.actor import Actor, Role
+from gridview.derive.families import derived_items
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.consistency import RecentWrites
-from gridview.index import history
-from gridview.index.families import derived_items
+from gridview.journal import history
 from gridview.maintenance import export
 from gridview.maintenance.export import Exports
 from gridview.maintenance.export_files import ExportFiles

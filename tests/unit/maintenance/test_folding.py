@@ -7,13 +7,13 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes, issues
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.fence_cache import Fences
-from gridview.index.gaps import MISSING_SECONDS
-from gridview.index.images import Poison
-from gridview.index.journal import PATIENCE, FamilyChange, IssueChange, weight
+from gridview.journal.gaps import MISSING_SECONDS
+from gridview.journal.items import PATIENCE, FamilyChange, IssueChange, weight
 from gridview.maintenance import fold_wakes, folding
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.folding import Folder

@@ -9,20 +9,22 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
+from gridview.chains import block_writer
+from gridview.chains.blocks import HEAD
 from gridview.commands import attributes, deleted_attributes, deleted_projects, issues, projects
 from gridview.commands.actor import Actor, Role
+from gridview.derive import sort_entries
+from gridview.derive.families import NUMBERS, derived_strings, has_entries, with_entries
+from gridview.derive.images import Image, Poison
+from gridview.derive.ledger import ImageVersion, Ledger
+from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
-from gridview.index import block_writer, maintainer, sort_entries
-from gridview.index.blocks import HEAD
-from gridview.index.committer import settled
-from gridview.index.families import NUMBERS, derived_strings, has_entries, with_entries
-from gridview.index.images import Image, Poison
-from gridview.index.journal_log import Log
-from gridview.index.ledger import ImageVersion, Ledger
-from gridview.index.maintainer import Subject
-from gridview.index.sort_entries import sort_strings_of
+from gridview.journal import maintainer
+from gridview.journal.committer import settled
+from gridview.journal.log import Log
+from gridview.journal.maintainer import Subject
 from gridview.maintenance import job_worker
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worked, Worker, due_jobs

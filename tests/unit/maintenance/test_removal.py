@@ -3,8 +3,8 @@
 from collections import Counter
 
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.dynamodb.partitions import remove_partition
 from gridview.encoding import keys
-from gridview.index.partitions import remove_partition
 from gridview.maintenance.removal import remove_activity, remove_histories
 from gridview.schema.catalog import HISTORY
 from gridview.schema.history import Change

@@ -10,11 +10,11 @@ import pytest
 from devtools.proof.baseline.service import at_once
 from devtools.proof.faults.watched import Attempted
 from devtools.proof.oracle.asking import grouped, page, summarized
+from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.block_cache import BlockCache
-from gridview.index.ledger import SHOWN_SECONDS
 from gridview.query.executor import Executor
+from gridview.view.block_cache import BlockCache
 from tests.support.derived_project import Derived, catalog_of, new_table
 
 BY_DAY = {"by": [{"field": "start"}]}

@@ -9,20 +9,20 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.oracle import world
+from gridview.chains.blocks import build
+from gridview.chains.directory import Directory
+from gridview.derive import sort_entries
 from gridview.encoding import option_ranks
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.encoding.values import parse_datetime
-from gridview.index import sort_entries
-from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader
-from gridview.index.blocks import build
-from gridview.index.directory import Directory
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.predicates import Filter, parse_filter
 from gridview.schema import documents, options
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.support.errors import InvalidRequest
+from gridview.view.block_cache import BlockCache
+from gridview.view.block_reader import BlockReader
 from tests.support import chains
 from tests.support.depth import one_of
 

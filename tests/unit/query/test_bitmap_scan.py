@@ -10,15 +10,14 @@ import pytest
 
 from devtools.local.bulk import blocks_of
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains import blocks
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.issues import parse_new
+from gridview.derive.families import derived_items
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
-from gridview.index import blocks
-from gridview.index.block_cache import BlockCache
-from gridview.index.families import derived_items
 from gridview.query import planner, prices
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
@@ -29,6 +28,7 @@ from gridview.schema.catalog import NUM, Catalog, Composite, Part
 from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
+from gridview.view.block_cache import BlockCache
 from tests.support.containers import new_container
 from tests.support.depth import one_of
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Block, Entry, build, entry_of
+from gridview.chains.directory import Directory, Range, range_of
+from gridview.derive.families import NUMBERS
 from gridview.encoding.sort_strings import sort_string
-from gridview.index.blocks import Block, Entry, build, entry_of
-from gridview.index.directory import Directory, Range, range_of
-from gridview.index.families import NUMBERS
 from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
 from gridview.query.buckets import BucketOrder, TieGroup
 from gridview.query.grid_request import resolve

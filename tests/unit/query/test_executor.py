@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
-from gridview.index.block_cache import BlockCache
-from gridview.index.block_reads import Want
-from gridview.index.families import NUMBERS
+from gridview.derive.families import NUMBERS
 from gridview.query.executor import Executor
 from gridview.query.plan import Node
-from gridview.query.reads import (
+from gridview.query.steps import Ask, Steps, ask, ask_all, rounds_taken, side_by_side, tell
+from gridview.schema.store import Catalogs
+from gridview.support.errors import NotFound
+from gridview.view.block_cache import BlockCache
+from gridview.view.block_reads import Want
+from gridview.view.reads import (
     ReadBlocks,
     ReadDirectories,
     ReadDocuments,
@@ -19,9 +22,6 @@ from gridview.query.reads import (
     ReadRange,
     Snapshot,
 )
-from gridview.query.steps import Ask, Steps, ask, ask_all, rounds_taken, side_by_side, tell
-from gridview.schema.store import Catalogs
-from gridview.support.errors import NotFound
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from gridview.derive.families import derived_items
 from gridview.encoding.consistency import RecentWrites
-from gridview.index.families import derived_items
 from gridview.query import frozen_numbers as frozen
 from gridview.query import planner
 from gridview.query.bitmap_filter import Judged

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from gridview.chains import blocks
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
-from gridview.index import blocks
 from gridview.query import counting, document_scan, group_request, planner
 from gridview.query.counting import grouped_counts
 from gridview.schema.generations import Index, Indexes, IndexState

@@ -12,15 +12,14 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, projects, reads
 from gridview.commands.actor import Actor, Role
+from gridview.derive.families import derived_items
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Call
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
-from gridview.index.block_cache import BlockCache
-from gridview.index.families import derived_items
-from gridview.index.stream_consumer import consume
+from gridview.maintenance.stream_consumer import consume
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
 from gridview.query.page import MAX_PAGE_BYTES
@@ -30,6 +29,7 @@ from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.items import raise_epoch
 from gridview.schema.store import Catalogs, read
 from gridview.support.errors import CursorExpired, InvalidRequest
+from gridview.view.block_cache import BlockCache
 from tests.support import reference
 from tests.support.containers import new_container
 from tests.support.folds import fold_all, no_poison

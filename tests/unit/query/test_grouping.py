@@ -15,6 +15,8 @@ import pytest
 from devtools.local import bulk
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.oracle import world
+from gridview.chains import blocks
+from gridview.chains.blocks import Entry
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
@@ -25,9 +27,6 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import sort_string
 from gridview.encoding.values import parse_datetime
-from gridview.index import blocks
-from gridview.index.block_cache import BlockCache
-from gridview.index.blocks import Entry
 from gridview.query import aggregate_planner, group_blocks, group_request, grouping, periods, prices
 from gridview.query.counting import grouped_counts
 from gridview.query.executor import Executor
@@ -39,6 +38,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
+from gridview.view.block_cache import BlockCache
 from tests.support.containers import new_container
 from tests.support.depth import one_of
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from gridview.chains.directory import WHOLE, Range
+from gridview.derive import sort_entries
+from gridview.derive.families import NUMBERS, TOKEN_WIDTH
 from gridview.encoding import option_ranks
 from gridview.encoding.sort_strings import SEPARATOR, SPEC_VERSION, TEXT_WIDTH, number_of
 from gridview.encoding.tokenizer import inner_words, words
 from gridview.encoding.values import parse_number
-from gridview.index import sort_entries
-from gridview.index.directory import WHOLE, Range
-from gridview.index.families import NUMBERS, TOKEN_WIDTH
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without, leaves
 from gridview.query.operators import OPERATORS, Operand

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from gridview.chains.blocks import build, entry_of
+from gridview.chains.directory import Directory
 from gridview.encoding.sort_strings import sort_string
-from gridview.index.blocks import build, entry_of
-from gridview.index.directory import Directory
 from gridview.query import planner
 from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import resolve

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gridview.index import blocks
+from gridview.chains import blocks
 from gridview.query import planner
 from gridview.query.grid_request import resolve_position
 from gridview.query.row_number import position

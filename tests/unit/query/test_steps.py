@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from gridview.query.plan import Node
-from gridview.query.reads import ReadIssue, ReadLedger
 from gridview.query.steps import (
     Ask,
     AtHand,
@@ -19,6 +18,7 @@ from gridview.query.steps import (
     side_by_side,
     tell,
 )
+from gridview.view.reads import ReadIssue, ReadLedger
 
 HERE, THERE = Node(), Node()
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridview.encoding import option_ranks, sort_strings
-from gridview.encoding.sort_strings import KeyPart
-from gridview.index import families
-from gridview.index.sort_entries import (
+from gridview.derive import families
+from gridview.derive.sort_entries import (
     UnknownSpec,
     present_sort_strings,
     sort_body,
     sort_string,
     sort_strings_of,
 )
+from gridview.encoding import option_ranks, sort_strings
+from gridview.encoding.sort_strings import KeyPart
 from gridview.query.sort_order import Keys, OrderKey, in_order, place_of
 from gridview.schema.catalog import (
     NUM,

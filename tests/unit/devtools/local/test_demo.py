@@ -12,23 +12,23 @@ import pytest
 from devtools.failure import Failure
 from devtools.local import bulk, demo
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.chains.blocks import FIRST, HEAD, Block
 from gridview.commands import issues
+from gridview.derive.families import derived_strings, families_of, has_entries, keys_of
+from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import number_of
-from gridview.index.block_cache import BlockCache
-from gridview.index.blocks import FIRST, HEAD, Block
-from gridview.index.families import derived_strings, families_of, has_entries, keys_of
-from gridview.index.sort_entries import sort_strings_of
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
 from gridview.schema.catalog import Catalog, FieldType
 from gridview.schema.documents import to_json
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
+from gridview.view.block_cache import BlockCache
 
 FEW = 450
 """Issues of a demo that is loaded three times: more than two chunks of the bulk path."""

@@ -18,13 +18,13 @@ from devtools.operate import dlq, target
 from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches, Target
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.derive.images import Poison
+from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import Collection, compared
-from gridview.index.dead_letters import DeadLetters
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.ledger import ImageVersion, Ledger
+from gridview.journal.log import Log
+from gridview.maintenance.dead_letters import DeadLetters
 from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.damage import PROJECT, TENANT, catalog_of, collection, key_of

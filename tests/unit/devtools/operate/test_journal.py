@@ -12,7 +12,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import projects
 from gridview.commands.actor import Actor, Role
 from gridview.encoding import keys
-from gridview.index.journal_log import Log
+from gridview.journal.log import Log
 
 
 @pytest.fixture

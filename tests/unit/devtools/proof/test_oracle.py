@@ -18,7 +18,7 @@ from devtools.proof.oracle.compare import Asked, Difference, Player
 from devtools.proof.oracle.plans import PLANS
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Question
-from gridview.index.directory import Directory, Range
+from gridview.chains.directory import Directory, Range
 from gridview.query import (
     aggregate_planner,
     bitmap_filter,

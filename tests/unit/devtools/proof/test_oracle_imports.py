@@ -11,10 +11,10 @@ from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.oracle import compare, imports, world
 from devtools.proof.oracle.compare import Difference
 from devtools.proof.oracle.limits import held_to
-from gridview.index import unheard
-from gridview.query.index_snapshot import IndexSnapshot
-from gridview.query.overlay import Overlay
 from gridview.query.planner import WHOLE
+from gridview.view import unheard
+from gridview.view.index_snapshot import IndexSnapshot
+from gridview.view.overlay import Overlay
 from tests.support import needs
 
 SCENARIOS = 8

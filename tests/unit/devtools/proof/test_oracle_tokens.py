@@ -12,14 +12,14 @@ import pytest
 from devtools.cli import main
 from devtools.proof.oracle import carrying, tokens
 from devtools.proof.oracle.compare import Difference
-from gridview.index import block_cache, journal_tail
-from gridview.index.blocks import Block
-from gridview.index.directory import Range
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.moves import FamilyMove
-from gridview.index.shown_versions import Shown
+from gridview.chains.blocks import Block
+from gridview.chains.directory import Range
+from gridview.journal.feed_cursors import FeedCursor
 from gridview.query import counting, grid
-from gridview.query.overlay import FamilyOverlay, Overlay
+from gridview.view import block_cache, journal_tail
+from gridview.view.moves import FamilyMove
+from gridview.view.overlay import FamilyOverlay, Overlay
+from gridview.view.shown_versions import Shown
 
 SCENARIOS = 12
 """`./dev prove` plays 2,000."""

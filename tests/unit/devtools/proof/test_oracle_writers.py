@@ -49,7 +49,7 @@ SPOILT: dict[str, Spoilt] = {
 }
 """With the scenario that found it out the last time. It is tried first, which saves the search, and no more.
 
-What becomes of a listing of several moments and of a block that was split, tests/unit/index/test_block_reader.py tells: here
+What becomes of a listing of several moments and of a block that was split, tests/unit/view/test_block_reader.py tells: here
 they are too rare to be found.
 """
 

@@ -5,9 +5,9 @@ from aws_lambda_powertools import Logger
 from gridview.api.config import CursorSource
 from gridview.api.http import Request
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.shown_versions import Shown
+from gridview.journal.feed_cursors import FeedCursor
 from gridview.support import aws, clock
+from gridview.view.shown_versions import Shown
 
 
 def carried(request: Request, source: CursorSource) -> Recent:

@@ -14,7 +14,6 @@ from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.issue_count import issues_in
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
@@ -25,6 +24,7 @@ from gridview.schema.numbering import marking
 from gridview.schema.trash import DELETED_AT, LIVING, changed_before, living, mark_of
 from gridview.support import clock
 from gridview.support.errors import Conflict, InProgress, NotFound, Unprocessable
+from gridview.view.issue_count import issues_in
 
 MAX_ISSUES = 1_000_000
 """The most issues of a project, counted by the index: while it lags, as many more may be created."""

@@ -5,21 +5,21 @@ from typing import Any
 
 from pyroaring import BitMap
 
+from gridview.chains.directory import Range
+from gridview.derive.families import tokens_family
 from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.fences import after, before
-from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader
-from gridview.index.block_reads import Want
-from gridview.index.directory import Range
-from gridview.index.families import tokens_family
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import moves_now
-from gridview.index.unfolded import Unfolded
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.support import clock
 from gridview.support.errors import Unprocessable
+from gridview.view.block_cache import BlockCache
+from gridview.view.block_reader import BlockReader
+from gridview.view.block_reads import Want
+from gridview.view.journal_tail import moves_now
+from gridview.view.unfolded import Unfolded
 
 _PAGES = 20
 """The most 1 MB pages of issues that are read for a field whose index cannot answer."""

@@ -16,7 +16,7 @@ from gridview.dynamodb.expressions import ABSENT, Item, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
-from gridview.index.journal import new_head
+from gridview.journal.items import new_head
 from gridview.schema import ids, options, project_count, restorable
 from gridview.schema.catalog import BUILTINS, HistorySetting
 from gridview.schema.deleted_projects import deletion

@@ -28,8 +28,6 @@ from gridview.encoding.attribute_values import item_size
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
-from gridview.index.issue_count import issues_in
-from gridview.index.shown_versions import Shown, ShownVersion
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Document, to_json
@@ -40,6 +38,8 @@ from gridview.schema.trash import DELETED_AT, DELETED_BY, is_restorable
 from gridview.support import clock
 from gridview.support.errors import NotReady
 from gridview.support.validation import as_integers, parse
+from gridview.view.issue_count import issues_in
+from gridview.view.shown_versions import Shown, ShownVersion
 
 MAX_TRASH_BYTES = 5_000_000
 """Of the issues of one answer. Lambda limits an answer to 6 MB."""

@@ -12,7 +12,6 @@ from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.issue_count import issues_in
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_trashed, issue_key
@@ -21,6 +20,7 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.trash import TRASHED
 from gridview.support import clock
 from gridview.support.errors import Conflict, InProgress, Unprocessable
+from gridview.view.issue_count import issues_in
 
 _ATTEMPTS = 8
 """How often a change that lost a race to another writer is tried again."""

@@ -24,10 +24,8 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED, Recent, issues_in
-from gridview.index import freshness
-from gridview.index.block_cache import BlockCache
-from gridview.index.change_members import ChangeMember, members_of
-from gridview.index.history import read_changes
+from gridview.journal.change_members import ChangeMember, members_of
+from gridview.journal.history import read_changes
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Document
@@ -51,6 +49,8 @@ from gridview.support.errors import (
     problem,
 )
 from gridview.support.validation import parse
+from gridview.view import freshness
+from gridview.view.block_cache import BlockCache
 
 MAX_AT_ONCE = 500
 """Issues that one request takes back. More are a job."""

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from gridview.chains.block_writer import BlockWriter
+from gridview.chains.blocks import Block, KeyChange
+from gridview.chains.fence_cache import Fences
+from gridview.derive.families import is_key, keys_of
+from gridview.derive.ledger import NUMBER
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.fsck.derivations import Derivations
 from gridview.fsck.issue_diff import Collection, compared
-from gridview.index.block_writer import BlockWriter
-from gridview.index.blocks import Block, KeyChange
-from gridview.index.families import is_key, keys_of
-from gridview.index.fence_cache import Fences
-from gridview.index.journal import Head
-from gridview.index.journal_log import Log
-from gridview.index.ledger import NUMBER
+from gridview.journal.items import Head
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads

@@ -14,6 +14,10 @@ from typing import NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains import blocks
+from gridview.chains.blocks import FIRST, HEAD, Block, Unreadable
+from gridview.derive.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
+from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -22,10 +26,6 @@ from gridview.encoding.sort_strings import body_of, issue_number, sort_string
 from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
-from gridview.index import blocks
-from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
-from gridview.index.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
-from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog, Field, gets_entries
 from gridview.schema.generations import order_id
 from gridview.support import clock

@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from gridview.chains import blocks
+from gridview.chains.block_writer import BlockWriter, Replay, fence_of, unchanged
+from gridview.chains.blocks import FIRST, HEAD, Block, Unreadable
+from gridview.chains.fence_cache import Fences
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, Write, delete, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index import blocks
-from gridview.index.block_writer import BlockWriter, Replay, fence_of, unchanged
-from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
-from gridview.index.fence_cache import Fences
-from gridview.index.fold import keys_of_members
-from gridview.index.journal import Head
-from gridview.index.journal_log import Log
+from gridview.journal.fold import keys_of_members
+from gridview.journal.items import Head
+from gridview.journal.log import Log
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
 

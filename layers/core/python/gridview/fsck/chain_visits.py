@@ -10,6 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple
 
+from gridview.chains.block_writer import Impassable
+from gridview.chains.blocks import Unreadable
+from gridview.chains.fence_cache import Fences
+from gridview.derive.families import families_of
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check, journal_check
@@ -29,12 +33,8 @@ from gridview.fsck.progress import (
     Visit,
 )
 from gridview.fsck.repairs import TOGETHER, Repairs
-from gridview.index.block_writer import Impassable
-from gridview.index.blocks import Unreadable
-from gridview.index.families import families_of
-from gridview.index.fence_cache import Fences
-from gridview.index.journal import Listing
-from gridview.index.journal_log import Log
+from gridview.journal.items import Listing
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import DefinitionsMissing, require_deleted
 from gridview.support import clock

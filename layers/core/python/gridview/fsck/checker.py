@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+from gridview.chains.blocks import Unreadable
+from gridview.derive.images import Underivable
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -21,10 +23,8 @@ from gridview.fsck.issue_diff import LEFT_ALONE, Collection, Difference, Differe
 from gridview.fsck.progress import RESTLESS, Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.fsck.walks import IssueWalk, WalkStep, collections
-from gridview.index.blocks import Unreadable
-from gridview.index.committer import Superseded
-from gridview.index.images import Underivable
-from gridview.index.journal_log import Log
+from gridview.journal.committer import Superseded
+from gridview.journal.log import Log
 from gridview.schema.store import DefinitionsMissing
 from gridview.schema.trash import is_trashed
 from gridview.support import clock

@@ -3,12 +3,12 @@
 from threading import Lock
 from typing import NamedTuple
 
+from gridview.derive.families import families_of
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check
-from gridview.index.families import families_of
-from gridview.index.journal import Head
-from gridview.index.journal_log import Log
+from gridview.journal.items import Head
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import DefinitionsMissing, read_kept

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from gridview.chains.blocks import Block
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
-from gridview.index.blocks import Block
-from gridview.index.journal import FamilyChange, JournalItem
-from gridview.index.ledger import Ledger
+from gridview.journal.items import FamilyChange, JournalItem
 
 
 class Derivations:

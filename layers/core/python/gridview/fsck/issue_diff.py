@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from gridview.derive.families import TOKENS_SUFFIX, has_entries, tokens_family, with_entries
+from gridview.derive.images import Image, Underivable, target_of
+from gridview.derive.ledger import Ledger
+from gridview.derive.sort_entries import UnknownSpec, present_sort_strings
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
-from gridview.index.families import TOKENS_SUFFIX, has_entries, tokens_family, with_entries
-from gridview.index.images import Image, Underivable, target_of
-from gridview.index.journal import Head, JournalItem
-from gridview.index.ledger import Ledger
-from gridview.index.sort_entries import UnknownSpec, present_sort_strings
+from gridview.journal.items import Head, JournalItem
 from gridview.schema.catalog import Catalog, Order
 from gridview.schema.generations import IndexState
 from gridview.schema.trash import is_trashed

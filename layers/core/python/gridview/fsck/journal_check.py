@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gridview.fsck.issue_diff import Difference, DifferenceKind
-from gridview.index.journal import EXPIRES_DAYS, Head, JournalItem, Listing
+from gridview.journal.items import EXPIRES_DAYS, Head, JournalItem, Listing
 
 LATE = 1_800.0
 """Seconds after which whoever took a number, and the fold that waits for the longest pace, have had their time: twice as long."""

@@ -10,18 +10,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from gridview.derive.families import with_entries
+from gridview.derive.images import Underivable, target_of
+from gridview.derive.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Telling, left_behind
+from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import LEFT_ALONE, Collection, compared, is_entry
-from gridview.index.committer import Superseded, settled
-from gridview.index.families import with_entries
-from gridview.index.images import Underivable, target_of
-from gridview.index.journal_log import Log
-from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Telling, left_behind
-from gridview.index.maintainer import Work, carry_out, current_catalog
-from gridview.index.sort_entries import UnknownSpec
+from gridview.journal.committer import Superseded, settled
+from gridview.journal.log import Log
+from gridview.journal.maintainer import Work, carry_out, current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
 from gridview.schema.trash import KEPT_DAYS, LIVING, TRASHED, is_trashed

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+from gridview.chains.block_writer import remove_family
+from gridview.chains.fence_cache import Fences
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.repair import mend_all
-from gridview.index.block_writer import remove_family
-from gridview.index.fence_cache import Fences
-from gridview.index.fold import fold
-from gridview.index.images import Poison
-from gridview.index.journal_log import Log
-from gridview.index.maintainer import current_catalog
+from gridview.journal.fold import fold
+from gridview.journal.log import Log
+from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support import clock

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED
 from gridview.encoding.json_codec import dumps, size_in_response
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.feed_positions import FeedPosition
-from gridview.index.journal_log import Log
+from gridview.journal.feed_cursors import FeedCursor
+from gridview.journal.feed_positions import FeedPosition
+from gridview.journal.log import Log
 from gridview.live.feed import FeedPage, end_of, read_changes
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.row_moves import Unjudged, moves_of

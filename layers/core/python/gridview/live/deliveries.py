@@ -20,9 +20,9 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
 from gridview.encoding.values import datetime_json
-from gridview.index.feed_positions import FeedPosition
-from gridview.index.history import read_changes as read_history
-from gridview.index.journal_log import Log
+from gridview.journal.feed_positions import FeedPosition
+from gridview.journal.history import read_changes as read_history
+from gridview.journal.log import Log
 from gridview.live.feed import FeedPage, end_of, read_changes
 from gridview.live.followed_rows import RowMove
 from gridview.live.messages import body_of, tells_nothing

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from gridview.derive.images import projects_in
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.images import projects_in
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import clock

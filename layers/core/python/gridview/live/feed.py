@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gridview.dynamodb.table import Table
-from gridview.index.feed_positions import FeedPosition, tellings_from
-from gridview.index.gaps import first_missing, overdue
-from gridview.index.history import read_changes as read_history
-from gridview.index.journal import Head, JournalItem
-from gridview.index.journal_log import Log
+from gridview.journal.feed_positions import FeedPosition, tellings_from
+from gridview.journal.gaps import first_missing, overdue
+from gridview.journal.history import read_changes as read_history
+from gridview.journal.items import Head, JournalItem
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import FEED_DAYS, Change
 from gridview.schema.store import Catalogs

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, Self
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.values import datetime_json
-from gridview.index.feed_positions import FeedPosition
+from gridview.journal.feed_positions import FeedPosition
 from gridview.live.retries import next_delay, rest
 from gridview.schema.history import FEED_DAYS
 from gridview.support import clock

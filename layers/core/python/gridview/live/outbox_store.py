@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, delete, put, revision_is
+from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.partitions import remove_partition
 from gridview.live.outbox import Delivery, Outbox, lane_of, sort_key_of
 from gridview.schema.jobs import Hint
 from gridview.schema.leases import LEASE

@@ -11,8 +11,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
-from gridview.index.feed_cursors import FeedCursor
-from gridview.index.feed_positions import SAME_SECONDS, FeedPosition
+from gridview.journal.feed_cursors import FeedCursor
+from gridview.journal.feed_positions import SAME_SECONDS, FeedPosition
 from gridview.live import changes as live_changes
 from gridview.live.asked_rows import asked_rows
 from gridview.live.feed import FeedPage

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Final
 
 from gridview.dynamodb.table import Table
-from gridview.index.feed_cursors import FeedCursor
+from gridview.journal.feed_cursors import FeedCursor
 from gridview.live import changes as live_changes
 from gridview.live.push_pages import Listener, PushPage, PushPages, Sendable
 from gridview.live.push_shares import Share

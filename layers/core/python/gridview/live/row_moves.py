@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
+from gridview.derive.images import NOT_AN_ISSUE
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.history import changes_behind
-from gridview.index.images import NOT_AN_ISSUE
+from gridview.journal.history import changes_behind
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.images import CREATED, Course
 from gridview.schema.catalog import Catalog, UnknownOption

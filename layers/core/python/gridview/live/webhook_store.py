@@ -16,8 +16,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import loads
 from gridview.encoding.seals import Seals
-from gridview.index.history import read_changes as read_history
-from gridview.index.journal_log import Log
+from gridview.journal.history import read_changes as read_history
+from gridview.journal.log import Log
 from gridview.live.feed import end_of
 from gridview.live.frozen_views import columns_of, frozen
 from gridview.live.outbox import new_outbox

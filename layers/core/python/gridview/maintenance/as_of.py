@@ -13,7 +13,7 @@ from typing import Any
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.history import whole
+from gridview.journal.history import whole
 from gridview.schema.documents import Document, values_of
 from gridview.schema.history import Change
 from gridview.schema.trash import SET_BY_A_DELETE, is_trashed, living

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from gridview.derive.images import projects_in
 from gridview.dynamodb.table import Table
-from gridview.index.gaps import Gaps
-from gridview.index.images import projects_in
-from gridview.index.journal import Head
-from gridview.index.journal_log import Log
+from gridview.journal.gaps import Gaps
+from gridview.journal.items import Head
+from gridview.journal.log import Log
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import clock

@@ -6,13 +6,13 @@ A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offe
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gridview.chains.fence_cache import Fences
+from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.index.fence_cache import Fences
-from gridview.index.fold import MOST, fold
-from gridview.index.images import Poison
-from gridview.index.journal import Head
-from gridview.index.journal_log import Log
-from gridview.index.maintainer import current_catalog
+from gridview.journal.fold import MOST, fold
+from gridview.journal.items import Head
+from gridview.journal.log import Log
+from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.leases import LEASE, RETRY

@@ -17,16 +17,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from gridview.chains.block_writer import remove_family
+from gridview.chains.blocks import Unreadable
+from gridview.chains.fence_cache import Fences
+from gridview.derive.families import NUMBERS, TOKENS_SUFFIX
+from gridview.derive.images import Poison
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Write, delete, put, version_is
+from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.block_writer import remove_family
-from gridview.index.blocks import Unreadable
-from gridview.index.families import NUMBERS, TOKENS_SUFFIX
-from gridview.index.fence_cache import Fences
-from gridview.index.images import Poison
-from gridview.index.partitions import remove_partition
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes

@@ -17,8 +17,6 @@ from gridview.commands.jobs import refusals_item
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import BATCH_GET, Table
 from gridview.encoding import keys
-from gridview.index import freshness
-from gridview.index.block_cache import BlockCache
 from gridview.maintenance.bulk_place import Again, Begun, BulkPlace, Chunk, chunks_of
 from gridview.maintenance.job_line import HeldJob
 from gridview.schema.leases import RETRY
@@ -26,6 +24,8 @@ from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock
 from gridview.support.errors import NotFound, RequestError, TooManyWrites, problem
+from gridview.view import freshness
+from gridview.view.block_cache import BlockCache
 
 BATCH = BATCH_GET
 """Issues between two checkpoints: one BatchGetItem."""

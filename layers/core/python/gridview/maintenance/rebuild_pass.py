@@ -2,6 +2,11 @@
 
 from collections.abc import Callable, Container, Iterator, Sequence
 
+from gridview.chains.blocks import Block
+from gridview.chains.fence_cache import Fences
+from gridview.derive.families import NUMBERS
+from gridview.derive.images import Image, Poison, Underivable
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
@@ -9,14 +14,9 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
-from gridview.index import maintainer
-from gridview.index.blocks import Block
-from gridview.index.committer import Superseded
-from gridview.index.families import NUMBERS
-from gridview.index.fence_cache import Fences
-from gridview.index.images import Image, Poison, Underivable
-from gridview.index.ledger import Ledger
-from gridview.index.maintainer import Subject, current_catalog
+from gridview.journal import maintainer
+from gridview.journal.committer import Superseded
+from gridview.journal.maintainer import Subject, current_catalog
 from gridview.maintenance.removal import remove_histories
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, require_deleted

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from gridview.dynamodb.partitions import AT_ONCE, remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.partitions import AT_ONCE, remove_partition
 from gridview.schema.change_entries import activity_entries
 from gridview.support.concurrency import in_threads
 

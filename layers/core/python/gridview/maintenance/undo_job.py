@@ -15,7 +15,7 @@ from gridview.commands.undo import TakenBack, UndoOrder
 from gridview.commands.undo_decision import Undo
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
-from gridview.index.change_members import ChangeMember, members_of
+from gridview.journal.change_members import ChangeMember, members_of
 from gridview.maintenance.bulk_place import Begun
 from gridview.maintenance.job_line import HeldJob
 from gridview.maintenance.numbered_turn import NumberedTurn, Outcome

@@ -5,9 +5,9 @@ from typing import NoReturn, Protocol, TypeVar
 
 from pyroaring import BitMap
 
-from gridview.index.blocks import Entry
-from gridview.index.directory import Directory
-from gridview.index.families import NUMBERS
+from gridview.chains.blocks import Entry
+from gridview.chains.directory import Directory
+from gridview.derive.families import NUMBERS
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span

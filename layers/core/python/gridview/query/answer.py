@@ -8,24 +8,24 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent, issues_in, number_in
 from gridview.encoding.cursors import Cursors
-from gridview.index.block_cache import BlockCache
-from gridview.index.feed_cursors import AHEAD_SECONDS, FeedCursor
-from gridview.index.feed_positions import SAME_SECONDS, FeedPosition
-from gridview.index.freshness import Lag
-from gridview.index.moves import Unheard
-from gridview.index.shown_versions import Shown
-from gridview.index.unheard import SETTLED
+from gridview.journal.feed_cursors import AHEAD_SECONDS, FeedCursor
+from gridview.journal.feed_positions import SAME_SECONDS, FeedPosition
 from gridview.query import planner
 from gridview.query.counted import Counted, Decides, always
 from gridview.query.executor import Executor, LaidAnew
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
-from gridview.query.reads import ReadEpoch, ReadFreshness, ReadRecent, ReadUnheard
 from gridview.query.steps import Ask, Steps, ask, ask_all, side_by_side, tell
 from gridview.query.trace import Facts
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.support import clock
+from gridview.view.block_cache import BlockCache
+from gridview.view.freshness import Lag
+from gridview.view.moves import Unheard
+from gridview.view.reads import ReadEpoch, ReadFreshness, ReadRecent, ReadUnheard
+from gridview.view.shown_versions import Shown
+from gridview.view.unheard import SETTLED
 
 Result = TypeVar("Result")
 

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Entry
+from gridview.chains.directory import Directory, Range, members_in
+from gridview.derive.families import NUMBERS
 from gridview.encoding.fences import body_between
 from gridview.encoding.sort_strings import NUMBER_WIDTH
-from gridview.index.block_reads import Want
-from gridview.index.blocks import Entry
-from gridview.index.directory import Directory, Range, members_in
-from gridview.index.families import NUMBERS
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
 from gridview.query.predicates import Every, Filter, Not, Predicate, Some
-from gridview.query.reads import Snapshot
 from gridview.query.remedies import Remedy, decide, index_field
 from gridview.schema.catalog import Catalog
+from gridview.view.block_reads import Want
+from gridview.view.reads import Snapshot
 
 Directories = Mapping[str, Directory]
 

@@ -2,13 +2,13 @@
 
 from pyroaring import BitMap
 
-from gridview.index.block_reads import Want
 from gridview.query import planner
 from gridview.query.bitmap_filter import Judged
 from gridview.query.page import projection
 from gridview.query.plan import BitmapScan, Recheck
-from gridview.query.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 from gridview.query.steps import Ask, Steps, ask_all, tell
+from gridview.view.block_reads import Want
+from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
 
 def bitmap_scan(scan: BitmapScan, snapshot: Snapshot, *, beside: Ask | None = None) -> Steps[Judged]:

@@ -12,10 +12,10 @@ from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import MAX_LIMIT
 from gridview.query.page import Row, Rows, add_rows, judged, page_paths, projection
 from gridview.query.plan import BucketScan, GridPage, Node, RestScan
-from gridview.query.reads import Documents, Listed, ReadBlocks, ReadDocuments, ReadRange
 from gridview.query.sort_order import Place, Spot, bound_at, in_order, rows_before
 from gridview.query.steps import Steps, ask, rounds_taken, tell
 from gridview.schema.catalog import Catalog
+from gridview.view.reads import Documents, Listed, ReadBlocks, ReadDocuments, ReadRange
 
 
 class TooManyTies(NamedTuple):

@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Block, Entry
+from gridview.chains.directory import Directory, range_of
+from gridview.derive.families import NUMBERS
+from gridview.derive.sort_entries import present_sort_strings
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import sort_string
-from gridview.index.block_reads import Want
-from gridview.index.blocks import Block, Entry
-from gridview.index.directory import Directory, range_of
-from gridview.index.families import NUMBERS
-from gridview.index.sort_entries import present_sort_strings
 from gridview.query.buckets import Bucket, BucketOrder, TieGroup
-from gridview.query.reads import Snapshot
 from gridview.query.sort_order import Spot
+from gridview.view.block_reads import Want
+from gridview.view.reads import Snapshot
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Block, Entry
+from gridview.chains.directory import Directory
 from gridview.encoding.sort_strings import (
     NUMBER_WIDTH,
     SEPARATOR,
@@ -23,8 +25,6 @@ from gridview.encoding.sort_strings import (
     number_of,
     sort_string,
 )
-from gridview.index.blocks import Block, Entry
-from gridview.index.directory import Directory
 from gridview.query.sort_order import Keys, Place, Spot
 
 _INSIDE_A_BODY = re.compile(rf"{SEPARATOR}[0-9]{{{NUMBER_WIDTH}}}\Z")

@@ -15,8 +15,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
-from gridview.index.history import read_changes, whole
-from gridview.index.shown_versions import Shown, ShownVersion
+from gridview.journal.history import read_changes, whole
 from gridview.query import change_request
 from gridview.query.activity_pages import PageStart, read_back
 from gridview.schema.catalog import Catalog
@@ -26,6 +25,7 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.history import Change, event_json, floor_of
 from gridview.schema.ids import MAX_COMMENT_ID
 from gridview.support import clock
+from gridview.view.shown_versions import Shown, ShownVersion
 
 _EXAMINED = 500
 """Entries of the activity after which a page ends, whatever its filters have left of them: some 20 read units."""

@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Entry
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import issue_number
-from gridview.index.blocks import Entry
-from gridview.index.families import NUMBERS
-from gridview.index.feed_cursors import MAX_AHEAD
-from gridview.index.journal import IssueChange, JournalItem
-from gridview.index.moves import FamilyMoves, Logged
-from gridview.index.shown_versions import TAKEN_IN, Shown, ShownVersion, beyond
+from gridview.journal.feed_cursors import MAX_AHEAD
+from gridview.journal.items import IssueChange, JournalItem
 from gridview.query.group_blocks import is_plain
-from gridview.query.overlay import Overlay, was_read
 from gridview.query.plan import BitmapScan, FullScan, Node, Recheck, TopN
-from gridview.query.reads import Documents, Listed, ReadDocuments, ReadIssue, ReadRange, ReadRanges
 from gridview.query.steps import Ask
 from gridview.schema.catalog import Catalog, FieldOrder
 from gridview.support import clock
+from gridview.view.moves import FamilyMoves, Logged
+from gridview.view.overlay import Overlay, was_read
+from gridview.view.reads import Documents, Listed, ReadDocuments, ReadIssue, ReadRange, ReadRanges
+from gridview.view.shown_versions import TAKEN_IN, Shown, ShownVersion, beyond
 
 Decides = Callable[[Node], bool]
 """Whether what a node reads decides what is counted."""

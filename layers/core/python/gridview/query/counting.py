@@ -9,8 +9,6 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
-from gridview.index.block_cache import BlockCache
-from gridview.index.shown_versions import Shown
 from gridview.query import aggregate_planner, grouping, summary
 from gridview.query.answer import carried_out
 from gridview.query.grid import MAX_RESPONSE_BYTES
@@ -21,6 +19,8 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.support import clock
 from gridview.support.errors import CursorExpired
+from gridview.view.block_cache import BlockCache
+from gridview.view.shown_versions import Shown
 
 _CURSOR_VERSION = 1
 

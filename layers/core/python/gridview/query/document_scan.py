@@ -8,10 +8,10 @@ from gridview.dynamodb.expressions import Bound, Item
 from gridview.encoding.sort_strings import issue_number
 from gridview.query.page import projection
 from gridview.query.plan import Node
-from gridview.query.reads import ReadDocuments, ReadRanges
 from gridview.query.remedies import refused
 from gridview.query.steps import Steps, ask, tell
 from gridview.schema.catalog import Field
+from gridview.view.reads import ReadDocuments, ReadRanges
 
 _RANGES = 16
 """Ranges of issue numbers: as many as calls run side by side."""

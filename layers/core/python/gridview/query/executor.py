@@ -8,25 +8,32 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Condition, Item, Key
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
-from gridview.index import freshness
-from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader
-from gridview.index.journal_log import Log
-from gridview.index.journal_tail import recent_moves, tail_of
-from gridview.index.ledger import Ledger
-from gridview.index.moves import Logged, Move, move_of
-from gridview.index.shown_versions import Shown, ShownVersion
-from gridview.index.unheard import unheard
+from gridview.journal.log import Log
 from gridview.query.counted import Counted, Decides, Seen, always
-from gridview.query.index_snapshot import IndexSnapshot
-from gridview.query.overlay import NOTHING, Overlay
 from gridview.query.plan import Node
-from gridview.query.reads import (
+from gridview.query.steps import Ask, AtHand, Steps, Tell
+from gridview.query.trace import Trace, Usage
+from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import get_issue
+from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.schema.trash import DELETED_BY, is_trashed, living
+from gridview.support import clock
+from gridview.support.concurrency import in_context
+from gridview.support.errors import Overloaded
+from gridview.view import freshness
+from gridview.view.block_cache import BlockCache
+from gridview.view.block_reader import BlockReader
+from gridview.view.index_snapshot import IndexSnapshot
+from gridview.view.journal_tail import recent_moves, tail_of
+from gridview.view.moves import Logged, Move, move_of
+from gridview.view.overlay import NOTHING, Overlay
+from gridview.view.reads import (
     Documents,
     Listed,
     Paths,
@@ -42,15 +49,8 @@ from gridview.query.reads import (
     ReadRecent,
     ReadUnheard,
 )
-from gridview.query.steps import Ask, AtHand, Steps, Tell
-from gridview.query.trace import Trace, Usage
-from gridview.schema.catalog import Catalog
-from gridview.schema.document_store import get_issue
-from gridview.schema.epoch import CONFIRMED, EpochCheck
-from gridview.schema.trash import DELETED_BY, is_trashed, living
-from gridview.support import clock
-from gridview.support.concurrency import in_context
-from gridview.support.errors import Overloaded
+from gridview.view.shown_versions import Shown, ShownVersion
+from gridview.view.unheard import unheard
 
 Result = TypeVar("Result")
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gridview.dynamodb.metering import Meter
-from gridview.index.moves import Unheard
 from gridview.query import plan
 from gridview.query.grid_request import in_words
 from gridview.query.plan import Node
 from gridview.query.trace import Facts, Trace
+from gridview.view.moves import Unheard
 
 
 def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Meter) -> dict[str, Any]:

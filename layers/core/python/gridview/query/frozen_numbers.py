@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 from pyroaring import BitMap
 
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
-from gridview.index.block_cache import BlockCache
-from gridview.index.block_reads import Want
-from gridview.index.families import NUMBERS
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Judged, Selection
@@ -26,13 +24,15 @@ from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import DirectoryScan, FullScan, Node
 from gridview.query.predicates import Filter
-from gridview.query.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 from gridview.query.sort_order import Keys, OrderKey, RowRange, in_order, place_of
 from gridview.query.steps import Steps, ask, ask_directories
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.support.concurrency import chunked
 from gridview.support.errors import RequestError
+from gridview.view.block_cache import BlockCache
+from gridview.view.block_reads import Want
+from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
 BUCKETS_AT_ONCE = 256
 """Buckets of an order whose sets are read in one round, until the last row is reached."""

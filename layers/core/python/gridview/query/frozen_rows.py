@@ -17,7 +17,6 @@ from pyroaring import BitMap
 
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
-from gridview.index.block_cache import BlockCache
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Selection
@@ -30,12 +29,13 @@ from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import DirectoryScan, FullScan, Node
 from gridview.query.predicates import Filter
-from gridview.query.reads import Documents, ReadDocuments
 from gridview.query.sort_order import Keys, in_order, place_of
 from gridview.query.steps import Steps, ask, ask_directories
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.support.concurrency import chunked
+from gridview.view.block_cache import BlockCache
+from gridview.view.reads import Documents, ReadDocuments
 
 Numbers: TypeAlias = "array[int]"
 """Issue numbers in the order of rows, four bytes each."""

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 
 from pyroaring import BitMap
 
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
-from gridview.index.block_reads import Want
-from gridview.index.families import NUMBERS
 from gridview.query.document_scan import in_ranges
 from gridview.query.plan import FullScan
 from gridview.query.predicates import Filter
-from gridview.query.reads import ReadBlocks, Snapshot
 from gridview.query.sort_order import Keys, Place, in_order, place_of
 from gridview.query.steps import Steps, ask, tell
+from gridview.view.block_reads import Want
+from gridview.view.reads import ReadBlocks, Snapshot
 
 
 def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:

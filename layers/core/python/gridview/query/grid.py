@@ -10,8 +10,6 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
-from gridview.index.block_cache import BlockCache
-from gridview.index.shown_versions import Shown
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.counted import never, of_a_page
@@ -26,6 +24,8 @@ from gridview.schema.documents import to_json
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.support import clock
 from gridview.support.errors import CursorExpired
+from gridview.view.block_cache import BlockCache
+from gridview.view.shown_versions import Shown
 
 MAX_RESPONSE_BYTES = 6_000_000
 """Of the rows of one answer as Lambda counts them, which gives out at most 6 MiB."""

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import FIRST, Entry
+from gridview.chains.directory import range_of
+from gridview.derive.families import NUMBERS, tokens_family
 from gridview.encoding import sort_strings
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT_WIDTH
-from gridview.index.block_reads import Want
-from gridview.index.blocks import FIRST, Entry
-from gridview.index.directory import range_of
-from gridview.index.families import NUMBERS, tokens_family
 from gridview.query import periods
 from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, GroupPlace, of_period
 from gridview.query.operators import body as body_of_value
 from gridview.schema.catalog import NUM, Field, FieldType, Option
+from gridview.view.block_reads import Want
 
 _SECOND_YEAR, _LAST_YEAR = "0002", "9999"
 """Between them an instant has a place in every zone's calendar as Python knows it."""

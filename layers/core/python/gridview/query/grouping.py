@@ -19,12 +19,11 @@ from typing import Any, NamedTuple, Protocol
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Entry
+from gridview.chains.directory import Directory, range_of
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import body_of, number_of
-from gridview.index.block_reads import Want
-from gridview.index.blocks import Entry
-from gridview.index.directory import Directory, range_of
-from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import (
@@ -42,9 +41,10 @@ from gridview.query.group_blocks import (
 from gridview.query.group_request import Group, GroupPlace, GroupsQuery, Member, Reached, grouped
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Node, Said
-from gridview.query.reads import ReadBlocks, ReadDocuments, Snapshot
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
 from gridview.schema.formats import value_json
+from gridview.view.block_reads import Want
+from gridview.view.reads import ReadBlocks, ReadDocuments, Snapshot
 
 _SPELLINGS = 8
 """Issues of a group that are asked how its value is spelled, when the first one has another value by now."""

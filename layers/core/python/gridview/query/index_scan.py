@@ -16,10 +16,10 @@ from gridview.query import bucket_scan, planner
 from gridview.query.bucket_walk import KnownBuckets
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows, fills_a_page, page_paths, rows_of
 from gridview.query.plan import GridPage, IndexScan, NumberScan
-from gridview.query.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot, bound_behind, further
 from gridview.query.sort_order import Place, Spot, bound_at
 from gridview.query.steps import Ask, Steps, ask, ask_all, tell, to_read
 from gridview.schema.catalog import Catalog
+from gridview.view.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot, bound_behind, further
 
 
 def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:

@@ -12,14 +12,14 @@ from enum import Enum
 from math import ceil, floor
 from typing import Any, NamedTuple
 
+from gridview.chains.blocks import FIRST
+from gridview.chains.directory import WHOLE, Range
+from gridview.derive.families import NUMBERS, TOKEN_WIDTH, TOKENS_SUFFIX
+from gridview.derive.sort_entries import SPECS
 from gridview.encoding import sort_strings
 from gridview.encoding.fences import after, before
 from gridview.encoding.sort_strings import NUMBER_WIDTH, SPEC_VERSION, TEXT_WIDTH
 from gridview.encoding.tokenizer import folded, inner_words, words
-from gridview.index.blocks import FIRST
-from gridview.index.directory import WHOLE, Range
-from gridview.index.families import NUMBERS, TOKEN_WIDTH, TOKENS_SUFFIX
-from gridview.index.sort_entries import SPECS
 from gridview.schema.catalog import NUM, Field, FieldOrder, FieldType
 
 

@@ -11,9 +11,9 @@ from enum import Enum
 from functools import lru_cache, partial
 from typing import Any
 
+from gridview.derive import sort_entries
 from gridview.encoding import sort_strings
 from gridview.encoding.tokenizer import REMEMBERED, folded, words
-from gridview.index import sort_entries
 from gridview.query import key_ranges
 from gridview.query.key_ranges import Access, AccessOf, Asked
 from gridview.schema.catalog import Field, FieldType

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from gridview.derive.sort_entries import present_sort_strings
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.attribute_values import item_size
 from gridview.encoding.sort_strings import sort_string
-from gridview.index.sort_entries import present_sort_strings
 from gridview.query.grid_request import GridQuery
 from gridview.query.plan import GridPage
 from gridview.query.predicates import Filter
-from gridview.query.reads import Documents, Paths, ReadDocuments
 from gridview.query.sort_order import Keys, Place, Spot, rows_before
 from gridview.query.steps import Steps, ask
 from gridview.schema.catalog import Catalog, Field
+from gridview.view.reads import Documents, Paths, ReadDocuments
 
 MAX_PAGE_BYTES = 5_000_000
 """Of the rows of one answer."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pyroaring import BitMap
 
-from gridview.index.families import NUMBERS
+from gridview.derive.families import NUMBERS
 from gridview.query import planner
 from gridview.query.bitmap_filter import Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck
@@ -33,7 +33,6 @@ from gridview.query.plan import (
     TopN,
     Total,
 )
-from gridview.query.reads import Documents, ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
 from gridview.query.sort_order import in_order, place_of
 from gridview.query.steps import (
     Ask,
@@ -46,6 +45,7 @@ from gridview.query.steps import (
     to_read,
 )
 from gridview.schema.catalog import Catalog
+from gridview.view.reads import Documents, ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
 
 
 def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from pyroaring import BitMap
 
-from gridview.index.directory import Directory, Range
-from gridview.index.families import NUMBERS, has_entries
+from gridview.chains.directory import Directory, Range
+from gridview.derive.families import NUMBERS, has_entries
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bucket_walk import Ahead, KnownBuckets
@@ -50,12 +50,12 @@ from gridview.query.plan import (
     UnheardRead,
 )
 from gridview.query.predicates import Filter
-from gridview.query.reads import Snapshot
 from gridview.query.remedies import define_index, refused
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import RequestError, Unprocessable
+from gridview.view.reads import Snapshot
 
 WHOLE = 10_000
 """Issues that a project may have to be read whole."""

@@ -12,15 +12,13 @@ from typing import Any
 
 from pyroaring import BitMap
 
+from gridview.chains.directory import Range
+from gridview.derive.families import NUMBERS
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
 from gridview.encoding.sort_strings import body_of, sort_string
-from gridview.index.block_cache import BlockCache
-from gridview.index.directory import Range
-from gridview.index.families import NUMBERS
-from gridview.index.ledger import Ledger
-from gridview.index.shown_versions import Shown
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Judged, Selection
@@ -33,7 +31,12 @@ from gridview.query.grid_request import PositionQuery
 from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
-from gridview.query.reads import (
+from gridview.query.sort_order import Spot, in_order, place_of, rows_before
+from gridview.query.steps import Ask, Steps, ask, ask_directories, side_by_side, tell
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.view.block_cache import BlockCache
+from gridview.view.reads import (
     Documents,
     ReadBlocks,
     ReadDocuments,
@@ -41,10 +44,7 @@ from gridview.query.reads import (
     ReadLedger,
     Snapshot,
 )
-from gridview.query.sort_order import Spot, in_order, place_of, rows_before
-from gridview.query.steps import Ask, Steps, ask, ask_directories, side_by_side, tell
-from gridview.schema.catalog import Catalog
-from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.view.shown_versions import Shown
 
 
 def position(

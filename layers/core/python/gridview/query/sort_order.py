@@ -9,9 +9,9 @@ from functools import cmp_to_key
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from gridview.derive.sort_entries import sort_body
 from gridview.dynamodb.expressions import Bound
 from gridview.encoding import sort_strings
-from gridview.index.sort_entries import sort_body
 from gridview.schema.catalog import NUM, Field, Order
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from gridview.query.plan import DirectoryScan, Node
-from gridview.query.reads import Read, ReadDirectories, Snapshot
+from gridview.view.reads import Read, ReadDirectories, Snapshot
 
 Result = TypeVar("Result")
 

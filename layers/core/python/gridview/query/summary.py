@@ -13,18 +13,16 @@ from typing import Any, NamedTuple, Protocol
 
 from pyroaring import BitMap
 
+from gridview.chains.directory import Directory
+from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
-from gridview.index.block_reads import Want
-from gridview.index.directory import Directory
-from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Said
-from gridview.query.reads import Listed, ReadBlocks, ReadDocuments, ReadRange, Snapshot, further
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
 from gridview.query.summary_columns import (
     Column,
@@ -38,6 +36,8 @@ from gridview.query.summary_request import (
     SummaryQuery,
     of_values,
 )
+from gridview.view.block_reads import Want
+from gridview.view.reads import Listed, ReadBlocks, ReadDocuments, ReadRange, Snapshot, further
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

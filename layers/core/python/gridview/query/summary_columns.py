@@ -8,16 +8,14 @@ from typing import Any, NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.chains.blocks import Entry
+from gridview.chains.directory import Directory, range_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.option_ranks import RANK_WIDTH
 from gridview.encoding.sort_strings import SEPARATOR, TEXT_WIDTH, body_of, folded_text, number_of
-from gridview.index.block_reads import Want
-from gridview.index.blocks import Entry
-from gridview.index.directory import Directory, range_of
 from gridview.query.bitmap_filter import Judged
 from gridview.query.group_blocks import is_indexed, is_plain, keys_of, stored_value, tokens_of, valued_family
 from gridview.query.operators import body as body_of_value
-from gridview.query.reads import Snapshot
 from gridview.query.summary_request import (
     FieldAnswer,
     FieldSummary,
@@ -29,6 +27,8 @@ from gridview.query.summary_request import (
 )
 from gridview.schema.catalog import NUM, FieldType
 from gridview.schema.formats import value_json
+from gridview.view.block_reads import Want
+from gridview.view.reads import Snapshot
 
 _SPELLINGS = 8
 """Issues that are asked how a value is spelled, when the first one has another value by now."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridview.index.block_reads import Reads
 from gridview.query.plan import Node
+from gridview.view.block_reads import Reads
 
 Facts = Mapping[str, Any]
 

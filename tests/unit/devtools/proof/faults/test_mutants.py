@@ -23,13 +23,13 @@ HOLDS_NO_RULE = {
     "gridview.commands.requests": "the models of bodies",
     "gridview.dynamodb.client": "the connection and its settings",
     "gridview.dynamodb.errors": "names of errors",
-    "gridview.index.block_reads": "plain values",
-    "gridview.index.dead_letters": "one call of a queue",
+    "gridview.view.block_reads": "plain values",
+    "gridview.maintenance.dead_letters": "one call of a queue",
     "gridview.live.change_requests": "the models of bodies",
     "gridview.maintenance.job_queue": "one call of a queue",
     "gridview.query.plan": "plain values, and their sentences",
     "gridview.query.prices": "plain values",
-    "gridview.query.reads": "plain values",
+    "gridview.view.reads": "plain values",
     "gridview.query.trace": "plain values",
     "gridview.support.aws": "the making of clients",
     "gridview.support.backoff": "a pause of random length: nothing but time differs",
@@ -92,10 +92,10 @@ def test_a_mutant_that_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) ->
     assert by_tests.played > 1
 
 
-@pytest.mark.parametrize("by", ["stream", "tests/unit/index/test_stream_consumer.py"])
+@pytest.mark.parametrize("by", ["stream", "tests/unit/maintenance/test_stream_consumer.py"])
 def test_a_mutant_that_only_stumbles_lives(monkeypatch: pytest.MonkeyPatch, by: str) -> None:
     monkeypatch.setattr(judging, "MOST_SCENARIOS", 5)
-    broken = Mutation("index.ledger:plan", "X.revision + 1", "X.nothing + 1")
+    broken = Mutation("derive.ledger:plan", "X.revision + 1", "X.nothing + 1")
     (verdict,) = judged([Mutant("broken", broken, by)], 1)
     assert verdict.difference is None
     assert verdict.stumbled > 0

@@ -14,7 +14,7 @@ from devtools.proof.faults.command import replay
 from devtools.proof.faults.project import SMALL
 from devtools.proof.faults.scenarios import RANDOM, TOGETHER, Played, play
 from devtools.proof.faults.virtual import Constants
-from gridview.index import blocks
+from gridview.chains import blocks
 
 EVERY = 250
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
@@ -61,12 +61,12 @@ def test_what_is_drawn_ends_without_a_difference() -> None:
     assert_no_difference(DRAWN)
 
 
-@pytest.mark.parametrize("size", SMALL, ids=lambda size: f"up to {size['index.blocks.MAX_BYTES']} bytes")
+@pytest.mark.parametrize("size", SMALL, ids=lambda size: f"up to {size['chains.blocks.MAX_BYTES']} bytes")
 def test_small_blocks_are_small_as_the_large_ones_are_large(size: Constants) -> None:
     """Constants of the core, in the relations that they have to each other."""
-    assert {f"index.blocks.{name}" for name in vars(blocks)} >= {*size}
-    assert size["index.blocks.UNPOPULAR"] < size["index.blocks.POPULAR"]
-    assert size["index.blocks.ROOMY"] <= size["index.blocks.MAX_BYTES"]
+    assert {f"chains.blocks.{name}" for name in vars(blocks)} >= {*size}
+    assert size["chains.blocks.UNPOPULAR"] < size["chains.blocks.POPULAR"]
+    assert size["chains.blocks.ROOMY"] <= size["chains.blocks.MAX_BYTES"]
 
 
 def test_every_fault_happens_among_those_that_are_drawn() -> None:

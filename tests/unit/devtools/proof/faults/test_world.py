@@ -22,13 +22,13 @@ from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Around, Attempted, Watched
 from devtools.proof.faults.world import Difference, Run, World
 from devtools.proof.oracle.world import Question
+from gridview.chains import blocks
+from gridview.chains.blocks import Block
+from gridview.derive.images import Poison
+from gridview.derive.ledger import NUMBER
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.encoding import keys
-from gridview.index import blocks
-from gridview.index.blocks import Block
-from gridview.index.images import Poison
-from gridview.index.ledger import NUMBER
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 

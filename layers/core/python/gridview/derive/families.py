@@ -1,0 +1,129 @@
+"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys of an issue in each. Pure.
+
+    family id     kind      an issue's keys                                    purpose
+    num           NUMBERS   the empty body                                     how many issues there are, and which
+    a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
+    state.1b      ORDER     the same, without a sort entry beside it           the same, of fields with few values
+    c1.1          ORDER     its sort string by several keys                    sorting by them
+    a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
+
+A key is a *body*, a separator and the issue number, like a sort string (`sort_strings`). A ledger holds one string of an issue
+for each family, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+from gridview.derive.ledger import Ledger
+from gridview.derive.sort_entries import sort_entry, sort_strings_of
+from gridview.encoding import keys, sort_strings
+from gridview.encoding.tokenizer import words
+from gridview.schema.catalog import Catalog, FieldOrder, FieldType, Order
+from gridview.schema.generations import ENTRYLESS_SUFFIX
+
+NUMBERS = "num"
+"""The family of all issues."""
+TOKENS_SUFFIX = ".has"
+
+TOKEN_WIDTH = 100
+"""Characters of a word that are kept. Issues with longer words that begin alike are told apart by their documents."""
+
+
+class FamilyKind(Enum):
+    """The kinds of families, by what their keys are."""
+
+    NUMBERS = "numbers"
+    ORDER = "order"
+    TOKENS = "tokens"
+
+
+def kind_of(family: str) -> FamilyKind:
+    """The kind of family that an id names."""
+    if family == NUMBERS:
+        return FamilyKind.NUMBERS
+    return FamilyKind.TOKENS if family.endswith(TOKENS_SUFFIX) else FamilyKind.ORDER
+
+
+def has_entries(family: str) -> bool:
+    """Whether issues have sort entries in this family, besides their keys in its blocks, which tell all bodies without them."""
+    return kind_of(family) is FamilyKind.ORDER and not family.endswith(ENTRYLESS_SUFFIX)
+
+
+def with_entries(strings: Mapping[str, str]) -> dict[str, str]:
+    """Those of an issue's derived strings, by family, that it has sort entries with."""
+    return {family: string for family, string in strings.items() if has_entries(family)}
+
+
+def tokens_family(order: Order) -> str | None:
+    """The family of an order's tokens; None if it has none."""
+    if not isinstance(order, FieldOrder):
+        return None
+    with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
+    return order.order_id + TOKENS_SUFFIX if with_tokens else None
+
+
+def families_of(catalog: Catalog) -> list[str]:
+    """Every family that is written under these definitions."""
+    tokens = (tokens_family(order) for order in catalog.orders)
+    return [
+        NUMBERS,
+        *(order.order_id for order in catalog.orders),
+        *(one for one in tokens if one is not None),
+    ]
+
+
+def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
+    """Family id -> derived string of an issue, for every family that it is in. UnknownSpec as for `sort_strings_of`."""
+    num = document["num"]
+    derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
+    for order in catalog.orders:
+        family = tokens_family(order)
+        if isinstance(order, FieldOrder) and family is not None and order.order_id in derived:
+            found = sort_strings.joined(tokens(order, document))
+            if found:
+                derived[family] = sort_strings.sort_string(found, num)
+    return derived
+
+
+def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
+    """The bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
+    value = order.field.value_in(document)
+    if order.field.type is FieldType.MULTI_ENUM:
+        return frozenset(value)
+    return {word[:TOKEN_WIDTH] for word in words(value)}
+
+
+def is_key(derived: str, num: int) -> bool:
+    """Whether this can be a derived string of the issue with this number."""
+    try:
+        return sort_strings.number_of(derived) == num
+    except ValueError:
+        return False
+
+
+def keys_of(family: str, derived: str) -> frozenset[str]:
+    """The keys in the family's blocks of an issue with this derived string."""
+    if kind_of(family) is not FamilyKind.TOKENS:
+        return frozenset((derived,))
+    num = sort_strings.number_of(derived)
+    return frozenset(
+        sort_strings.sort_string(token, num)
+        for token in sort_strings.joined_in(sort_strings.body_of(derived))
+    )
+
+
+def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The derived items of an issue that has none yet, except for its keys in blocks: its finished ledger and its sort entries.
+
+    For bulk loads, which build the blocks of all issues at once.
+    """
+    partition_key = keys.issue(catalog.tenant, catalog.project, document["num"])
+    target = derived_strings(catalog, document)
+    ledger = Ledger(version=document["version"], epoch=catalog.epoch, revision=1, applied=target)
+    entries = [
+        sort_entry(partition_key, family, sort, version=ledger.version, revision=ledger.revision)
+        for family, sort in target.items()
+        if has_entries(family)
+    ]
+    return [ledger.to_item(partition_key), *entries]

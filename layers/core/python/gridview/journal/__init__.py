@@ -1,0 +1,4 @@
+"""The numbered log of a project's changes: how items are committed, settled and folded into blocks, and what is remembered of them.
+
+I/O: change_members, committer, fold, gaps, history, log, maintainer.
+"""

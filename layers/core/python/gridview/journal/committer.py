@@ -1,0 +1,187 @@
+"""Commits what a batch changes: writes ledgers, then the journal item that makes them count, then sort entries.
+
+The order is what makes it right:
+
+1. a number is reserved after the ledgers were read, so the numbers of an issue's changes rise as its revisions do;
+2. the ledgers are written, each on condition that it is as it was read, and name the number;
+3. the journal item is put where none is, with exactly the issues whose ledgers were written. This commits them;
+4. their sort entries are put, and if these are many, then the mark that they are there.
+
+An invocation that dies leaves a number to close, or an item to complete: the next writer of the issue does it (`settled`), or the
+fold. If the fate of a ledger is not known, the item must not be put: it would leave out an issue whose ledger names it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gridview.derive.families import has_entries
+from gridview.derive.ledger import Ledger
+from gridview.derive.sort_entries import ENTRY_TOMBSTONE_DAYS, not_overtaken, sort_entry, tombstone
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
+from gridview.dynamodb.expressions import Condition, Item, Key
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.journal.items import IssueChange, JournalItem, cut, encoded_size, weight
+from gridview.journal.log import Log
+from gridview.support import clock
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import Overloaded
+
+MAX_ITEM_BYTES = 390_000
+"""A single issue whose compressed changes are larger does not fit an item."""
+
+
+class Superseded(Exception):
+    """Another invocation or a newer catalog was faster. Read the ledger again and make a new plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The change of one issue: the ledger that intends it, written on a condition."""
+
+    key: str
+    change: IssueChange
+    ledger: Ledger
+    unchanged: Condition
+    expires: int | None = None
+
+
+def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
+    """Commit changes of issues, none of them twice; returns the errors that prevented it, by issue.
+
+    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. For n issues with m sort
+    entries: n writes of ledgers, m of entries (1 write unit each, and 1 in GSI1 for an entry), and for all together 1 for the
+    number, 1 for a mark, and 1 for each KB of the item.
+    """
+    failed: dict[str, Exception] = {}
+    by_num = {one.change.num: one for one in pending}
+    for group in cut(one.change for one in pending):
+        chosen = [by_num[change.num] for change in group]
+        if len(chosen) == 1 and encoded_size(group) > MAX_ITEM_BYTES:
+            failed[chosen[0].key] = ItemTooLarge("The journal's item would be larger than 400 KB.")
+            continue
+        try:
+            failed |= _commit_item(log, chosen)
+        except Overloaded as error:
+            failed |= {one.key: error for one in chosen}
+    return failed
+
+
+def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
+    """Commit the changes of one item. Overloaded: it is not known what has become of it."""
+    number = log.reserve(weight(one.change for one in chosen))
+    failed = _write_ledgers(log.table, number, chosen)
+    written = [one for one in chosen if one.key not in failed]
+    unknown = any(isinstance(error, Overloaded) for error in failed.values())
+    if unknown or not written:
+        log.close(number)
+        busy = Overloaded("The table is busy; try again.")
+        return {**{one.key: busy for one in written}, **failed}
+    record = _put(log, number, [one.change for one in written])
+    if record is None:
+        return {**{one.key: Superseded() for one in written}, **failed}
+    complete(log, record)
+    return failed
+
+
+def _put(log: Log, number: int, changes: Sequence[IssueChange]) -> JournalItem | None:
+    """Put the item; None if somebody has put an empty one before.
+
+    Overloaded if the table refuses it; then the number is empty, if the table takes as much as that. Whoever follows the journal
+    stops at a number without an item.
+    """
+    try:
+        return log.put(number, changes)
+    except Overloaded:
+        record = log.close(number)
+        if not record.changes:
+            raise
+        return record  # it arrived, and nobody heard of it
+
+
+def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict[str, Exception]:
+    """Write the ledgers that name the number; returns the errors by issue. Overloaded: whether it was written is not known."""
+    failed: dict[str, Exception] = {}
+
+    def write(one: Pending) -> None:
+        item = replace(one.ledger, number=number).to_item(one.key, expires=one.expires)
+        try:
+            table.put(item, one.unchanged)
+        except ConditionFailed as error:
+            if not error.is_repeat_of(item):
+                failed[one.key] = Superseded()
+        except (Overloaded, ItemTooLarge) as error:
+            failed[one.key] = error
+
+    in_threads(write, chosen)
+    return failed
+
+
+def complete(log: Log, record: JournalItem) -> None:
+    """Put the sort entries of a journal item, and the mark if it needs one. Whoever does it again does no harm."""
+    in_threads(lambda entry: put_entry(log.table, entry), _entries(log, record))
+    if record.needs_mark:
+        log.mark(record.number)
+
+
+def make_whole(log: Log, records: Sequence[JournalItem]) -> None:
+    """Put those sort entries of journal items that are not there, and the marks: half a read unit for each entry, and the writes.
+
+    A copy of the table that is late may lack an entry, which is then put again.
+    """
+    entries = [entry for record in records for entry in _entries(log, record)]
+    there = log.table.batch_get([_key(entry) for entry in entries], paths=(("revision",),)).items
+    missing = [one for one in entries if there.get(_key(one), {}).get("revision", -1) < one["revision"]]
+    in_threads(lambda entry: put_entry(log.table, entry), missing)
+    for record in records:
+        if record.needs_mark:
+            log.mark(record.number)
+
+
+def _key(entry: Item) -> Key:
+    return entry[keys.PK], entry[keys.SK]
+
+
+def _entries(log: Log, record: JournalItem) -> list[Item]:
+    """The sort entries of the moves of issues, and tombstones of those that they have no more."""
+    return [entry for change in record.changes for entry in _entries_of(log, change)]
+
+
+def _entries_of(log: Log, change: IssueChange) -> Iterator[Item]:
+    key = keys.issue(log.tenant, log.project, change.num)
+    told = {"version": change.version, "revision": change.revision}
+    for family, move in change.moves.items():
+        if not has_entries(family):
+            continue
+        if move.to is not None:
+            yield sort_entry(key, family, move.to, **told)
+        else:
+            yield tombstone(key, family, **told, expires=clock.expiry(ENTRY_TOMBSTONE_DAYS))
+
+
+def put_entry(table: Table, entry: Item) -> None:
+    """Put a sort entry or a tombstone, unless one of a higher revision is there."""
+    try:
+        table.put(entry, not_overtaken(entry["revision"]))
+    except ConditionFailed:
+        return
+
+
+def settled(log: Log, numbers: Iterable[int]) -> Mapping[int, bool]:
+    """Whether the items of numbers that ledgers name are there and not empty, for good: a number without an item gets an empty one.
+
+    The ledgers have been read before. The sort entries of the items are there afterwards. Costs a read unit for the head, one for
+    each number behind the watermark, and what an item without a mark needs. Overloaded.
+    """
+    wanted = sorted(set(numbers))
+    if not wanted:
+        return {}
+    head = log.head()
+    known = {number: head.committed(number) for number in wanted}
+    told = {number: committed for number, committed in known.items() if committed is not None}
+    unknown = [number for number in wanted if number not in told]
+    marked = log.marked(unknown) if unknown else frozenset[int]()
+    told |= dict.fromkeys(marked, True)
+    records = [log.standing(number) or log.close(number) for number in unknown if number not in marked]
+    make_whole(log, records)
+    return told | {record.number: bool(record.changes) for record in records}

@@ -1,0 +1,86 @@
+"""Places in the feed of a project, and what the items of its journal tell from one on. Pure.
+
+A table that is restored to an earlier moment gives out numbers again. So a position also names the item that it comes after:
+
+    number     57       58       59                   57       58'      59'    60'
+    before   1.2      4.1      (59, 0, after 58)     after    4.2      7.1    8.1    58' is not the item that the position names
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from gridview.journal.items import IssueChange, JournalItem
+
+SAME_SECONDS = 60.0
+"""To so many seconds `since` is rounded down where the item is not known, so that cursors of the same place are the same."""
+
+_CLOCKS_DIFFER = 5.0
+
+_LONGEST = 1_000
+"""Versions of one issue that an item can tell. So many more are told only of an issue whose ledger was lost."""
+
+
+class FeedPosition(NamedTuple):
+    """A place in a feed: the journal number of the next item, and how many of the versions that it tells come before.
+
+    Nothing behind it was made before the instant `since` (seconds since 1970). `item`: the id of the item that it comes after, or
+    is within; empty: not known, but that item was put no later than a minute after `since`.
+    """
+
+    number: int
+    place: int
+    since: float
+    item: str = ""
+
+    @property
+    def reached(self) -> int:
+        """The number of the item that it comes after, or is within; 0: it is at the beginning."""
+        return self.number if self.place else self.number - 1
+
+    def is_after(self, item: JournalItem) -> bool:
+        """Whether the item of the number that it has reached is the one that it has come to."""
+        return item.id == self.item if self.item else item.made <= self.since + SAME_SECONDS + _CLOCKS_DIFFER
+
+
+class ToldVersion(NamedTuple):
+    """One version that an item tells, or (None) a change that nobody can tell; and the position behind it.
+
+    `after`: this is what came after the version, of which is only known that the issue is gone. If it was deleted by the version
+    itself, nothing.
+    """
+
+    num: int
+    version: int | None
+    behind: FeedPosition
+    after: bool = False
+
+
+def tellings_from(items: Sequence[JournalItem], position: FeedPosition) -> Iterator[ToldVersion]:
+    """What these items tell behind a position, in order."""
+    for item in items:
+        begin = position.place if item.number == position.number else 0
+        yield from islice(_told_by(item), begin, None)
+
+
+def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
+    place, item_id = 0, item.id
+    for change in item.changes:
+        before = change.before
+        if before is not None and before > change.version:
+            continue
+        versions: Iterable[int | None] = [None]
+        if before is not None and change.version - before <= _LONGEST and not _vanished(change):
+            versions = range(before + 1, change.version + 1)
+        for version in versions:
+            place += 1
+            yield ToldVersion(change.num, version, FeedPosition(item.number, place, item.made, item_id))
+        if change.removed and versions != [None]:
+            place += 1
+            behind = FeedPosition(item.number, place, item.made, item_id)
+            yield ToldVersion(change.num, change.version, behind, after=True)
+
+
+def _vanished(change: IssueChange) -> bool:
+    """Whether somebody has taken the issue out of the table by hand: no version was made then."""
+    return change.removed and change.before == change.version

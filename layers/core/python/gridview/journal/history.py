@@ -1,0 +1,231 @@
+"""What is remembered of changes: written from the stream's records, read back by issue and version.
+
+It is written for every record of an issue before the batch is folded, so whoever hears of a version finds what it changed. Each
+item is put without a condition: a redelivery puts the same one of a change, and lists it again at the same place. A removal by hand
+stands where the next version will: a late write of it may hide that (`Change.by_hand`).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gridview.derive.images import NOT_AN_ISSUE
+from gridview.dynamodb.expressions import Bound, Item, Key
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_from_wire
+from gridview.encoding.keys import IssueKey
+from gridview.schema.catalog import HistorySetting
+from gridview.schema.change_entries import list_items
+from gridview.schema.history import Change, Kind, Values, expiry_of, from_item, parts_of, to_items
+from gridview.schema.trash import is_trashed
+from gridview.support import clock
+
+ProjectKey = tuple[str, str]
+"""Tenant and project."""
+
+SettingOf = Callable[[ProjectKey], HistorySetting | None]
+"""A project's setting; None: the project was deleted, and nothing is remembered of it."""
+
+_AT_ONCE = 50
+_INSTANT = len("2026-11-21T08:00:00.000000Z")
+
+
+class Told(NamedTuple):
+    """A change, and the issue that a stream record tells it of."""
+
+    issue: IssueKey
+    change: Change
+
+    @property
+    def project(self) -> ProjectKey:
+        """Tenant and project."""
+        return self.issue.tenant, self.issue.project
+
+
+def record(table: Table, records: Iterable[Mapping[str, Any]], setting_of: SettingOf) -> None:
+    """Remember the changes that these stream records tell of.
+
+    1 write unit for a small change, a further one for each KB of its compressed values. Where history is on, 1 for some 50 changes
+    of one second, and 1 for some 50 that are part of one change unless its id tells the second. Overloaded: assume that nothing was
+    written. Records that cannot be read are passed over: their issues are poison.
+    """
+    settings: dict[ProjectKey, HistorySetting | None] = {}
+    stored: dict[Key, Item] = {}
+    listed: dict[ProjectKey, list[Change]] = defaultdict(list)
+    for told in filter(None, map(told_by, records)):
+        if told.project not in settings:
+            settings[told.project] = setting_of(told.project)
+        setting = settings[told.project]
+        if setting is None:
+            continue
+        try:
+            items = to_items(*told.project, told.change, expiry_of(setting, told.change.at))
+        except NOT_AN_ISSUE:
+            continue
+        stored.update(((item[keys.PK], item[keys.SK]), item) for item in items)
+        listed[told.project].append(told.change)
+    lists = [
+        item
+        for project, some in listed.items()
+        if (setting := settings[project]) is not None
+        for item in list_items(*project, setting, some)
+    ]
+    parts: list[Item] = []
+    changes: list[Item] = []
+    for item in stored.values():
+        (parts if keys.is_history_part(item[keys.SK]) else changes).append(item)
+    # The changes themselves go last: who finds one finds all of it, and what lists it.
+    for items in ([*parts, *lists], changes):
+        if items:
+            table.batch_put(items)
+
+
+def told_by(stream_record: Mapping[str, Any]) -> Told | None:
+    """The change that a stream record tells of. None if it is of another item, cannot be read, or tells of no change.
+
+    No change: a document that expires from the trash, or whose values of deleted attributes are taken out.
+    """
+    stream = stream_record["dynamodb"]
+    key, sort_key = stream["Keys"][keys.PK]["S"], stream["Keys"][keys.SK]["S"]
+    if not (keys.is_issue(key) and keys.is_project(sort_key)):
+        return None
+    try:
+        issue = keys.parse_issue(key)
+        old, new = (_image(stream, name) for name in ("OldImage", "NewImage"))
+        if new is None:
+            change = _hard_delete(issue.num, old or {}, stream)
+        elif stream_record["eventName"] == "MODIFY":
+            change = _edit(issue.num, old or {}, new)
+        else:
+            change = _arrival(issue.num, new)
+    except NOT_AN_ISSUE:
+        return None
+    return None if change is None else Told(issue, change)
+
+
+def _image(stream: Mapping[str, Any], name: str) -> Item | None:
+    return item_from_wire(stream[name]) if name in stream else None
+
+
+def _arrival(num: int, new: Item) -> Change:
+    """A document where there was none: a new one, or one that was put back by hand."""
+    kind: Kind = "create" if new["version"] == 1 else "restore"
+    if is_trashed(new):
+        kind = "delete"
+    return _change(num, kind, {}, new)
+
+
+def _edit(num: int, old: Item, new: Item) -> Change | None:
+    if not int(old["version"]) < int(new["version"]):
+        return None
+    was, is_now = is_trashed(old), is_trashed(new)
+    if was and is_now:
+        return None
+    return _change(num, "restore" if was else "delete" if is_now else "update", old, new)
+
+
+def _hard_delete(num: int, old: Item, stream: Mapping[str, Any]) -> Change | None:
+    """A document that was taken out of the table: it says who wrote it last, not who removed it."""
+    if is_trashed(old):
+        return None
+    made = stream.get("ApproximateCreationDateTime")
+    at = old["updated"] if made is None else clock.stored(float(made))
+    gone = {"version": int(old["version"]) + 1, "deleted_by": "", "deleted_at": at}
+    return _change(num, "delete", old, gone)
+
+
+def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
+    version = int(new["version"])
+    by, at = (
+        (new["deleted_by"], new["deleted_at"]) if is_trashed(new) else (new["updated_by"], new["updated"])
+    )
+    change = new.get("change")
+    if not (0 < version <= keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
+        raise ValueError("no version of an issue")
+    clock.instant(at)
+    was = _told_instant({} if is_trashed(old) else old, "updated")
+    created = _told_instant(old or new, "created") if kind in ("delete", "restore") else ""
+    change_id = change if isinstance(change, bytes) else None
+    return Change(num, version, kind, by, at, change_id, changed(old, new), was, created)
+
+
+def _told_instant(document: Item, name: str) -> str:
+    """An instant that a document tells; empty if it tells none."""
+    told = document.get(name)
+    return told if isinstance(told, str) else ""
+
+
+def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Values]:
+    """The fields whose values differ between two documents, by internal key. One in the trash, or an empty one, has no values."""
+    before, after = _values(old), _values(new)
+    both = {key: Values(before.get(key), after.get(key)) for key in (*before, *after)}
+    return {key: values for key, values in both.items() if not _same(*values)}
+
+
+def _values(document: Mapping[str, Any]) -> dict[str, Any]:
+    if not document or is_trashed(document):
+        return {}
+    return {"name": document["name"], "state": document["state"], **document["fields"]}
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Options are a set: their order makes no difference."""
+    if isinstance(old, list) and isinstance(new, list):
+        return set(old) == set(new)
+    return bool(old == new)
+
+
+def changes_behind(table: Table, tenant: str, project: str, num: int, version: int) -> Iterator[Change]:
+    """The changes of an issue behind a version, as far as they are remembered without a gap, read as they are asked for.
+
+    Strongly consistent: a read unit for each 4 KB, in calls of up to 50 changes.
+    """
+    partition = keys.history(tenant, project, num)
+    while True:
+        bound = Bound("between", keys.history_item(version + 1), keys.history_item(keys.MAX_VERSION))
+        page = table.query(partition, bound=bound, limit=_AT_ONCE, consistent=True)
+        for _, change in whole(table, page.items):
+            if change.version != version + 1:
+                return
+            yield change
+            version = change.version
+        if page.last is None:
+            return
+
+
+def read_changes(
+    table: Table,
+    tenant: str,
+    project: str,
+    wanted: Sequence[tuple[int, int]],
+    *,
+    consistent: bool = False,
+) -> dict[tuple[int, int], Change]:
+    """The changes that made these versions (num, version), as far as they are remembered.
+
+    0.5 read units for each 4 KB of one, twice that when strongly consistent, in one round; a second round only for large ones.
+    """
+    places = {
+        (keys.history(tenant, project, num), keys.history_item(version)): (num, version)
+        for num, version in wanted
+    }
+    now = clock.seconds()
+    found = table.batch_get(list(places), consistent=consistent).items
+    items = {key: item for key, item in found.items() if item[keys.TTL_ATTRIBUTE] > now}
+    return {places[item[keys.PK], item[keys.SK]]: change for item, change in whole(table, items.values())}
+
+
+def whole(table: Table, items: Iterable[Item]) -> list[tuple[Item, Change]]:
+    """Each of these items with the change that it stores; the further parts of large ones are read, strongly consistent.
+
+    A change whose parts are not all there is left out.
+    """
+    held = list(items)
+    parts = {key for item in held for key in parts_of(item)}
+    further = table.batch_get(sorted(parts), consistent=True).items if parts else {}
+    return [
+        (item, from_item(item, [further[key] for key in parts_of(item)]))
+        for item in held
+        if all(key in further for key in parts_of(item))
+    ]

@@ -1,0 +1,252 @@
+"""The journal of a project: numbered items, each with what one batch changed in the index. Blocks replay them in order. Pure.
+
+    number    57                                                 58              59
+    item      issue 1: a1.1 leaves "2023-05-01" for "2023-05-03"  empty           issue 7: gone
+              issue 4: new
+    mark      its sort entries are there                          it needs none   not yet
+
+An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put once and never changes.
+It is *empty* if the batch came to nothing: then none of the ledgers that name the number counts. `Head` says up to which number all
+is known and folded, with all sort entries.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple, Self
+
+import orjson
+from pyroaring import BitMap
+
+from gridview.derive.families import has_entries
+from gridview.derive.ledger import SHOWN_SECONDS
+from gridview.encoding import keys
+
+EXPIRES_DAYS = 30
+"""An item outlives what may still ask for it: the ledgers that name it are known to be finished once it is folded."""
+
+MAX_BYTES = 200_000
+"""Limit of an item's changes before compression. A single issue may have more, as long as the item has room for it."""
+
+
+_WEIGHED = 1_024
+"""Bytes of changes, before compression, that weigh as much as one change."""
+
+FEW_ENTRIES = 8
+"""Up to so many sort entries an item has no mark. To look for one takes half a read unit, which costs a tenth of a mark."""
+
+PATIENCE = 5.0
+"""Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
+
+
+class FamilyChange(NamedTuple):
+    """What an issue does in one family: the derived strings that it leaves, and the one that it takes (None: it takes none).
+
+    `thorough`: somebody may have written others of these strings into blocks, so that all are written, changed or not.
+    """
+
+    left: tuple[str, ...]
+    to: str | None
+    thorough: bool = False
+
+
+class IssueChange(NamedTuple):
+    """A new version of an issue, and its moves by family. `revision` is its ledger's.
+
+    It reports to the feed the versions after `before` up to `version`: none if they are the same. If `before` is beyond it, the
+    stream has not brought yet that the issue is gone; that is reported when it has. None: it is unknown what was reported before,
+    because the issue's ledger was lost.
+    """
+
+    num: int
+    version: int
+    removed: bool
+    revision: int
+    moves: Mapping[str, FamilyChange]
+    before: int | None = None
+
+    @property
+    def size(self) -> int:
+        """About the bytes that it takes in an item before compression."""
+        return 40 + sum(
+            len(family) + 20 + sum(len(one.encode()) for one in (*move.left, move.to or ""))
+            for family, move in self.moves.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JournalItem:
+    """The journal item of a number, put at the instant `made` (seconds since 1970). Without changes it is empty."""
+
+    number: int
+    made: float
+    changes: tuple[IssueChange, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What tells it from an item of the same number in another past of the table (`feed_positions`): of all that it holds."""
+        told = [round(self.made * 1_000), [change.before for change in self.changes]]
+        return blake2b(_plain(self.changes) + orjson.dumps(told), digest_size=6).hexdigest()
+
+    @property
+    def entries(self) -> int:
+        """How many sort entries it has."""
+        return sum(has_entries(family) for change in self.changes for family in change.moves)
+
+    @property
+    def needs_mark(self) -> bool:
+        """Whether it has so many sort entries that a mark says when they are there."""
+        return self.entries > FEW_ENTRIES
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """Encode as the stored item."""
+        item: dict[str, Any] = {
+            keys.PK: keys.journal(tenant, project),
+            keys.SK: keys.journal_item(self.number),
+            "made": round(self.made * 1_000),
+            keys.TTL_ATTRIBUTE: int(self.made) + EXPIRES_DAYS * 86_400,
+        }
+        if not self.changes:
+            return item
+        before = orjson.dumps([change.before for change in self.changes])
+        return {**item, "changes": _encoded(self.changes), "before": before}
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        changes: tuple[IssueChange, ...] = ()
+        if "changes" in item:
+            both = zip(_decoded(item["changes"]), orjson.loads(item["before"]), strict=True)
+            changes = tuple(change._replace(before=before) for change, before in both)
+        return cls(int(item[keys.SK]), item["made"] / 1_000, changes)
+
+
+class Listing(NamedTuple):
+    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them.
+
+    `head`: as the same call found it behind the last item, where it was asked for.
+    """
+
+    records: tuple[JournalItem, ...] = ()
+    marked: frozenset[int] = frozenset()
+    more: bool = False
+    head: "Head | None" = None
+
+
+def _encoded(changes: Iterable[IssueChange]) -> bytes:
+    """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
+    return zlib.compress(_plain(changes))
+
+
+def _plain(changes: Iterable[IssueChange]) -> bytes:
+    told = [[*change[:4], {family: [*move] for family, move in change.moves.items()}] for change in changes]
+    return orjson.dumps(told)
+
+
+def _decoded(stored: bytes) -> Iterator[IssueChange]:
+    for num, version, removed, revision, moves in orjson.loads(zlib.decompress(stored)):
+        moved = {
+            family: FamilyChange(tuple(left), to, thorough) for family, (left, to, thorough) in moves.items()
+        }
+        yield IssueChange(num, version, removed, revision, moved)
+
+
+def encoded_size(changes: Iterable[IssueChange]) -> int:
+    """The bytes that changes take in an item."""
+    return len(_encoded(changes))
+
+
+def weight(changes: Iterable[IssueChange]) -> int:
+    """What changes cost readers until they are folded: one each, and more if they are long."""
+    sizes = [change.size for change in changes]
+    return max(len(sizes), sum(sizes) // _WEIGHED)
+
+
+def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list[IssueChange]]:
+    """The changes in groups for an item each. The cut comes before any ledger names an item."""
+    group: list[IssueChange] = []
+    size = 0
+    for change in changes:
+        if group and size + change.size > limit:
+            yield group
+            group, size = [], 0
+        group.append(change)
+        size += change.size
+    if group:
+        yield group
+
+
+RECHAINED = "rechained"
+"""The attribute of a stored head that changes with each repair of a chain."""
+
+HELD = "held"
+"""The attribute of a stored head with the end of the lease of the fold that runs."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a whole journal: the `last` number given out, and the watermark `folded`.
+
+    No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
+    them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
+    next, or the end of the lease of the fold that runs (`held`); None if nothing waits. When it looked before (`seen_at`, seconds
+    since 1970), `seen` was the last number. `rechained` changes with each repair of a chain of blocks.
+    """
+
+    last: int = 0
+    folded: int = 0
+    waiting: int = 0
+    emptied: BitMap = field(default_factory=BitMap)
+    due: str | None = None
+    seen: int = 0
+    seen_at: float = 0.0
+    trail: tuple[tuple[int, float], ...] = ()
+    rechained: str = ""
+    held: bool = False
+
+    def committed(self, number: int) -> bool | None:
+        """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
+        return number not in self.emptied if number <= self.folded else None
+
+    def shown(self, now: float) -> int:
+        """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet."""
+        return max((number for number, at in self.trail if at <= now - SHOWN_SECONDS), default=0)
+
+    def shown_since(self, number: int) -> float:
+        """The instant from which on everybody is shown a watermark of the trail, in seconds since 1970; 0.0 for the beginning."""
+        return next((at + SHOWN_SECONDS for one, at in self.trail if one == number), 0.0)
+
+    def trail_to(self, number: int, now: float) -> list[list[int]]:
+        """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on."""
+        first = self.shown(now)
+        kept = [(one, at) for one, at in self.trail if one >= first]
+        return [[one, round(at * 1_000)] for one, at in (*kept, (number, now))]
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        return cls(
+            item["last"],
+            item["folded"],
+            item["waiting"],
+            BitMap.deserialize(item["emptied"]),
+            item.get(keys.SORT),
+            item.get("seen", 0),
+            item.get("seen_at", 0) / 1_000,
+            tuple((number, at / 1_000) for number, at in item.get("trail", ())),
+            item.get(RECHAINED, ""),
+            HELD in item and item[HELD] == item.get(keys.SORT),
+        )
+
+
+def new_head(tenant: str, project: str) -> dict[str, Any]:
+    """The stored head of a journal in which nothing stands yet."""
+    return {
+        keys.PK: keys.journal(tenant, project),
+        keys.SK: keys.FOLD,
+        "last": 0,
+        "folded": 0,
+        "waiting": 0,
+        "emptied": BitMap().serialize(),
+    }

@@ -1,0 +1,272 @@
+"""Reads and writes the journal of a project."""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.journal.items import (
+    EXPIRES_DAYS,
+    HELD,
+    PATIENCE,
+    RECHAINED,
+    Head,
+    IssueChange,
+    JournalItem,
+    Listing,
+    weight,
+)
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from gridview.support.fold_pace import pace
+
+_LAST = keys.journal_mark(keys.MAX_JOURNAL_NUMBER)
+"""The last sort key that an item or a mark can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The journal of one project."""
+
+    table: Table
+    tenant: str
+    project: str
+
+    @property
+    def partition(self) -> str:
+        """Its partition key."""
+        return keys.journal(self.tenant, self.project)
+
+    def head(self) -> Head:
+        """The head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
+        head = self.known_head(consistent=True)
+        if head is None:
+            raise Overloaded(f"{self.partition} has no head; try again.")
+        return head
+
+    def known_head(self, *, consistent: bool = False) -> Head | None:
+        """The head, None if there is none: half a read unit, 1 if strongly consistent."""
+        item = self.table.get(self.partition, keys.FOLD, consistent=consistent)
+        return None if item is None else Head.from_item(item)
+
+    # Writing
+
+    def reserve(self, weight: int) -> int:
+        """Take a number for an item with changes of about this weight. Overloaded as for `head`.
+
+        1 write unit, and 1 in GSI1 if nothing waited: the fold is then due after the seconds of the pace. The number with
+        which the weight of the pace is reached makes it due now: 3 write units more.
+        """
+        try:
+            item = self.table.update(
+                self.partition,
+                keys.FOLD,
+                PRESENT,
+                add={"last": 1, "waiting": weight},
+                default={keys.SORT: clock.after(pace().seconds)},
+            )
+        except ConditionFailed as error:
+            raise Overloaded(f"{self.partition} has no head; try again.") from error
+        head = Head.from_item(item)
+        if head.waiting >= pace().weight and not head.held:
+            self._hasten(head)
+        return head.last
+
+    def _hasten(self, head: Head) -> None:
+        """Make the fold due now, unless it is or someone has taken it. If the table refuses, the next number tries again."""
+        now = clock.now()
+        if head.due is not None and head.due > now:
+            with suppress(ConditionFailed, Overloaded):
+                self.table.update(self.partition, keys.FOLD, _due_at(head.due), assign={keys.SORT: now})
+
+    def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
+        """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
+        record = JournalItem(number, clock.seconds(), tuple(changes))
+        item = record.to_item(self.tenant, self.project)
+        try:
+            self.table.put(item, ABSENT)
+        except ConditionFailed as error:
+            if not error.is_repeat_of(item):
+                return None
+        return record
+
+    def close(self, number: int) -> JournalItem:
+        """Put an empty item, unless one is there; returns the item that decides the number. 1 write unit."""
+        record = JournalItem(number, clock.seconds())
+        try:
+            self.table.put(record.to_item(self.tenant, self.project), ABSENT)
+        except ConditionFailed:
+            return self.standing(number) or record
+        return record
+
+    def mark(self, number: int) -> None:
+        """Say that the sort entries of an item are there: 1 write unit."""
+        expires = {keys.TTL_ATTRIBUTE: clock.expiry(EXPIRES_DAYS)}
+        self.table.put({keys.PK: self.partition, keys.SK: keys.journal_mark(number), **expires})
+
+    # Reading
+
+    def standing(self, number: int, *, consistent: bool = True) -> JournalItem | None:
+        """The item of a number; None if there is none: a read unit for each 4 KB, half of it if not strongly consistent."""
+        item = self.table.get(self.partition, keys.journal_item(number), consistent=consistent)
+        return None if item is None else JournalItem.from_item(item)
+
+    def marked(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Those of these numbers whose sort entries are there: a read unit each."""
+        wanted = {(self.partition, keys.journal_mark(number)): number for number in numbers}
+        found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
+        return frozenset(wanted[key] for key in found)
+
+    def behind(
+        self, number: int, *, consistent: bool = True, rows: int | None = None, with_head: bool = False
+    ) -> Listing:
+        """The first MB of items and marks behind a number, or so many of them; `with_head`: then the head.
+
+        A read unit for each 4 KB, half of it if not strongly consistent.
+        """
+        bound = Bound("between", keys.journal_item(number + 1), keys.FOLD if with_head else _LAST)
+        page = self.table.query(self.partition, bound=bound, limit=rows, consistent=consistent)
+        items = {item[keys.SK]: item for item in page.items}
+        head = items.pop(keys.FOLD, None)
+        marks = [sort_key for sort_key in items if keys.is_journal_mark(sort_key)]
+        records = [item for sort_key, item in items.items() if not keys.is_journal_mark(sort_key)]
+        return Listing(
+            tuple(map(JournalItem.from_item, records)),
+            frozenset(map(keys.parse_journal_number, marks)),
+            page.last is not None,
+            None if head is None else Head.from_item(head),
+        )
+
+    def all_behind(self, number: int, *, consistent: bool = True) -> list[JournalItem]:
+        """All items behind a number, page after page."""
+        records: list[JournalItem] = []
+        while True:
+            listed = self.behind(number, consistent=consistent)
+            records += listed.records
+            if not listed.more:
+                return records
+            number = max((record.number for record in listed.records), default=number)
+
+    def up_to(self, number: int, count: int) -> list[JournalItem]:
+        """The items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read unit for each 4 KB."""
+        bound = Bound("between", keys.journal_item(max(number - count + 1, 1)), keys.journal_mark(number))
+        page = self.table.query(self.partition, bound=bound, forward=False, consistent=True)
+        return [JournalItem.from_item(item) for item in page.items if not keys.is_journal_mark(item[keys.SK])]
+
+    def recent(self) -> list[JournalItem]:
+        """The items that somebody may not be shown yet: a read unit for the head, and one for each 4 KB."""
+        return self.all_behind(self.head().shown(clock.seconds()))
+
+    # Folding
+
+    def claim(self, due: str, until: str) -> bool:
+        """Take the fold that is due at an instant, until another: nobody else is to look before. 1 write unit, and 2 in GSI1."""
+        taken = {keys.SORT: until, HELD: until}
+        try:
+            self.table.update(self.partition, keys.FOLD, _due_at(due), assign=taken)
+        except ConditionFailed as error:
+            return error.item is not None and error.item.get(keys.SORT) == until
+        return True
+
+    def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
+        """Move the watermark from where it was read over these items, and rest in the same write, unless much is left.
+
+        If nothing is left, nothing is due any more. Numbers beyond these items have waited since the instant `since` at the
+        earliest, the one of the fold's beginning (seconds since 1970): if they weigh little, the fold is due after the seconds of
+        the pace from then on. If they weigh more, it stays due when it is. 1 write unit, and in GSI1 1 where nothing is left and
+        2 where little is; 1 more if a number was taken meanwhile.
+
+        None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then lack these items.
+        """
+        number = passed[-1].number
+        emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
+        folded = sum(weight(record.changes) for record in passed)
+        moved: dict[str, Any] = {
+            "folded": number,
+            "emptied": emptied.serialize(),
+            "trail": head.trail_to(number, clock.seconds()),
+        }
+        unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
+        waiting = head.waiting
+        if number == head.last:
+            is_last = Condition("#last = :last", {"#last": "last"}, {":last": number})
+            try:
+                item = self.table.update(
+                    self.partition,
+                    keys.FOLD,
+                    unmoved.also(is_last),
+                    assign={**moved, "waiting": 0},
+                    drop=[keys.SORT, HELD],
+                )
+            except ConditionFailed as error:
+                if error.item is None or error.item["folded"] != head.folded:
+                    return None
+                waiting = error.item["waiting"]
+            else:
+                return Head.from_item(item)
+        elif since - head.seen_at >= PATIENCE:
+            moved |= {"seen": head.last, "seen_at": round(since * 1_000)}
+        drop = []
+        if waiting - folded < pace().weight:
+            moved[keys.SORT] = clock.stored(since + pace().seconds)
+            drop = [HELD]
+        try:
+            item = self.table.update(
+                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}, drop=drop
+            )
+        except ConditionFailed:
+            return None
+        return Head.from_item(item)
+
+    def rechaining(self, head: Head) -> Write:
+        """The write of a transaction that repairs a chain: no fold that has begun before can move the watermark any more.
+
+        Its condition is that the watermark is where it was read.
+        """
+        unmoved = Condition("folded = :folded", values={":folded": head.folded})
+        return set_attribute(self.partition, keys.FOLD, RECHAINED, secrets.token_hex(4), unmoved)
+
+    def rechain(self) -> None:
+        """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is no head."""
+        try:
+            self.table.update(self.partition, keys.FOLD, PRESENT, assign={RECHAINED: secrets.token_hex(4)})
+        except ConditionFailed as error:
+            raise Overloaded(f"{self.partition} has no head; try again.") from error
+
+    def rest(self, due: str) -> str | None:
+        """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
+
+        What was given out by now is remembered for so long that a number among it that is missing then has had its time.
+        """
+        head, now = self.head(), clock.seconds()
+        all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})
+        try:
+            self.table.update(
+                self.partition, keys.FOLD, all_folded, assign={"waiting": 0}, drop=[keys.SORT, HELD]
+            )
+        except ConditionFailed:
+            again: dict[str, Any] = {keys.SORT: due}
+            if now - head.seen_at >= PATIENCE:
+                again |= {"seen": head.last, "seen_at": round(now * 1_000)}
+            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again, drop=[HELD])
+            return due
+        return None
+
+
+def _due_at(due: str) -> Condition:
+    """The condition that the fold is due at an instant."""
+    return Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
+
+
+def _rechained_at(head: Head) -> Condition:
+    """The condition that no repair has changed a chain since the head was read."""
+    if not head.rechained:
+        return Condition(f"attribute_not_exists({RECHAINED})")
+    return Condition(f"{RECHAINED} = :rechained", values={":rechained": head.rechained})

@@ -1,0 +1,114 @@
+"""What the fold makes of journal items: how far it may go, what blocks are to hold then, what they hold as of a position. Pure."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from gridview.chains.blocks import Block, KeyChange
+from gridview.derive.families import is_key, keys_of
+from gridview.derive.ledger import NUMBER, finished_in
+from gridview.encoding import keys
+from gridview.journal.items import PATIENCE, FamilyChange, Head, JournalItem
+
+
+class Next(Enum):
+    """What is to be done about a number before the fold may pass it."""
+
+    PASS = "pass"  # noqa: S105  (no password)
+    WAIT = "wait"
+    CLOSE = "close"
+    """Put an empty item: whoever took the number has had the time to put one."""
+    COMPLETE = "complete"
+    """Put those sort entries of its item that are not there, and the mark."""
+
+
+def next_step(
+    number: int, head: Head, records: Mapping[int, JournalItem], marked: Collection[int], now: float
+) -> Next:
+    """What is to be done about a number that was given out.
+
+    `records` and `marked` are what was read behind the watermark. Whoever took a number without an item took it before later items
+    were put, and before the numbers were seen that the head remembers.
+    """
+    record = records.get(number)
+    if record is not None:
+        if number in marked or not record.entries:
+            return Next.PASS
+        if not record.needs_mark:
+            return Next.COMPLETE
+        return Next.WAIT if now - record.made < PATIENCE else Next.COMPLETE
+    taken = [later.made for later in records.values() if later.number > number]
+    if number <= head.seen:
+        taken.append(head.seen_at)
+    return Next.WAIT if now - min(taken, default=now) < PATIENCE else Next.CLOSE
+
+
+def last_words(
+    partition: str, records: Iterable[JournalItem], families: Collection[str]
+) -> dict[str, list[KeyChange]]:
+    """Family -> the last that these items, in order, say of each key. Other families are left out: nobody writes them any more."""
+    words: dict[tuple[str, str], KeyChange] = {}
+    tenant, project = keys.parse_journal(partition)
+    for record in records:
+        for change in record.changes:
+            issue = keys.issue(tenant, project, change.num)
+            for family, move in change.moves.items():
+                if family in families:
+                    words |= {
+                        (family, key): KeyChange(issue, family, key, present, record.number)
+                        for key, present in _keys_moved(family, move, change.num)
+                    }
+    by_family: dict[str, list[KeyChange]] = {}
+    for word in words.values():
+        by_family.setdefault(word.family, []).append(word)
+    return by_family
+
+
+def _keys_moved(family: str, move: FamilyChange, num: int) -> Iterator[tuple[str, bool]]:
+    """The keys that a move takes (True) and leaves (False). Tokens that stay are not among them, if it is not thorough."""
+    taken = _keys(family, () if move.to is None else (move.to,), num)
+    left = _keys(family, move.left, num)
+    yield from ((key, True) for key in (taken if move.thorough else taken - left))
+    yield from ((key, False) for key in left - taken)
+
+
+def _keys(family: str, derived: Iterable[str], num: int) -> frozenset[str]:
+    """The keys of an issue. A string that somebody edited into its ledger may be no key, and then is in no block."""
+    return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
+
+
+def keys_at(
+    block: Block, ledgers: Mapping[int, Mapping[str, Any]], records: Sequence[JournalItem], head: Head
+) -> Iterator[str]:
+    """The keys of a plain block's members as of the block's position.
+
+    `ledgers` are the stored ledgers of its members, by issue number, and `records` all items behind the watermark, in order, read
+    after them. Of an item behind the position, what an issue leaves is what it had. Otherwise its ledger tells, by what it last
+    finished.
+    """
+    left: dict[int, tuple[str, ...]] = {}
+    for record in records:
+        if record.number > block.position:
+            for change in record.changes:
+                if block.family in change.moves:
+                    left.setdefault(change.num, change.moves[block.family].left)
+    there = {record.number for record in records if record.changes}
+    for num in block.members:
+        strings = left.get(num)
+        if strings is None:
+            finished = _finished(ledgers.get(num), block.family, there, head)
+            strings = () if finished is None else (finished,)
+        key = next(filter(block.covers, strings), None)
+        if key is not None:
+            yield key
+
+
+def _finished(
+    stored: Mapping[str, Any] | None, family: str, there: Collection[int], head: Head
+) -> str | None:
+    """The string that an issue has in a family by a stored ledger. One that names no number is finished: a bulk load wrote it."""
+    if stored is None:
+        return None
+    number = stored.get(NUMBER, 0)
+    known = head.committed(number)
+    return finished_in(stored, family, committed=number in there if known is None else known)

@@ -1,0 +1,153 @@
+"""The stream consumer: keeps derived data right, whatever Lambda, the stream and the network do.
+
+It records what each record changed (`history`), folds the batch to the newest image of each issue, reads the ledgers and the
+catalog's epoch strongly consistent, and brings each issue's derived items to its image (`derive`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from gridview.derive.images import NOT_AN_ISSUE, Image, Poison, Underivable
+from gridview.derive.ledger import ImageVersion, Ledger
+from gridview.dynamodb.errors import ItemTooLarge
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_from_wire
+from gridview.journal import history, maintainer
+from gridview.journal.committer import Superseded
+from gridview.journal.maintainer import Subject, current_catalog
+from gridview.maintenance.trash_list import keep_trash
+from gridview.schema.catalog import Catalog, HistorySetting
+from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
+from gridview.schema.trash import is_trashed
+from gridview.support.errors import Overloaded
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(Image):
+    """The newest image of an issue in a batch, and the sequence number of the issue's first record in it."""
+
+    first: str
+
+
+def consume(
+    table: Table,
+    catalogs: Catalogs,
+    records: Sequence[Mapping[str, Any]],
+    send_poison: Callable[[Poison], None],
+) -> str | None:
+    """Derive everything from a batch of stream records. None if all is done, else the sequence number of the first failed record.
+
+    Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's definitions are missing: it
+    waits for a repair of the table. Costs a strongly consistent read of each ledger and two of the projects' epochs, plus the
+    writes of `history.record` and of `maintainer.carry_out`.
+    """
+    try:
+        history.record(table, records, partial(_setting, table, catalogs))
+        keep_trash(table, records)
+    except Overloaded:
+        return str(records[0]["dynamodb"]["SequenceNumber"])
+    images, poison = fold(records)
+    for one in poison:
+        send_poison(one)
+    by_key = {image.key: image for image in images}
+    undefined: dict[str, DefinitionsMissing] = {}
+
+    def read(issues: Sequence[str]) -> Iterator[Subject]:
+        """The images of the batch, whatever has happened to the issues since: those changes are still to come."""
+        ledgers = table.batch_get([(key, keys.LEDGER) for key in issues], consistent=True).items
+        current = _catalogs_of(table, catalogs, map(by_key.__getitem__, issues))
+        for key in issues:
+            image = by_key[key]
+            catalog = current[image.project]
+            if isinstance(catalog, DefinitionsMissing):
+                undefined[key] = catalog
+            else:
+                yield Subject(catalog, image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
+
+    try:
+        failed = maintainer.derive(table, list(by_key), read)
+    except Overloaded:
+        return images[0].first
+    for key, error in (failed | undefined).items():
+        if isinstance(error, ItemTooLarge | Underivable | DefinitionsMissing):
+            send_poison(Poison.of(by_key[key], error))
+    return next(
+        (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
+    )
+
+
+def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:
+    """The newest image of each issue, in the order of their first records; and items with an issue's key that are not issues.
+
+    Records of other items are skipped, and those of a deleted issue's removal.
+    """
+    newest: dict[str, Arrival] = {}
+    poison = []
+    for record in records:
+        stream = record["dynamodb"]
+        key, sort_key = stream["Keys"][keys.PK]["S"], stream["Keys"][keys.SK]["S"]
+        if not (keys.is_issue(key) and keys.is_project(sort_key)) or _is_no_change(record):
+            continue
+        try:
+            image = _image(key, record["eventName"], stream)
+        except NOT_AN_ISSUE as error:
+            poison.append(Poison(key, 0, f"{type(error).__name__}: {error}"))
+            continue
+        known = newest.get(key)
+        if known is None:
+            newest[key] = image
+        elif image.order > known.order:
+            newest[key] = replace(image, first=known.first)
+    return list(newest.values()), poison
+
+
+def _is_no_change(record: Mapping[str, Any]) -> bool:
+    """Whether a record says that a deleted issue has left the trash for good. Its delete was the change."""
+    return record["eventName"] == "REMOVE" and is_trashed(record["dynamodb"].get("OldImage", {}))
+
+
+def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
+    removed = event == "REMOVE"
+    document = item_from_wire(stream["OldImage" if removed else "NewImage"])
+    order = ImageVersion(int(document["version"]), removed or is_trashed(document))
+    return Arrival(
+        key=key,
+        issue=keys.parse_issue(key),
+        order=order,
+        document=document,
+        restored=event == "INSERT" and order.version > 1,
+        first=stream["SequenceNumber"],
+    )
+
+
+def _setting(table: Table, catalogs: Catalogs, project: history.ProjectKey) -> HistorySetting | None:
+    """What a project remembers of changes; None if it was deleted. One whose definitions are missing remembers as by default."""
+    found = _definitions(table, catalogs, *project)
+    if isinstance(found, DefinitionsMissing):
+        return HistorySetting()
+    return None if found is None else found.history
+
+
+def _catalogs_of(
+    table: Table, catalogs: Catalogs, images: Iterable[Image]
+) -> dict[tuple[str, str], Catalog | DefinitionsMissing | None]:
+    return {
+        project: _definitions(table, catalogs, *project)
+        for project in dict.fromkeys(image.project for image in images)
+    }
+
+
+def _definitions(
+    table: Table, catalogs: Catalogs, tenant: str, project: str
+) -> Catalog | DefinitionsMissing | None:
+    """The current catalog, None for a deleted project. Without this check, lost definitions would clear a project's index."""
+    catalog = current_catalog(table, catalogs, tenant, project)
+    if catalog is None:
+        try:
+            require_deleted(table, tenant, project)
+        except DefinitionsMissing as error:
+            return error
+    return catalog

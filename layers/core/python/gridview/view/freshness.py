@@ -1,0 +1,186 @@
+"""How far the index is behind: noted by the stream consumer, told with every answer.
+
+A project's note says when the consumer finished a batch with changes of it, and how old the newest of them was then. Another says
+the same of the heartbeat. Each note is one item in a partition of its own, outside GSI1. Each container writes it unconditionally,
+at most once a second. While a project's changes are taken in on time, the heartbeat's note says so too, and a container writes the
+project's once an hour. It expires after a week without one. Nothing depends on notes but what is told.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.schema.catalog import Catalog
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from gridview.view import heartbeat
+from gridview.view.block_cache import BlockCache
+
+_REMEMBERED_DAYS = 7
+_SECONDS_BETWEEN = 1.0
+_ON_TIME = 2.0
+"""Seconds: a change that was taken in within them is on time."""
+_SECONDS_ON_TIME = 3_600.0
+"""Seconds between a container's notes of a project that is on time, and was so before."""
+_KEPT = 1_000
+"""Projects for which a container remembers when it wrote its last note."""
+
+UNNOTICED = 1.5 * heartbeat.SECONDS
+"""Seconds after a heartbeat in which the next one should have been taken in. An index that stops looks late only after them."""
+
+_NOTES = dict[str, float]
+"""Partition key of a note -> when the newest of what it is about was made, in seconds since 1970."""
+
+
+class Notes:
+    """The notes that one container of the stream consumer writes."""
+
+    def __init__(self, seconds_between: float = _SECONDS_BETWEEN) -> None:
+        self._seconds_between = seconds_between
+        self._written: dict[str, Note] = {}
+
+    def note(self, table: Table, records: Iterable[Mapping[str, Any]]) -> None:
+        """Note that all of these stream records have been processed: 1 write unit for each project in turn, if it succeeds."""
+        now = clock.seconds()
+        for partition, made in _newest(list(records)).items():
+            note = Note(now, max(now - made, 0.0))
+            if self._is_due(partition, note):
+                if len(self._written) >= _KEPT:
+                    self._written.clear()
+                self._written[partition] = note
+                self._write(table, partition, note)
+
+    def _is_due(self, partition: str, note: "Note") -> bool:
+        last = self._written.get(partition)
+        if last is None:
+            return True
+        quiet = partition != keys.LAG_OF_BEAT and max(last.behind, note.behind) <= _ON_TIME
+        between = _SECONDS_ON_TIME if quiet else self._seconds_between
+        return not 0 <= note.taken_in - last.taken_in < between
+
+    def _write(self, table: Table, partition: str, note: "Note") -> None:
+        item = {
+            keys.PK: partition,
+            keys.SK: keys.LAG,
+            "taken_in": round(note.taken_in * 1_000),
+            "behind": round(note.behind * 1_000),
+            keys.TTL_ATTRIBUTE: clock.expiry(_REMEMBERED_DAYS),
+        }
+        try:
+            table.put(item)
+        except Overloaded:
+            return  # the next batch will note it
+
+
+def _newest(records: Iterable[Mapping[str, Any]]) -> _NOTES:
+    """The notes that records give rise to: of the projects whose issues are among them, and of the heartbeat."""
+    newest: _NOTES = {}
+    for record in records:
+        stream = record["dynamodb"]
+        try:
+            tenant, project, _ = keys.parse_issue(stream["Keys"][keys.PK]["S"])
+        except ValueError:
+            continue
+        made = _made(stream)
+        if made is not None:
+            partition = keys.lag(tenant, project)
+            newest[partition] = max(newest.get(partition, 0.0), made)
+    beat = heartbeat.beaten(records)
+    return newest if beat is None else {**newest, keys.LAG_OF_BEAT: beat}
+
+
+def _made(stream: Mapping[str, Any]) -> float | None:
+    """When a change was made: the record tells whole seconds, and what it holds may tell more."""
+    whole = stream.get("ApproximateCreationDateTime")
+    if whole is None:
+        return None
+    try:
+        told = clock.instant(stream["NewImage"]["updated"]["S"])
+    except (KeyError, ValueError):
+        told = 0.0
+    return max(float(whole), told)
+
+
+class Note(NamedTuple):
+    """When the consumer last took something in, in seconds since 1970, and how many seconds after that had been made."""
+
+    taken_in: float
+    behind: float
+
+    @property
+    def made(self) -> float:
+        """When it was made."""
+        return self.taken_in - self.behind
+
+
+class Lag(NamedTuple):
+    """What is known at the instant `at` of how far the index of a project is behind.
+
+    `note` is of the project's own changes; None if none was taken in for a week. `beat` is of the heartbeat; None before the first.
+    """
+
+    at: float
+    note: Note | None
+    beat: Note | None
+
+    @property
+    def seconds(self) -> float | None:
+        """How far it is behind; None if nobody can tell yet.
+
+        As far as the newest change was, unless a heartbeat that was put later has been taken in. Further, where the next heartbeat
+        should have been taken in by now.
+        """
+        if self.beat is None:
+            return None if self.note is None else self.note.behind
+        newest = self.beat
+        if self.note is not None and self.note.taken_in > self.beat.made:
+            newest = self.note
+        return max(newest.behind, self.at - self.beat.made - UNNOTICED)
+
+    @property
+    def milliseconds(self) -> int | None:
+        """The same, as answers tell it."""
+        return None if self.seconds is None else round(self.seconds * 1_000)
+
+    def sentence(self) -> str:
+        """The lag in words."""
+        if self.note is None:
+            said = "The index has processed no change of this project for a week"
+        else:
+            ago = max(self.at - self.note.taken_in, 0.0)
+            said = (
+                f"The index processed changes of this project {_words(ago)} ago, "
+                f"the newest of them {_words(self.note.behind)} after it was made"
+            )
+        return f"{said}." if self.seconds is None else f"{said}; it is {_words(self.seconds)} behind."
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds:,.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def read(table: Table, catalog: Catalog, cache: BlockCache) -> Lag:
+    """The present lag: 0.5 read units, and as much again where the container has not read the heartbeat's note for a while."""
+    own, of_beat = (keys.lag(catalog.tenant, catalog.project), keys.LAG), (keys.LAG_OF_BEAT, keys.LAG)
+    kept = cache.beat()
+    items = table.batch_get([own] if kept else [own, of_beat]).items
+    if kept is None:
+        kept = _note(items.get(of_beat)), clock.seconds()
+        cache.keep_beat(kept)
+    beat, at = kept
+    return Lag(at, _note(items.get(own)), beat)
+
+
+def kept(cache: BlockCache) -> float | None:
+    """How many seconds the index is behind, as far as a container knows without reading: by the heartbeat. None if it does not."""
+    found = cache.beat()
+    if found is None:
+        return None
+    beat, at = found
+    return Lag(at, None, beat).seconds
+
+
+def _note(item: Item | None) -> Note | None:
+    return None if item is None else Note(item["taken_in"] / 1_000, item["behind"] / 1_000)

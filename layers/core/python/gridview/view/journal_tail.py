@@ -1,0 +1,179 @@
+"""The end of a journal, as a container keeps it: what blocks, sort entries and directories may not show yet.
+
+                  shown to everybody                  | not yet
+    behind nothing | kept for the sake of directories | kept | behind a number that is missing | new
+                 floor                              shown   last
+
+A journal item never changes, so a container reads each once, and a query only what is new. Items behind a missing number are laid
+over too, and are read again until that number is known: whoever has taken it may still put its item. The head only tells which
+items nobody needs any more, so it is seldom read, and beside the items.
+
+What was read of GSI1 from the instant `since` on shows all up to `floor`. So with the items behind the floor a container goes on
+with a directory that it read then, however much was folded meanwhile.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Self
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.side_by_side import side_by_side
+from gridview.journal.items import Head, JournalItem
+from gridview.journal.log import Log
+from gridview.support import clock
+from gridview.view.block_cache import BlockCache
+from gridview.view.moves import FamilyMoves, Logged, logged_moves
+
+_HEAD_SECONDS = 30.0
+"""After so long the head is read again if something is not shown to everybody. A fold of little waits for minutes."""
+
+_IDLE_SECONDS = 60.0
+"""After so long it is read in any case: a great many may have come, and been folded."""
+
+_KEPT_CHANGES = 500
+"""With more changes than that, those that everybody is shown go: to lay them over costs more than to read directories anew."""
+
+_KEPT_SECONDS = 1_800.0
+"""After so long they go too. Half of it they may wait for the fold."""
+
+_BYTES = 4
+"""Bytes in memory for each byte of a change's strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalTail:
+    """The items behind `floor` up to `last`, none missing, and the moves that they tell.
+
+    Everybody is shown what is up to `shown`, and was shown what is up to `floor` from the instant `since` on. The head was read at
+    `looked_at`.
+    """
+
+    floor: int
+    since: float
+    shown: int
+    last: int
+    looked_at: float
+    items: Sequence[JournalItem] = ()
+    moves: Mapping[int, FamilyMoves] = field(default_factory=dict)
+
+    def wants_head(self, now: float) -> bool:
+        """Whether it is time to ask the head."""
+        waits = bool(self.items) and self.items[-1].number > self.shown
+        return now - self.looked_at >= (_HEAD_SECONDS if waits else _IDLE_SECONDS)
+
+    def at_head(self, head: Head, now: float) -> Self:
+        """With what the head tells, and without items that are too old, or too many. Items that were not read are passed over."""
+        shown = max(self.shown, head.shown(now))
+        changes = sum(len(item.changes) for item in self.items)
+        aged = bool(self.items) and now - self.items[0].made > _KEPT_SECONDS
+        if self.last >= shown and changes <= _KEPT_CHANGES and not aged:
+            return replace(self, shown=shown, looked_at=now)
+        items = [item for item in self.items if item.number > shown]
+        moves = self.moves if len(items) == len(self.items) else logged_moves(items)
+        return replace(
+            self,
+            floor=shown,
+            since=max(self.since, head.shown_since(shown)),
+            shown=shown,
+            last=max(self.last, shown),
+            looked_at=now,
+            items=items,
+            moves=moves,
+        )
+
+    def with_items(self, found: Iterable[JournalItem]) -> Self:
+        """With those items that follow the last one without a gap."""
+        by_number = {item.number: item for item in found}
+        new: list[JournalItem] = []
+        while (item := by_number.get(self.last + len(new) + 1)) is not None:
+            new.append(item)
+        if not new:
+            return self
+        moves = logged_moves(new, self.moves)
+        return replace(self, last=new[-1].number, items=[*self.items, *new], moves=moves)
+
+    def logged(self, found: Iterable[JournalItem]) -> Logged:
+        """What it tells, and what these items tell too, as far as they are behind the last one."""
+        behind = sorted((item for item in found if item.number > self.last), key=lambda item: item.number)
+        recent = (item for item in (*self.items, *behind) if item.number > self.shown)
+        return Logged(
+            logged_moves(behind, self.moves) if behind else self.moves,
+            BitMap(change.num for item in recent for change in item.changes),
+            self.last,
+            self.since,
+            self.items,
+            behind,
+        )
+
+    @classmethod
+    def behind(cls, head: Head, now: float) -> Self:
+        """What is known from a head alone."""
+        shown = head.shown(now)
+        return cls(shown, head.shown_since(shown), shown, shown, now)
+
+    @property
+    def size(self) -> int:
+        """About its bytes in memory."""
+        return _BYTES * sum(change.size for change in chain(*(item.changes for item in self.items)))
+
+
+def tail_of(log: Log, cache: BlockCache) -> JournalTail | None:
+    """What a container keeps of a journal; None if it knows nothing of it."""
+    tail: JournalTail | None = cache.journal(log.partition)
+    return tail
+
+
+def recent_moves(
+    log: Log, cache: BlockCache, tail: JournalTail | None, *, consistent: bool = False
+) -> Logged:
+    """What a journal tells now besides what a container keeps of it, which is kept too.
+
+    Half a read unit for each 4 KB that this container has not read, twice that if it is `consistent`; sometimes 1 unit for the
+    head, in the same round. If it knows nothing of the journal, the head comes first, in a round of its own (`learn` does that
+    earlier). Overloaded.
+    """
+    now = clock.seconds()
+    tail = tail or JournalTail.behind(log.head(), now)
+    head: Head | None = None
+    if tail.wants_head(now):
+        listed, head = side_by_side(
+            log.table,
+            lambda: log.behind(tail.last, consistent=consistent),
+            lambda own: replace(log, table=own).head(),
+        )
+    else:
+        listed = log.behind(tail.last, consistent=consistent)
+    if head is not None and head.last < tail.last:  # the table was restored to an earlier moment
+        return recent_moves(log, cache, JournalTail.behind(head, now), consistent=consistent)
+    found = list(listed.records)
+    if listed.more:
+        head = head or log.head()
+        begin = max((head.shown(now), *(item.number for item in found)))
+        found += log.all_behind(begin, consistent=consistent)
+    used = kept = tail.with_items(found)
+    if head is not None:
+        kept = kept.at_head(head, now).with_items(found)
+        if kept.last < head.folded:  # no number up to there is missing, so a copy of the table was late
+            found = log.all_behind(kept.last)
+            used, kept = used.with_items(found), kept.with_items(found)
+    cache.keep_journal(log.partition, kept, kept.size)
+    # Between what was kept and what waits there may be items that were passed over.
+    return (used if used.last >= kept.last else kept).logged(found)
+
+
+def learn(log: Log, cache: BlockCache) -> None:
+    """Have a container know where the end of a journal begins, if it does not and if there is a journal: half a read unit."""
+    if cache.journal(log.partition) is None:
+        head = log.known_head()
+        if head is not None:
+            cache.keep_journal(log.partition, JournalTail.behind(head, clock.seconds()), 0)
+
+
+def moves_now(log: Log) -> Mapping[int, FamilyMoves]:
+    """The moves of issues that the index may not show everybody where they belong, strongly consistent: for whoever keeps nothing.
+
+    A read unit for the head, and one for each 4 KB. Overloaded.
+    """
+    return logged_moves(log.recent())

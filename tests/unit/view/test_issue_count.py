@@ -1,0 +1,60 @@
+"""The number of issues of a project: blocks, and what the journal says beyond them."""
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.derive.families import NUMBERS
+from gridview.encoding.sort_strings import sort_string
+from gridview.journal.items import FamilyChange, IssueChange
+from gridview.view.issue_count import issues_in
+from tests.support.derived_project import catalog_of, fold, log_of, new_table
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    return new_table()
+
+
+def there(num: int) -> IssueChange:
+    return IssueChange(num, 1, False, 1, {NUMBERS: FamilyChange((), sort_string("", num))})
+
+
+def gone(num: int) -> IssueChange:
+    return IssueChange(num, 1, True, 2, {NUMBERS: FamilyChange((sort_string("", num),), None)})
+
+
+def commit(table: MemoryTable, *changes: IssueChange) -> None:
+    number = log_of(table).reserve(len(changes))
+    assert log_of(table).put(number, changes) is not None
+
+
+def counted(table: MemoryTable) -> int:
+    return issues_in(table, catalog_of(table))
+
+
+def test_issues_count_before_they_are_folded_and_afterwards(table: MemoryTable) -> None:
+    assert counted(table) == 0
+    commit(table, there(1), there(2), there(3))
+    assert counted(table) == 3
+    assert fold(table) == 1
+    assert counted(table) == 3
+    commit(table, gone(2), there(4), there(5))
+    assert counted(table) == 4
+    assert fold(table) == 1
+    assert counted(table) == 4
+
+
+def test_an_index_that_is_late_counts_no_issue_twice(table: MemoryTable) -> None:
+    """The directory shows the block as it was before the fold, and the block itself is as it is."""
+    commit(table, there(1))
+    assert fold(table) == 1
+    table.stale(lambda _, states: states)
+    commit(table, there(2), gone(1), there(3))
+    assert fold(table) == 1
+    assert counted(table) == 2
+
+
+def test_without_anything_pending_it_is_one_query_and_the_journal(table: MemoryTable) -> None:
+    own = table.metered()
+    assert issues_in(own, catalog_of(table)) == 0
+    assert sorted(call.operation for call in own.meter.calls) == ["get_item", "query", "query"]

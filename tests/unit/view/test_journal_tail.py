@@ -1,0 +1,225 @@
+"""What a container keeps of a journal: each item is read once, none is lost, and those that everybody is shown go."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.derive.ledger import SHOWN_SECONDS
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import sort_string
+from gridview.journal.items import FamilyChange, IssueChange
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from gridview.view.block_cache import BlockCache
+from gridview.view.journal_tail import learn, recent_moves, tail_of
+from gridview.view.moves import FamilyMove, FamilyMoves, JournalStep, Logged
+from tests.support.derived_project import fold, log_of, new_table
+
+DAY = "a1.1"
+
+
+class Container:
+    """What one container keeps, and what its reads cost."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+        self._cache = BlockCache()
+
+    def learn(self) -> None:
+        learn(log_of(self._table), self._cache)
+
+    def read(self) -> tuple[Mapping[int, FamilyMoves], int, list[str]]:
+        """The moves, in how many rounds they were read, and by which calls."""
+        own = self._table.metered()
+        self.logged = read(own, self._cache)
+        return self.logged.moves, own.meter.rounds, sorted(call.operation for call in own.meter.calls)
+
+    @property
+    def nums(self) -> list[int]:
+        """The issues that somebody may not be shown where they are."""
+        self.read()
+        return sorted(self.logged.pending)
+
+
+def read(table: MemoryTable, cache: BlockCache) -> Logged:
+    log = log_of(table)
+    return recent_moves(log, cache, tail_of(log, cache))
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    return new_table()
+
+
+@pytest.fixture
+def container(table: MemoryTable) -> Container:
+    return Container(table)
+
+
+def day(num: int, left: str | None, to: str) -> IssueChange:
+    had = () if left is None else (sort_string(left, num),)
+    return IssueChange(num, 1, False, 1, {DAY: FamilyChange(had, sort_string(to, num))})
+
+
+def put(table: MemoryTable, number: int, *changes: IssueChange) -> None:
+    assert log_of(table).put(number, changes) is not None
+
+
+def commit(table: MemoryTable, *changes: IssueChange) -> int:
+    number = log_of(table).reserve(len(changes))
+    put(table, number, *changes)
+    log_of(table).mark(number)
+    return number
+
+
+def test_an_item_is_read_once(table: MemoryTable, container: Container) -> None:
+    commit(table, day(1, None, "x"))
+    found, rounds, calls = container.read()
+    assert (sorted(found), rounds, calls) == ([1], 2, ["get_item", "query"])
+    commit(table, day(2, None, "x"))
+    own = table.metered()
+    assert (container.nums, own.meter.rounds) == ([1, 2], 0)
+    found, rounds, calls = container.read()
+    assert (sorted(found), rounds, calls) == ([1, 2], 1, ["query"])
+
+
+def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> None:
+    own, cache = table.metered(), BlockCache()
+    learn(log_of(own), cache)
+    assert own.meter.capacity == 0.5
+    read(own, cache)
+    learn(log_of(own), cache)
+    assert [(call.operation, call.items) for call in own.meter.calls] == [("get_item", 1), ("query", 0)]
+
+
+def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, container: Container) -> None:
+    commit(table, day(1, None, "x"))
+    container.learn()
+    found, rounds, calls = container.read()
+    assert (sorted(found), rounds, calls) == ([1], 1, ["query"])
+
+
+def test_the_journal_of_a_project_that_is_just_being_removed_teaches_nothing(table: MemoryTable) -> None:
+    table.delete(log_of(table).partition, keys.FOLD)
+    container = Container(table)
+    container.learn()
+    with pytest.raises(Overloaded):
+        container.read()
+
+
+def test_moves_join_what_was_read_before(table: MemoryTable, container: Container) -> None:
+    commit(table, day(1, "x", "y"))
+    first = container.read()[0]
+    commit(table, day(1, "y", "z"))
+    left = tuple(sort_string(one, 1) for one in ("x", "y"))
+    steps = tuple(
+        JournalStep(number, sort_string(had, 1), sort_string(takes, 1))
+        for number, had, takes in ((1, "x", "y"), (2, "y", "z"))
+    )
+    assert container.read()[0][1][DAY] == FamilyMove(left, sort_string("z", 1), steps)
+    assert first[1][DAY].takes == sort_string("y", 1), "what another request holds stays as it is"
+
+
+def test_an_item_behind_a_missing_number_is_laid_over_and_the_number_still_read(
+    table: MemoryTable, container: Container
+) -> None:
+    late = log_of(table).reserve(1)
+    commit(table, day(2, None, "x"))
+    assert (container.nums, sorted(container.logged.moves)) == ([2], [2])
+    put(table, late, day(1, None, "x"))
+    assert container.nums == [1, 2]
+    assert container.read()[2] == ["query"]
+
+
+def test_what_everybody_is_shown_is_kept_for_directories_that_were_read_before(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    commit(table, day(1, None, "x"))
+    commit(table, day(2, None, "x"))
+    assert fold(table) == 2
+    assert container.nums == [1, 2]
+    since = container.logged.since
+    commit(table, day(3, None, "x"))
+    later(SHOWN_SECONDS + 1)
+    container.read()
+    assert container.nums == [3]
+    assert container.read()[2] == ["query"], "the head has been read just now"
+    assert (sorted(container.logged.moves), container.logged.since) == ([1, 2, 3], since)
+
+
+@pytest.mark.parametrize("reason", ["too many", "too old"])
+def test_what_everybody_is_shown_goes_in_the_end(
+    table: MemoryTable, container: Container, later: Any, reason: str
+) -> None:
+    """From then on only what was read after everybody was shown it goes together with the rest."""
+    before = clock.seconds()
+    commit(table, *(day(num, None, "x") for num in range(1, 601 if reason == "too many" else 2)))
+    assert fold(table) == 1
+    container.read()
+    commit(table, day(700, None, "x"))
+    later(SHOWN_SECONDS + 1 if reason == "too many" else 2_000)
+    container.read()
+    assert sorted(container.read()[0]) == [700]
+    assert before + SHOWN_SECONDS <= container.logged.since <= before + SHOWN_SECONDS + 5
+
+
+def test_what_is_folded_stays_until_everybody_is_shown_it(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    commit(table, day(1, None, "x"))
+    assert fold(table) == 1
+    container.learn()
+    later(SHOWN_SECONDS - 5)
+    assert container.nums == [1]
+
+
+def test_the_head_is_asked_beside_the_items(table: MemoryTable, container: Container, later: Any) -> None:
+    commit(table, day(1, None, "x"))
+    assert container.nums == [1]
+    later(31)
+    _, rounds, calls = container.read()
+    assert (rounds, calls) == (1, ["get_item", "query"])
+
+
+def test_a_container_that_was_idle_leaves_out_what_was_folded_meanwhile(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    """It knows of a far older end, and what came since takes several pages: it reads one of them, and then what waits."""
+    container.learn()
+    text = Random(1)  # noqa: S311
+    for num in range(1, 1_501):
+        commit(table, day(num, None, f"{text.getrandbits(12_000):x}"))
+    while fold(table):
+        pass
+    later(SHOWN_SECONDS + 40)
+    commit(table, day(9_999, None, "x"))
+    found, rounds, calls = container.read()
+    assert sorted(found) == [9_999]
+    assert (rounds, calls) == (2, ["get_item", "query", "query"])
+
+
+def test_an_item_that_a_late_copy_of_the_table_lacks_is_read_again(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    commit(table, day(1, None, "x"))
+    assert container.nums == [1]
+    table.stale(lambda key, states: states if key[1] == keys.journal_item(2) else 0)
+    assert commit(table, day(2, None, "x")) == 2
+    later(25)
+    assert fold(table) == 2
+    assert container.nums == [1]
+    later(6)
+    assert container.nums == [1, 2]
+    table.stale(None)
+    assert container.nums == [1, 2]
+
+
+def test_what_is_kept_counts_as_memory(table: MemoryTable) -> None:
+    cache = BlockCache()
+    before = cache.used
+    commit(table, day(1, None, "x" * 500))
+    read(table, cache)
+    assert cache.used - before > 2_000
