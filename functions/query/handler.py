@@ -13,6 +13,7 @@ from gridview.api.http import handler as http_handler
 from gridview.commands import jobs, reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
 from gridview.journal.log import Log
 from gridview.query import change_lists, counting, grid_request
@@ -29,8 +30,9 @@ from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import UserJob
 from gridview.view import freshness
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from gridview.view.journal_tail import learn
-from gridview.view.shown_versions import Shown, ShownVersion
+from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 logger = Logger()
 metrics = stack_metrics()
@@ -195,28 +197,25 @@ def get_comment(request: Request) -> Response:
 
 def get_issue(request: Request) -> Response:
     """One issue."""
-    num, shown = int(request.path["num"]), _shown()
+    num = int(request.path["num"])
 
-    def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+    def found(catalog: Catalog, epoch: EpochCheck) -> Answered:
         document = epoch.beside(table, lambda: read_issue(table, catalog, num))
-        shown.take([ShownVersion(num, document["version"], document["updated"])])
-        return documents.to_json(catalog, document)
+        versions = [ShownVersion(num, document["version"], document["updated"])]
+        return Answered(documents.to_json(catalog, document), Shown.of(versions, freshness.kept(cache)))
 
-    issue = catalogs.using(table, request.actor.tenant, request.path["project"], found)
+    issue, shown = catalogs.using(table, request.actor.tenant, request.path["project"], found)
     return Response(200, issue, {"ETag": etag(issue["version"])}).telling(_token(request, shown))
 
 
 def list_trash(request: Request) -> Response:
     """A page of a project's deleted issues."""
-    shown = _shown()
 
-    def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        cursors = cursor_source.cursors("trash")
-        return epoch.beside(
-            table, lambda: reads.list_trash(table, catalog, request.parameters, cursors, shown)
-        )
+    def page(catalog: Catalog, epoch: EpochCheck) -> Answered:
+        context, cursors = ReadContext(table, catalog, cache, epoch), cursor_source.cursors("trash")
+        return epoch.beside(table, lambda: reads.list_trash(context, request.parameters, cursors))
 
-    told = catalogs.using(table, request.actor.tenant, request.path["project"], page)
+    told, shown = catalogs.using(table, request.actor.tenant, request.path["project"], page)
     return ok(told).telling(_token(request, shown))
 
 
@@ -231,55 +230,52 @@ def grid_get(request: Request) -> Response:
 
 
 def _grid(request: Request, body: object) -> Response:
-    recent = tokens.carried(request, cursor_source)
+    def page(context: ReadContext) -> Answered:
+        query = grid_request.resolve(context.catalog, body)
+        return grid_page(context, query, cursor_source.cursors("grid"))
 
-    def page(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        query, cursors = grid_request.resolve(catalog, body), cursor_source.cursors("grid")
-        return grid_page(metered, catalog, query, cursors, cache, epoch, recent, _feed(), shown)
-
-    return _answered(request, page)
+    return _answered(request, page, tokens.carried(request, cursor_source), _feed())
 
 
 def groups(request: Request) -> Response:
     """Counts of issues by group."""
     body, recent = request.body(), tokens.carried(request, cursor_source)
 
-    def counted(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        query, cursors = resolve_groups(catalog, body), cursor_source.cursors("groups")
-        return counting.grouped_counts(metered, catalog, query, cursors, cache, epoch, recent, _feed(), shown)
+    def counted(context: ReadContext) -> Answered:
+        query = resolve_groups(context.catalog, body)
+        return counting.grouped_counts(context, query, cursor_source.cursors("groups"))
 
-    return _answered(request, counted)
+    return _answered(request, counted, recent, _feed())
 
 
 def summary(request: Request) -> Response:
     """Aggregates of fields."""
     body, recent = request.body(), tokens.carried(request, cursor_source)
 
-    def summarized(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        query = resolve_summary(catalog, body)
-        return counting.summarized(metered, catalog, query, cache, epoch, recent, _feed(), shown)
+    def summarized(context: ReadContext) -> Answered:
+        return counting.summarized(context, resolve_summary(context.catalog, body))
 
-    return _answered(request, summarized)
+    return _answered(request, summarized, recent, _feed())
 
 
 def position(request: Request) -> Response:
     """The row number of an issue."""
     body, recent = grid_request.from_parameters(request.parameters), tokens.carried(request, cursor_source)
 
-    def found(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        query = grid_request.resolve_position(catalog, body)
-        return position_in(metered, catalog, int(request.path["num"]), query, cache, epoch, recent, shown)
+    def found(context: ReadContext) -> Answered:
+        query = grid_request.resolve_position(context.catalog, body)
+        return position_in(context, int(request.path["num"]), query)
 
-    return _answered(request, found)
+    return _answered(request, found, recent)
 
 
 def issue_history(request: Request) -> Response:
     """The changes of an issue."""
     num = int(request.path["num"])
 
-    def listed(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+    def listed(context: ReadContext) -> Answered:
         cursors = cursor_source.cursors("history")
-        return change_lists.issue_history(metered, catalog, num, request.parameters, cursors, epoch, shown)
+        return change_lists.issue_history(context, num, request.parameters, cursors)
 
     return _answered(request, listed)
 
@@ -287,9 +283,8 @@ def issue_history(request: Request) -> Response:
 def activity(request: Request) -> Response:
     """The changes of a project."""
 
-    def listed(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        cursors = cursor_source.cursors("activity")
-        return change_lists.activity(metered, catalog, request.parameters, cursors, epoch, shown)
+    def listed(context: ReadContext) -> Answered:
+        return change_lists.activity(context, request.parameters, cursor_source.cursors("activity"))
 
     return _answered(request, listed)
 
@@ -336,29 +331,30 @@ def _of_a_project(request: Request, read: Callable[[str], dict[str, Any]]) -> Re
     return ok(catalogs.existing(table, request.actor.tenant, project, lambda _: read(project)))
 
 
-def _feed() -> Cursors:
-    """What seals the cursors of the feed of changes."""
-    return cursor_source.cursors("changes")
-
-
-def _shown() -> Shown:
-    """What an answer shows that the index may lack, by what this container knows of how late it is."""
-    return Shown(freshness.kept(cache))
-
-
 def _token(request: Request, shown: Shown) -> dict[str, str]:
     """The header with the token of what an answer shows."""
     return tokens.telling(request, cursor_source, shown, logger)
 
 
+def _feed() -> Cursors:
+    """What seals the cursors of the feed of changes."""
+    return cursor_source.cursors("changes")
+
+
 def _answered(
-    request: Request, answer: Callable[[Table, Shown, Catalog, EpochCheck], dict[str, Any]]
+    request: Request,
+    answer: Callable[[ReadContext], Answered],
+    recent: Recent = (),
+    feed: Cursors | None = None,
 ) -> Response:
     """The result of a query over the current catalog. Its cost is published, even if the query fails."""
-    metered, shown = table.metered(), _shown()
-    project, asked = request.path["project"], partial(answer, metered, shown)
+    metered, project = table.metered(), request.path["project"]
+
+    def asked(catalog: Catalog, epoch: EpochCheck) -> Answered:
+        return answer(ReadContext(metered, catalog, cache, epoch, recent, feed))
+
     try:
-        page = catalogs.using(metered, request.actor.tenant, project, asked, numbered=True)
+        page, shown = catalogs.using(metered, request.actor.tenant, project, asked, numbered=True)
     except IndexNotReady as error:
         raise reads.with_progress(table, request.actor, project, error) from error
     finally:

@@ -31,9 +31,10 @@ from gridview.query.grid_request import resolve
 from gridview.query.group_request import resolve as resolve_groups
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
-from gridview.schema.epoch import EpochCheck
+from gridview.schema.epoch import EpochCheck, FoundEpoch
 from gridview.schema.store import Catalogs
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from gridview.view.journal_tail import learn
 
 TABLE: Final = "gridview"
@@ -74,9 +75,11 @@ class Ours:
 
     def _epoch(self) -> EpochCheck:
         catalog = self.catalog
-        return EpochCheck(
-            lambda table: self.catalogs.current(table, catalog.tenant, catalog.project) is catalog
-        )
+
+        def read(table: Table) -> FoundEpoch:
+            return FoundEpoch(self.catalogs.current(table, catalog.tenant, catalog.project) is catalog)
+
+        return EpochCheck(read)
 
     def container(self) -> BlockCache:
         """What a container has at hand once it has read the catalog: where the journal ends."""
@@ -86,13 +89,14 @@ class Ours:
 
     def ask(self, question: Question, cache: BlockCache) -> Asked:
         """Put a question; the catalog is at hand, as it is in a container that runs, and `cache` has what is kept of the index."""
-        table, catalog, body, epoch = self.table.metered(), self.catalog, question.body(), self._epoch()
+        table, catalog, body = self.table.metered(), self.catalog, question.body()
+        context = ReadContext(table, catalog, cache, self._epoch())
         began, began_cpu = time.perf_counter(), time.process_time()
         if question.kind is Kind.GROUPS:
-            found = grouped_counts(table, catalog, resolve_groups(catalog, body), _CURSORS, cache, epoch)
+            found = grouped_counts(context, resolve_groups(catalog, body), _CURSORS)
         else:
-            found = grid_page(table, catalog, resolve(catalog, body), _CURSORS, cache, epoch)
-        encoded = dumps(found)
+            found = grid_page(context, resolve(catalog, body), _CURSORS)
+        encoded = dumps(found.body)
         milliseconds = (time.perf_counter() - began) * 1000
         cpu_milliseconds = (time.process_time() - began_cpu) * 1000
         told = json.loads(encoded)

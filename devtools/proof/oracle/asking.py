@@ -2,104 +2,40 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 from devtools.proof.oracle.world import Json
-from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.query import counting, group_request, summary_request
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
 from gridview.query.row_number import position as find_position
-from gridview.schema.catalog import Catalog
-from gridview.schema.epoch import CONFIRMED, EpochCheck
-from gridview.view.block_cache import BlockCache
-from gridview.view.shown_versions import Shown
+from gridview.view.context import ReadContext
+from gridview.view.shown_versions import Answered
 
 CURSORS = Cursors([b"of the oracle"], "grid")
 FEED = Cursors([b"of the oracle"], "changes")
 
 
-def page(
-    table: Table,
-    catalog: Catalog,
-    body: Json,
-    cache: BlockCache,
-    recent: Recent = (),
-    epoch: EpochCheck = CONFIRMED,
-    feed: Cursors | None = None,
-    shown: Shown | None = None,
-) -> Any:
+def page(context: ReadContext, body: Json) -> Answered:
     """A page of the grid."""
-    query = resolve(catalog, body)
-    return _read(
-        grid_page(
-            *(table.metered(), catalog, query, CURSORS, cache),
-            recent=recent,
-            epoch=epoch,
-            feed=feed,
-            shown=shown,
-        )
-    )
+    return _read(grid_page(context, resolve(context.catalog, body), CURSORS))
 
 
-def grouped(
-    table: Table,
-    catalog: Catalog,
-    body: Json,
-    cache: BlockCache,
-    recent: Recent = (),
-    epoch: EpochCheck = CONFIRMED,
-    feed: Cursors | None = None,
-    shown: Shown | None = None,
-) -> Any:
+def grouped(context: ReadContext, body: Json) -> Answered:
     """Grouped counts."""
-    query = group_request.resolve(catalog, body)
-    return _read(
-        counting.grouped_counts(
-            *(table.metered(), catalog, query, CURSORS, cache),
-            recent=recent,
-            epoch=epoch,
-            feed=feed,
-            shown=shown,
-        )
-    )
+    return _read(counting.grouped_counts(context, group_request.resolve(context.catalog, body), CURSORS))
 
 
-def summarized(
-    table: Table,
-    catalog: Catalog,
-    body: Json,
-    cache: BlockCache,
-    recent: Recent = (),
-    epoch: EpochCheck = CONFIRMED,
-    feed: Cursors | None = None,
-    shown: Shown | None = None,
-) -> Any:
+def summarized(context: ReadContext, body: Json) -> Answered:
     """A summary of fields."""
-    query = summary_request.resolve(catalog, body)
-    return _read(
-        counting.summarized(
-            *(table.metered(), catalog, query, cache), recent=recent, epoch=epoch, feed=feed, shown=shown
-        )
-    )
+    return _read(counting.summarized(context, summary_request.resolve(context.catalog, body)))
 
 
-def position(
-    table: Table,
-    catalog: Catalog,
-    num: int,
-    body: Json,
-    cache: BlockCache,
-    recent: Recent = (),
-    epoch: EpochCheck = CONFIRMED,
-) -> Any:
+def position(context: ReadContext, num: int, body: Json) -> Answered:
     """The position of an issue."""
-    query = resolve_position(catalog, body)
-    return _read(find_position(table.metered(), catalog, num, query, cache, recent=recent, epoch=epoch))
+    return _read(find_position(context, num, resolve_position(context.catalog, body)))
 
 
-def _read(answer: Any) -> Any:
-    return json.loads(dumps(answer), parse_float=Decimal)
+def _read(answer: Answered) -> Answered:
+    return answer._replace(body=json.loads(dumps(answer.body), parse_float=Decimal))

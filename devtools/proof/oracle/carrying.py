@@ -23,7 +23,7 @@ from gridview.journal.feed_cursors import FeedCursor
 from gridview.schema.document_store import get_issue
 from gridview.support import clock
 from gridview.support.errors import Unprocessable
-from gridview.view.shown_versions import TAKEN_IN, Shown, ShownVersion
+from gridview.view.shown_versions import TAKEN_IN, Answered, Shown, ShownVersion
 
 FOREVER = 2**32 - 1
 _MEANWHILE = 5.0
@@ -73,13 +73,12 @@ class Carrier:
 
     def _issues(self) -> Recent:
         """Of each issue as it is by itself."""
-        shown = Shown()
         read = [
             get_issue(self.loaded.table, self.loaded.catalog, num)
             for num, version in self.writes.versions.items()
             if version != DELETED
         ]
-        shown.take([ShownVersion(one["num"], one["version"], one["updated"]) for one in read])
+        shown = Shown.of([ShownVersion(one["num"], one["version"], one["updated"]) for one in read], None)
         return self._with_the_others(shown, {one["num"]: one["version"] for one in read}, clock.seconds())
 
     def _rows(self) -> Recent | None:
@@ -87,8 +86,8 @@ class Carrier:
         question = world.question(self.random, self.loaded.project)
         if question.kind not in ("walk", "offset"):
             return None
-        shown, begun = Shown(), clock.seconds()
-        page = self._asked(asking.page, question.body, (), shown)
+        begun = clock.seconds()
+        page, shown = self._asked(asking.page, question.body, ())
         return self._with_the_others(shown, {row["num"]: row["version"] for row in page["rows"]}, begun)
 
     def _with_the_others(self, shown: Shown, versions: Mapping[int, int], begun: float) -> Recent:
@@ -109,13 +108,12 @@ class Carrier:
         question = world.question(self.random, self.loaded.project)
         ask = {"groups": asking.grouped, "summary": asking.summarized}.get(question.kind, asking.page)
         body = {} if question.kind == "position" else question.body
-        shown = Shown()
-        self._asked(ask, body, (self.writes,), shown)
-        return (self._token(shown),)
+        return (self._token(self._asked(ask, body, (self.writes,)).shown),)
 
     def _cursor(self) -> Recent | None:
         """The cursor of the changes of such an answer, some time later."""
-        answer = self._asked(asking.page, {"limit": 1, "count": True}, (self.writes,), Shown(), asking.FEED)
+        asked = self._asked(asking.page, {"limit": 1, "count": True}, (self.writes,), asking.FEED)
+        answer = asked.body
         if answer["changes"] is None:
             return None
         if self.rest is not None and self.random.random() < 0.5:
@@ -125,11 +123,10 @@ class Carrier:
         return still_good(held, catalog.project, clock.seconds())
 
     def _asked(
-        self, ask: Callable[..., Any], body: Json, recent: Recent, shown: Shown, feed: Cursors | None = None
-    ) -> Any:
-        loaded = self.loaded
-        given = (loaded.catalog, body, loaded.cache, recent, loaded.epoch, feed, shown)
-        return self.meanwhile(lambda table: ask(table, *given))
+        self, ask: Callable[..., Answered], body: Json, recent: Recent, feed: Cursors | None = None
+    ) -> Answered:
+        found: Answered = self.meanwhile(lambda table: ask(self.loaded.context(table, recent, feed), body))
+        return found
 
     def _token(self, shown: Shown) -> RecentWrites:
         return RecentWrites(self.loaded.catalog.project, FOREVER, shown.versions, shown.number)

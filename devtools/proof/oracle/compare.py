@@ -21,6 +21,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
+from gridview.encoding.cursors import Cursors
 from gridview.encoding.values import parse_datetime
 from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
@@ -30,6 +31,7 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, Unprocessable
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from gridview.view.journal_tail import learn
 
 QUESTIONS_A_PROJECT = 40
@@ -84,6 +86,14 @@ class Loaded:
     """Writes that answers hold though the index may not show them. Of pages behind others it is the cursor that tells."""
     epoch: EpochCheck = CONFIRMED
     """What tells which issue numbers have been given out."""
+
+    def context(
+        self, table: Table | None = None, recent: Recent | None = None, feed: Cursors | None = None
+    ) -> ReadContext:
+        """What a request reads with. `table`, `recent`: in the place of its own."""
+        metered = (self.table if table is None else table).metered()
+        held = self.recent if recent is None else recent
+        return ReadContext(metered, self.catalog, self.cache, self.epoch, held, feed)
 
 
 def load(
@@ -153,10 +163,7 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
     recent = () if "cursor" in body else loaded.recent
-    page = asking.page(
-        *(loaded.table, loaded.catalog, {**body, "keys": True, "explain": True}),
-        *(loaded.cache, recent, loaded.epoch),
-    )
+    page = asking.page(loaded.context(recent=recent), {**body, "keys": True, "explain": True}).body
     asked.heard(page["explain"])
     return page
 
@@ -263,7 +270,7 @@ def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     for _ in range(_GROUP_PAGES):
         request = {**body, "cursor": cursor, "explain": True}
         recent = loaded.recent if cursor is None else ()
-        answer = asking.grouped(loaded.table, loaded.catalog, request, loaded.cache, recent, loaded.epoch)
+        answer = asking.grouped(loaded.context(recent=recent), request).body
         asked.heard(answer["explain"])
         told = groups_told(loaded, body, answer)
         same("the groups", told, expected[compared : compared + limit])
@@ -351,9 +358,7 @@ def _expected_value(kind: str, value: Any) -> Any:
 def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
     asked_for = {**body, "explain": True}
-    answer = asking.summarized(
-        loaded.table, loaded.catalog, asked_for, loaded.cache, loaded.recent, loaded.epoch
-    )
+    answer = asking.summarized(loaded.context(), asked_for).body
     asked.heard(answer.pop("explain"))
     same("the summary", summary_told(loaded, body, answer), summary_expected(loaded, body))
     return len(answer["summaries"])
@@ -403,9 +408,7 @@ def summary_expected(loaded: Loaded, body: Json) -> Json:
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
-        found = asking.position(
-            loaded.table, loaded.catalog, question.num, body, loaded.cache, loaded.recent, loaded.epoch
-        )
+        found = asking.position(loaded.context(), question.num, body).body
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1

@@ -10,7 +10,7 @@ the rows and to both counts has to come to what the rows and the counts are then
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -225,10 +225,8 @@ def _entered(events: Iterable[Any]) -> int:
 
 
 def _answer(kind: str, loaded: Loaded, body: Json, table: Table) -> Any:
-    ask: Callable[..., Any] = {"groups": asking.grouped, "summary": asking.summarized, "grid": asking.page}[
-        kind
-    ]
-    return ask(table, loaded.catalog, body, loaded.cache, loaded.recent, loaded.epoch, asking.FEED)
+    ask = {"groups": asking.grouped, "summary": asking.summarized, "grid": asking.page}[kind]
+    return ask(loaded.context(table, feed=asking.FEED), body).body
 
 
 def _check_page(loaded: Loaded, body: Json, answer: Any) -> int:

@@ -118,9 +118,7 @@ class _Scenario(Scene):
             raise Difference(f"refused without a reason: {error.detail}") from error
 
     def _page(self, body: Json) -> Window:
-        window = self._request(
-            lambda table: asking.page(table, self._loaded.catalog, body, self._loaded.cache)
-        )
+        window = self._request(lambda table: asking.page(self._loaded.context(table), body).body)
         nums = nums_of(window.answer)
         self._played.rows += len(nums)
         same("whether all rows are of different issues", len(set(nums)), len(nums))
@@ -211,9 +209,7 @@ class _Scenario(Scene):
     def groups(self) -> None:
         """Grouped counts."""
         body = self._question.body
-        window = self._request(
-            lambda table: asking.grouped(table, self._loaded.catalog, body, self._loaded.cache)
-        )
+        window = self._request(lambda table: asking.grouped(self._loaded.context(table), body).body)
         loaded = replace(self._loaded, project=window.still, oracle=Oracle(window.still))
         ours, theirs = groups_told(loaded, body, window.answer), groups_expected(loaded, body)
         self._played.rows += len(ours)
@@ -230,9 +226,7 @@ class _Scenario(Scene):
     def summary(self) -> None:
         """A summary of fields: while issues change, what it says holds together; `_quiet` compares it."""
         body = self._question.body
-        window = self._request(
-            lambda table: asking.summarized(table, self._loaded.catalog, body, self._loaded.cache)
-        )
+        window = self._request(lambda table: asking.summarized(self._loaded.context(table), body).body)
         loaded = replace(self._loaded, project=window.still, oracle=Oracle(window.still))
         ours, theirs = summary_told(loaded, body, window.answer), summary_expected(loaded, body)
         self._played.rows += len(ours["summaries"])
@@ -249,9 +243,7 @@ class _Scenario(Scene):
         num = self._question.num
         try:
             window = self._request(
-                lambda table: asking.position(
-                    table, self._loaded.catalog, num, self._question.body, self._loaded.cache
-                )
+                lambda table: asking.position(self._loaded.context(table), num, self._question.body).body
             )
         except NotFound:
             same(

@@ -13,8 +13,9 @@ from devtools.proof.oracle.asking import grouped, page, summarized
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.query.executor import Executor
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
+from gridview.view.index_view import IndexView
 from tests.support.derived_project import Derived, catalog_of, new_table
 
 BY_DAY = {"by": [{"field": "start"}]}
@@ -37,8 +38,13 @@ def derived() -> Derived:
     return derived
 
 
+def context(table: Table, cache: BlockCache | None = None) -> ReadContext:
+    """What a request to a container with this cache reads with."""
+    return ReadContext(table.metered(), catalog_of(table), cache or BlockCache())
+
+
 def counts(table: Table, cache: BlockCache | None = None) -> dict[str | None, int]:
-    found = grouped(table, catalog_of(table), BY_DAY, cache or BlockCache())
+    found = grouped(context(table, cache), BY_DAY).body
     return {one["values"][0]: one["count"] for one in found["groups"]}
 
 
@@ -71,7 +77,7 @@ def test_a_fold_between_the_journal_and_the_directories_makes_no_wrong_count(der
 
 
 def test_without_reading_on_it_would(derived: Derived, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Executor, "_is_outrun", False)
+    monkeypatch.setattr(IndexView, "check", lambda _: None)
     watched = derived.table.seen_through(after_the_journal(lambda: quick(derived)))
     assert counts(watched) == {"2023-05-01": 3, None: 1}, "four of three issues"
 
@@ -114,7 +120,7 @@ def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -
     }
 
     def found() -> tuple[list[int], int]:
-        answer = page(table, catalog_of(table), {**asked, "explain": True}, cache)
+        answer = page(context(table, cache), {**asked, "explain": True}).body
         return [row["num"] for row in answer["rows"]], answer["explain"]["sequential_calls"]
 
     assert found() == ([], 3), "the head of the journal first, since it knows nothing"
@@ -156,8 +162,8 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
 ) -> None:
     table, cache = moved(count), BlockCache()
     asked = {"sort": [{"field": "start"}], "limit": 2, "explain": True}
-    page(table, catalog_of(table), asked, cache)
-    answer = page(table, catalog_of(table), asked, cache)
+    page(context(table, cache), asked)
+    answer = page(context(table, cache), asked).body
     assert [row["num"] for row in answer["rows"]] == [count + 1, count + 2]
     ((scan,),) = (one["children"] for one in answer["explain"]["tree"]["children"] if "children" in one)
     assert (scan["node"], len(scan["rounds"])) == ("index scan", queries)
@@ -166,5 +172,5 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
 def test_the_least_value_is_found_behind_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
     table = moved(MANY)
     asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
-    (told,) = summarized(table, catalog_of(table), asked, BlockCache())["summaries"]
+    (told,) = summarized(context(table), asked).body["summaries"]
     assert (told["min"], told["max"]) == (day(MANY + 1), day(MANY, year=2024))

@@ -29,6 +29,7 @@ from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from tests.support.containers import new_container
 from tests.support.depth import one_of
 
@@ -117,7 +118,8 @@ class Project:
     def page(self, cursor: str | None = None, **body: Any) -> Any:
         metered = self.table.metered()
         query = resolve(self.catalog, body if cursor is None else {**body, "cursor": cursor})
-        page = json.loads(dumps(grid_page(metered, self.catalog, query, self.cursors, self.container())))
+        answer = grid_page(ReadContext(metered, self.catalog, self.container()), query, self.cursors)
+        page = json.loads(dumps(answer.body))
         assert metered.meter.rounds <= planner.ROUNDS, (
             body,
             cursor,
@@ -128,7 +130,8 @@ class Project:
     def position(self, num: int, **body: Any) -> int | None:
         metered = self.table.metered()
         query = resolve_position(self.catalog, body)
-        found: int | None = position(metered, self.catalog, num, query, self.container())["position"]
+        answer = position(ReadContext(metered, self.catalog, self.container()), num, query)
+        found: int | None = answer.body["position"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found
 

@@ -14,6 +14,7 @@ from gridview.query.counting import grouped_counts
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
 from gridview.support.errors import CursorExpired, InvalidRequest, Unprocessable
+from gridview.view.context import ReadContext
 from tests.unit.query.test_bitmap_scan import nodes_of
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, flat, nums
 
@@ -186,13 +187,8 @@ def test_a_cursor_of_several_keys_expires_when_the_index_of_any_was_built_anew(f
 
 def counted(grid: Grid, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
-    return json.loads(
-        dumps(
-            grouped_counts(
-                grid.table.metered(), catalog, group_request.resolve(catalog, body), CURSORS, grid.container()
-            )
-        )
-    )
+    context = ReadContext(grid.table.metered(), catalog, grid.container())
+    return json.loads(dumps(grouped_counts(context, group_request.resolve(catalog, body), CURSORS).body))
 
 
 def test_groups_that_do_not_fit_an_answer_are_said_to_be_more(

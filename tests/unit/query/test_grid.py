@@ -30,6 +30,7 @@ from gridview.schema.items import raise_epoch
 from gridview.schema.store import Catalogs, read
 from gridview.support.errors import CursorExpired, InvalidRequest
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from tests.support import reference
 from tests.support.containers import new_container
 from tests.support.folds import fold_all, no_poison
@@ -135,7 +136,7 @@ class Grid:
         metered = self.table.metered()
         catalog = Catalogs().get(self.table, TENANT, PROJECT)
         query = resolve(catalog, body if cursor is None else {**body, "cursor": cursor})
-        encoded = dumps(grid_page(metered, catalog, query, self.cursors, self.container()))
+        encoded = dumps(grid_page(ReadContext(metered, catalog, self.container()), query, self.cursors).body)
         response = json.dumps({"statusCode": 200, "body": encoded.decode()}, ensure_ascii=False)
         assert len(response.encode()) < LAMBDA_RESPONSE_BYTES
         self.operations = without_notes(metered.meter.calls)
@@ -530,7 +531,7 @@ def test_an_issue_that_loses_its_value_between_two_reads_of_a_page_stands_in_it_
     without: list[int] = []
     catalog = Catalogs().get(few.table, TENANT, PROJECT)
     query, table = resolve(catalog, by_day()), few.table.seen_through(around)
-    found = grid_page(table, catalog, query, few.cursors, few.container())
+    found = grid_page(ReadContext(table, catalog, few.container()), query, few.cursors).body
     assert without == [3]
     assert nums(json.loads(dumps(found))) == [8, 1, 4, 9, 6, 2, 3, 5, 7]
 
@@ -544,6 +545,6 @@ def test_nothing_is_read_strongly_consistent_and_nothing_written(few: Grid) -> N
 
     catalog = Catalogs().get(few.table, TENANT, PROJECT)
     query, table = resolve(catalog, by_day()), few.table.seen_through(around)
-    grid_page(table, catalog, query, few.cursors, few.container())
+    grid_page(ReadContext(table, catalog, few.container()), query, few.cursors)
     assert seen
     assert not any(attempted.consistent or attempted.writes for attempted in seen)

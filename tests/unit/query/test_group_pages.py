@@ -26,9 +26,7 @@ NOTE = {"id": "note", "name": "Note", "type": "text"}
 
 def page(loaded: Loaded, **body: Any) -> Any:
     query = group_request.resolve(loaded.catalog, body)
-    return loads(
-        dumps(grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS, loaded.container()))
-    )
+    return loads(dumps(grouped_counts(loaded.context(), query, CURSORS).body))
 
 
 def pages(loaded: Loaded, **body: Any) -> Iterator[Any]:
@@ -89,12 +87,12 @@ def test_a_page_takes_the_blocks_from_its_cursor_on(monkeypatch: pytest.MonkeyPa
     loaded = Loaded([COST])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))
     found = page(loaded, by=["cost"], limit=100)
-    metered = loaded.table.metered()
+    context = loaded.context()
     query = group_request.resolve(loaded.catalog, {"by": ["cost"], "limit": 5, "cursor": found["next"]})
-    answer = grouped_counts(metered, loaded.catalog, query, CURSORS, loaded.container())
+    answer, _ = grouped_counts(context, query, CURSORS)
     assert len(answer["groups"]) == 5
-    assert metered.meter.rounds == 2
-    assert len([call for call in metered.meter.calls if call.round == 2]) <= 2
+    assert context.table.meter.rounds == 2
+    assert len([call for call in context.table.meter.calls if call.round == 2]) <= 2
 
 
 def test_texts_that_begin_alike_for_as_long_as_the_order_looks_are_walked_too() -> None:
@@ -197,7 +195,7 @@ def test_a_number_in_a_filter_survives_a_client_that_reads_it_in_binary(number: 
     loaded = Loaded([COST])
     loaded.fill([loaded.issue(1, fields={"cost": number})])
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
-    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS, loaded.container())
+    answer, _ = grouped_counts(loaded.context(), query, CURSORS)
     found = json.loads(dumps(answer["groups"]))[0]["filter"]
     only = parse_filter(loaded.catalog, loads(json.dumps(found)))
     assert only.matches(loaded.documents[0])

@@ -21,7 +21,6 @@ from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
-from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
@@ -39,6 +38,8 @@ from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
 from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
+from gridview.view.index_view import IndexView
 from tests.support.containers import new_container
 from tests.support.depth import one_of
 
@@ -87,23 +88,25 @@ class Loaded:
 
     def ask(self, **body: Any) -> tuple[list[tuple[Any, ...]], list[str], Meter]:
         """The groups shown, the plan in words, and the meter of what it took."""
-        metered = self.table.metered()
+        context = self.context()
         query = group_request.resolve(self.catalog, body)
-        found, said = carried_out(metered, self.catalog, query, self.container())
+        found, said = carried_out(context, query)
         shown = found.groups[: query.limit]
-        return [(*one.shown, one.count) for one in shown], said, metered.meter
+        return [(*one.shown, one.count) for one in shown], said, context.table.meter
+
+    def context(self) -> ReadContext:
+        """What a request reads with."""
+        return ReadContext(self.table.metered(), self.catalog, self.container())
 
     def groups(self, **body: Any) -> list[tuple[Any, ...]]:
         return self.ask(**body)[0]
 
 
-def carried_out(
-    table: Table, catalog: Catalog, query: GroupsQuery, cache: BlockCache
-) -> tuple[grouping.Found, list[str]]:
+def carried_out(context: ReadContext, query: GroupsQuery) -> tuple[grouping.Found, list[str]]:
     """The groups found, and the plan in words."""
-    executor = Executor(table, catalog, cache)
-    plan = aggregate_planner.groups(catalog, query)
-    found = executor.run(grouping.run(plan))
+    executor = Executor(context.table, IndexView(context))
+    plan = aggregate_planner.groups(context.catalog, query)
+    found = executor.run(lambda: grouping.run(plan))
     said = []
     node = executor.trace.facts[plan]["chosen"]
     while node is not None:
@@ -166,16 +169,16 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
             body = asked(random, loaded, project)
             query = group_request.resolve(catalog, body)
             expected = group_request.grouped(query, loaded.documents)
-            metered = loaded.table.metered()
-            found, said = carried_out(metered, catalog, query, loaded.container())
+            context = loaded.context()
+            found, said = carried_out(context, query)
             ours, theirs = (
                 dumps([group_request.group_json(query, one) for one in some[: query.limit]])
                 for some in (found.groups, expected)
             )
             assert json.loads(ours) == json.loads(theirs), (seed, body, said)
             assert (found.more or len(found.groups) > query.limit) == (len(expected) > query.limit), body
-            assert metered.meter.rounds <= MAX_ROUNDS, (seed, body, said)
-            rounds[metered.meter.rounds] += 1
+            assert context.table.meter.rounds <= MAX_ROUNDS, (seed, body, said)
+            rounds[context.table.meter.rounds] += 1
             plans.update(kind for line in said for kind in KINDS if kind in line)
     assert plans.keys() == set(KINDS)
     assert max(rounds) <= MAX_ROUNDS
@@ -370,7 +373,7 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
     loaded = Loaded([])
     loaded.fill(loaded.issue(num) for num in range(1, 21))
     query = group_request.resolve(loaded.catalog, {"by": ["state"], "explain": True})
-    answer = grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS, loaded.container())
+    answer, _ = grouped_counts(loaded.context(), query, CURSORS)
     opened = {"field": "state", "op": "eq", "value": "open"}
     assert json.loads(dumps(answer["groups"])) == [{"values": ["open"], "count": 20, "filter": opened}]
     assert answer["explain"]["sequential_calls"] == 1
@@ -455,7 +458,7 @@ def test_a_number_of_an_index_is_shown_as_that_of_a_document(number: str, small:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": number}) for num in range(1, 9))
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
-    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS, loaded.container())
+    answer, _ = grouped_counts(loaded.context(), query, CURSORS)
     (expected,) = group_request.grouped(query, loaded.documents)
     told = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
     assert dumps(answer["groups"]) == dumps([told])

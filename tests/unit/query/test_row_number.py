@@ -10,6 +10,7 @@ from gridview.query.grid_request import resolve_position
 from gridview.query.row_number import position
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, Unprocessable
+from gridview.view.context import ReadContext
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, without_notes
 
 BY_DAY: dict[str, Any] = {"sort": [{"field": "day"}]}
@@ -27,10 +28,10 @@ def few() -> Grid:
 def place(grid: Grid, num: int, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
     metered = grid.table.metered()
-    found = position(metered, catalog, num, resolve_position(catalog, body), grid.container())
+    found = position(ReadContext(metered, catalog, grid.container()), num, resolve_position(catalog, body))
     grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
-    return found["position"]
+    return found.body["position"]
 
 
 def test_every_issue_stands_at_its_row(few: Grid) -> None:

@@ -26,10 +26,10 @@ NUMBERS = [*EVERY, "sum", "avg"]
 
 def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
     """The answer, and the meter of what it took."""
-    metered = loaded.table.metered()
-    answer = summarized(metered, loaded.catalog, resolve(loaded.catalog, body), loaded.container())
+    context = loaded.context()
+    answer, _ = summarized(context, resolve(loaded.catalog, body))
     assert answer.pop("index") == {"lag_ms": None, "pending": 0}
-    return json.loads(dumps(answer)), metered.meter
+    return json.loads(dumps(answer)), context.table.meter
 
 
 def told(loaded: Loaded, field: str, functions: list[str], **body: Any) -> dict[str, Any]:
@@ -177,12 +177,8 @@ def test_sums_are_exact_and_averages_have_38_digits(filled: Loaded) -> None:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     costs = ["1E+30", "-1E-30", "0.1", None]
     loaded.fill(loaded.issue(num, fields={"cost": cost} if cost else {}) for num, cost in enumerate(costs, 1))
-    answer = summarized(
-        loaded.table,
-        loaded.catalog,
-        resolve(loaded.catalog, {"fields": [{"field": "cost", "functions": ["sum", "avg"]}]}),
-        loaded.container(),
-    )
+    query = resolve(loaded.catalog, {"fields": [{"field": "cost", "functions": ["sum", "avg"]}]})
+    answer, _ = summarized(loaded.context(), query)
     (found,) = answer["summaries"]
     assert str(found["sum"]) == "1000000000000000000000000000000.099999999999999999999999999999"
     assert str(found["avg"]) == "333333333333333333333333333333.36666667"

@@ -32,41 +32,39 @@ def logged(*changes: IssueChange, behind: tuple[JournalItem, ...] = (), seconds:
 def test_what_was_made_within_a_minute_and_the_lag_is_named() -> None:
     versions = [ago(1, 2, 1), ago(2, 3, TAKEN_IN - 1), ago(3, 4, TAKEN_IN + 1), ago(4, 5, TAKEN_IN + 11)]
     for late, named in ((None, {1: 2, 2: 3}), (-3.0, {1: 2, 2: 3}), (10.0, {1: 2, 2: 3, 3: 4})):
-        shown = Shown(late)
-        shown.take(versions)
+        shown = Shown.of(versions, late)
         assert (shown.versions, shown.number) == (named, 0)
 
 
 def test_of_several_versions_of_an_issue_the_last_is_named_and_a_deleted_one_as_such() -> None:
-    shown = Shown()
-    shown.take(
-        [ago(1, 2, 9), ago(1, 3, 5), ago(2, 4, 3), ago(2, 5, 2, removed=True), ago(3, 6, 2, removed=True)]
+    shown = Shown.of(
+        [ago(1, 2, 9), ago(1, 3, 5), ago(2, 4, 3), ago(2, 5, 2, removed=True), ago(3, 6, 2, removed=True)],
+        None,
     )
     assert shown.versions == {1: 3, 2: DELETED, 3: DELETED}
 
 
 def test_a_version_that_the_journal_tells_is_not_named_but_up_to_where_the_journal_was_read() -> None:
     told = logged(change(1, 2), change(2, 3), change(3, 4, removed=True), change(4, 7))
-    shown = Shown()
     laid = [ShownVersion(3, 4, removed=True), ShownVersion(4, 8, removed=True), ShownVersion(5, 1)]
-    shown.take([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], laid, told)
+    shown = Shown.of([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], None, laid, told)
     assert (shown.versions, shown.number) == ({2: 4, 4: DELETED, 5: 1, 6: 1}, 57)
 
 
 def test_a_document_that_is_gone_is_named_though_the_journal_tells_of_an_earlier_version() -> None:
-    shown = Shown()
-    shown.take([], [ShownVersion(1, 0, removed=True), ShownVersion(2, 0, removed=True)], logged(change(1, 5)))
+    shown = Shown.of(
+        [], None, [ShownVersion(1, 0, removed=True), ShownVersion(2, 0, removed=True)], logged(change(1, 5))
+    )
     assert shown.versions == {1: DELETED, 2: DELETED}
-    shown.take([], [ShownVersion(1, 0, removed=True)], logged(change(1, 5, removed=True)))
+    shown = Shown.of([], None, [ShownVersion(1, 0, removed=True)], logged(change(1, 5, removed=True)))
     assert shown.versions == {}
 
 
 def test_what_everybody_is_shown_of_the_journal_needs_no_number() -> None:
-    shown = Shown()
     for seconds, number in ((SHOWN_SECONDS - 1, 57), (SHOWN_SECONDS + 1, 0)):
-        shown.take([], (), logged(change(1, 2), seconds=seconds))
+        shown = Shown.of([], None, (), logged(change(1, 2), seconds=seconds))
         assert shown.number == number
-    shown.take([], (), Logged(last=57))
+    shown = Shown.of([], None, (), Logged(last=57))
     assert shown.number == 0
 
 
@@ -76,8 +74,7 @@ def test_what_stands_behind_a_missing_number_is_laid_over_and_not_told() -> None
         JournalItem(60, NOW, (change(1, 3), change(3, 4, removed=True))),
     )
     told = logged(change(2, 2), behind=items)
-    shown = Shown()
-    shown.take([], beyond(told), told)
+    shown = Shown.of([], None, beyond(told), told)
     assert shown.versions == {1: 3, 2: 3, 3: DELETED}
     assert beyond(None) == []
 
@@ -85,7 +82,6 @@ def test_what_stands_behind_a_missing_number_is_laid_over_and_not_told() -> None
 def test_at_most_five_hundred_issues_are_named_what_was_laid_over_first_and_then_the_last_made() -> None:
     versions = [ago(num, 1, num / 100) for num in range(1, MAX_ISSUES + 100)]
     laid = [ShownVersion(num, 1) for num in range(10_000, 10_100)]
-    shown = Shown()
-    shown.take(reversed(versions), laid)
+    shown = Shown.of(reversed(versions), None, laid)
     assert len(shown.versions) == MAX_ISSUES
     assert {*shown.versions} == {*range(10_000, 10_100), *range(1, MAX_ISSUES - 99)}

@@ -28,7 +28,7 @@ from gridview.schema.catalog import Catalog, FieldType
 from gridview.schema.documents import to_json
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
-from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 
 FEW = 450
 """Issues of a demo that is loaded three times: more than two chunks of the bulk path."""
@@ -92,7 +92,7 @@ def _partition(stored: Table, partition: str) -> list[Item]:
 def _order(stored: Table, field: str, direction: str) -> list[int]:
     catalog = _catalog(stored, "0807", "35e9")
     query = resolve(catalog, {"sort": [{"field": field, "direction": direction}]})
-    page = grid_page(stored.metered(), catalog, query, Cursors((b"secret",), "grid"), BlockCache())
+    page = grid_page(ReadContext(stored.metered(), catalog), query, Cursors((b"secret",), "grid")).body
     return [row["num"] for row in json.loads(dumps(page["rows"]))]
 
 

@@ -47,7 +47,7 @@ def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no difference" in capsys.readouterr().out
 
 
-put_in, settled, take = FamilyOverlay.block, Overlay.directory, Shown.take
+put_in, settled, shown_of = FamilyOverlay.block, Overlay.directory, Shown.of
 dated, held = block_cache.BlockCache._dated, FeedCursor.held
 
 
@@ -57,12 +57,12 @@ def not_put_in(self: FamilyOverlay, block: Block) -> Block:
     return put_in(nowhere, block)
 
 
-def nothing_laid(self: Shown, shown: Any, laid: Any = (), logged: Any = None) -> None:
-    take(self, shown, (), logged)
+def nothing_laid(shown: Any, late: Any, laid: Any = (), logged: Any = None) -> Shown:
+    return shown_of(shown, late, (), logged)
 
 
-def nothing_shown(self: Shown, shown: Any, laid: Any = (), logged: Any = None) -> None:
-    take(self, (), laid, logged)
+def nothing_shown(shown: Any, late: Any, laid: Any = (), logged: Any = None) -> Shown:
+    return shown_of((), late, laid, logged)
 
 
 def by_difference(self: FamilyOverlay, block: Block) -> Block:
@@ -104,8 +104,8 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "a cursor forgets what its page held": (0, [(grid, "to_texts", lambda _: [])]),
     "a cursor of groups forgets it": (0, [(counting, "to_texts", lambda _: [])]),
     "sort entries are not laid over": (2, [(FamilyOverlay, "keys", lambda _, found, __: list(found))]),
-    "what was laid over is not named again": (8, [(Shown, "take", nothing_laid)]),
-    "what is shown is not named": (14, [(Shown, "take", nothing_shown)]),
+    "what was laid over is not named again": (8, [(Shown, "of", nothing_laid)]),
+    "what is shown is not named": (14, [(Shown, "of", nothing_shown)]),
     "documents are not laid over": (0, [(Overlay, "fetched", lambda _, __, answer: answer)]),
     "directories are kept too long": (2, [(block_cache.BlockCache, "_dated", however_old)]),
     "versions ahead of a cursor are not held": (0, [(FeedCursor, "held", nothing_ahead)]),

@@ -38,8 +38,10 @@ from gridview.schema.trash import DELETED_AT, DELETED_BY, is_restorable
 from gridview.support import clock
 from gridview.support.errors import NotReady
 from gridview.support.validation import as_integers, parse
+from gridview.view import freshness
+from gridview.view.context import ReadContext
 from gridview.view.issue_count import issues_in
-from gridview.view.shown_versions import Shown, ShownVersion
+from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 MAX_TRASH_BYTES = 5_000_000
 """Of the issues of one answer. Lambda limits an answer to 6 MB."""
@@ -101,14 +103,12 @@ def get_composite(table: Table, actor: Actor, project: str, index: str) -> dict[
     return composite_json(items, catalog, find_composite(catalog, index))
 
 
-def list_trash(
-    table: Table, catalog: Catalog, parameters: Mapping[str, str], cursors: Cursors, shown: Shown
-) -> dict[str, Any]:
+def list_trash(context: ReadContext, parameters: Mapping[str, str], cursors: Cursors) -> Answered:
     """A page of a project's deleted issues, newest first, as the stream consumer has listed them. It may be short.
 
-    A Query, half a read unit for some 40 issues, and half a unit for each 4 KB of a document. `shown`: is told which issues the
-    page shows as deleted.
+    A Query, half a read unit for some 40 issues, and half a unit for each 4 KB of a document.
     """
+    table, catalog = context.table, context.catalog
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     partition = keys.trash(catalog.tenant, catalog.project)
     binding = partition.encode()
@@ -138,8 +138,8 @@ def list_trash(
         if document is not None and encoded:
             items.append(Fragment(encoded))
             versions.append(ShownVersion(document["num"], document["version"], document["updated"], True))
-    shown.take(versions)
-    return {"items": items, "next": cursors.seal(seen, binding) if more else None}
+    body = {"items": items, "next": cursors.seal(seen, binding) if more else None}
+    return Answered(body, Shown.of(versions, freshness.kept(context.cache)))
 
 
 def _stands_at(document: Item, version: int) -> bool:

@@ -21,11 +21,13 @@ from gridview.query.activity_pages import PageStart, read_back
 from gridview.schema.catalog import Catalog
 from gridview.schema.comments import COMMENTED, Comment, comment_event
 from gridview.schema.document_store import get_issue
-from gridview.schema.epoch import EpochCheck
 from gridview.schema.history import Change, event_json, floor_of
 from gridview.schema.ids import MAX_COMMENT_ID
 from gridview.support import clock
-from gridview.view.shown_versions import Shown, ShownVersion
+from gridview.view import freshness
+from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
+from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 _EXAMINED = 500
 """Entries of the activity after which a page ends, whatever its filters have left of them: some 20 read units."""
@@ -70,26 +72,20 @@ class _Reached(NamedTuple):
 
 
 def issue_history(
-    table: Table,
-    catalog: Catalog,
-    num: int,
-    parameters: Mapping[str, str],
-    cursors: Cursors,
-    epoch: EpochCheck,
-    shown: Shown,
-) -> dict[str, Any]:
+    context: ReadContext, num: int, parameters: Mapping[str, str], cursors: Cursors
+) -> Answered:
     """A page of an issue's changes and of the comments on it: two Queries side by side, 0.5 read units for each 4 KB of each.
 
-    NotFound for a number of which nothing is remembered and which no issue has; to find that out takes a second read. `shown`: is
-    told which versions the page shows.
+    NotFound for a number of which nothing is remembered and which no issue has; to find that out takes a second read.
     """
+    table, catalog = context.table, context.catalog
     request = change_request.of_an_issue(parameters)
     binding = dumps([catalog.tenant, catalog.project, num])
     begin = _Reached()
     if request.cursor is not None:
         sealed: Any = cursors.open(request.cursor, binding)
         begin = _Reached(*sealed)
-    changes, comments = epoch.beside(
+    changes, comments = context.epoch.beside(
         table,
         lambda: side_by_side(
             table,
@@ -118,7 +114,7 @@ def issue_history(
     more = len(merged) > len(listed) or changes.last is not None or comments.last is not None
     # Where nothing of a page is remembered, nothing behind it is.
     last = listed[-1].place if more and listed else None
-    return _told(listed, last, cursors, binding, shown)
+    return _told(listed, last, cursors, binding, context.cache)
 
 
 def _merged(
@@ -137,18 +133,9 @@ def _merged(
             yield _Listed(comment.event(), [*reached])
 
 
-def activity(
-    table: Table,
-    catalog: Catalog,
-    parameters: Mapping[str, str],
-    cursors: Cursors,
-    epoch: EpochCheck,
-    shown: Shown,
-) -> dict[str, Any]:
-    """A page of a project's changes: 0.5 read units for each 4 KB of some 500 entries at most, and of each change that is told.
-
-    `shown`: as for `issue_history`.
-    """
+def activity(context: ReadContext, parameters: Mapping[str, str], cursors: Cursors) -> Answered:
+    """A page of a project's changes: 0.5 read units for each 4 KB of some 500 entries at most, and of each change that is told."""
+    table, catalog = context.table, context.catalog
     request = change_request.of_a_project(catalog, parameters)
     asked = [request.by, request.field, request.mentions, request.since, request.to]
     binding = dumps([catalog.tenant, catalog.project, *asked])
@@ -158,13 +145,13 @@ def activity(
         place: Any = cursors.open(request.cursor, binding)
         begin = PageStart(*place)
     if lower >= (begin.item or begin.place):
-        epoch.confirm(table)
-        return {"items": [], "next": None}
+        context.epoch.confirm(table)
+        return Answered({"items": [], "next": None}, Shown())
 
     def shown_of(entries: Iterable[Item]) -> list[Item]:
         return [entry for entry in _remembered(catalog, entries) if request.shows(catalog, entry)]
 
-    stretch = epoch.beside(
+    stretch = context.epoch.beside(
         table,
         lambda: read_back(
             table,
@@ -178,7 +165,7 @@ def activity(
     entries = found[: request.limit]
     rest = begin.at(entries[-1]) if len(found) > len(entries) else stretch.rest
     last = None if rest is None else [*rest]
-    return _told(_listed(table, catalog, entries, begin), last, cursors, binding, shown)
+    return _told(_listed(table, catalog, entries, begin), last, cursors, binding, context.cache)
 
 
 def _remembered(catalog: Catalog, items: Iterable[Item]) -> list[Item]:
@@ -209,8 +196,8 @@ def _listed(table: Table, catalog: Catalog, entries: Sequence[Item], begin: Page
 
 
 def _told(
-    listed: Iterable[_Listed], last: object, cursors: Cursors, binding: bytes, shown: Shown
-) -> dict[str, Any]:
+    listed: Iterable[_Listed], last: object, cursors: Cursors, binding: bytes, cache: BlockCache
+) -> Answered:
     """The page of these events, as many as an answer holds; `last`: where the next one begins if all of them fit."""
     told: list[Fragment] = []
     versions: list[ShownVersion] = []
@@ -227,5 +214,5 @@ def _told(
         if change is not None:
             removed = change.kind == "delete"
             versions.append(ShownVersion(change.num, change.version, change.at, removed))
-    shown.take(versions)
-    return {"items": told, "next": None if last is None else cursors.seal(last, binding)}
+    body = {"items": told, "next": None if last is None else cursors.seal(last, binding)}
+    return Answered(body, Shown.of(versions, freshness.kept(cache)))

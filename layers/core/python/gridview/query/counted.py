@@ -29,7 +29,7 @@ from gridview.support import clock
 from gridview.view.moves import FamilyMoves, Logged
 from gridview.view.overlay import Overlay, was_read
 from gridview.view.reads import Documents, Listed, ReadDocuments, ReadIssue, ReadRange, ReadRanges
-from gridview.view.shown_versions import TAKEN_IN, Shown, ShownVersion, beyond
+from gridview.view.shown_versions import TAKEN_IN, Laid, Shown, ShownVersion, beyond
 
 Decides = Callable[[Node], bool]
 """Whether what a node reads decides what is counted."""
@@ -119,13 +119,14 @@ class Seen:
             if item["num"] not in known:
                 self.documents[item["num"]] = item["version"], item["updated"]
 
-    def counted(
-        self, catalog: Catalog, logged: Logged, laid: Mapping[int, int | None], late: float | None
-    ) -> Counted | None:
-        """What the answer counts; None where nobody can tell.
+    def counted(self, catalog: Catalog, over: Laid, late: float | None) -> Counted | None:
+        """What the answer counts, with what was laid over; None where nobody can tell.
 
-        `laid`: the versions that were laid over, None where nobody knows which. `late`: how many seconds the index is behind.
+        `late`: how many seconds the index is behind.
         """
+        if over.outrun:
+            return None
+        logged, laid = over.logged, over.versions
         told = _told(logged.items)
         ahead = dict(_untold(logged, told))
         for num, version in laid.items():
@@ -148,14 +149,8 @@ class Seen:
             return None
         return Counted(logged.last + 1, ahead)
 
-    def show(
-        self,
-        shown: Shown,
-        logged: Logged | None,
-        laid: Sequence[ShownVersion],
-        documents: Iterable[Item] | None,
-    ) -> None:
-        """Tell what of this the index may lack. `laid`: what was laid over, because tokens named it, and has to be again.
+    def shown(self, over: Laid, late: float | None, documents: Iterable[Item] | None) -> Shown:
+        """What of this the index may lack. `late`: how many seconds it is behind; None: nobody knows.
 
         `documents`: those that the answer shows; None: it is made of all that were read.
         """
@@ -163,9 +158,9 @@ class Seen:
             found = [ShownVersion(num, *one) for num, one in self.documents.items()]
         else:
             found = [ShownVersion(one["num"], one["version"], one["updated"]) for one in documents]
-        known = {one.num for one in laid}
+        known = {one.num for one in over.again}
         gone = (ShownVersion(num, 0, removed=True) for num in self.gone if num not in known)
-        shown.take(found, [*laid, *beyond(logged), *gone], logged)
+        return Shown.of(found, late, [*over.again, *beyond(over.logged), *gone], over.logged)
 
     def _agree(
         self, told: Mapping[int, IssueChange], laid: Mapping[int, int | None], late: float | None

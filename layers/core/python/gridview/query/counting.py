@@ -5,8 +5,7 @@ from typing import Any
 
 import orjson
 
-from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
+from gridview.encoding.consistency import Recent, from_texts, to_texts
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.query import aggregate_planner, grouping, summary
@@ -15,58 +14,34 @@ from gridview.query.grid import MAX_RESPONSE_BYTES
 from gridview.query.group_filter import GroupFilters
 from gridview.query.group_request import Group, GroupsQuery, Reached, behind, group_json, reached_by
 from gridview.query.summary_request import SummaryQuery, summary_json
-from gridview.schema.catalog import Catalog
-from gridview.schema.epoch import CONFIRMED, EpochCheck
-from gridview.support import clock
 from gridview.support.errors import CursorExpired
-from gridview.view.block_cache import BlockCache
-from gridview.view.shown_versions import Shown
+from gridview.view.context import ReadContext
+from gridview.view.shown_versions import Answered
 
 _CURSOR_VERSION = 1
 
 
-def grouped_counts(
-    table: Table,
-    catalog: Catalog,
-    query: GroupsQuery,
-    cursors: Cursors,
-    cache: BlockCache,
-    epoch: EpochCheck = CONFIRMED,
-    recent: Recent = (),
-    feed: Cursors | None = None,
-    shown: Shown | None = None,
-) -> dict[str, Any]:
+def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -> Answered:
     """`groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes under it.
 
-    Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
-    than its budget, IndexNotReady, CursorExpired. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
-    `recent`: writes that the index is to hold, besides those that the page before held. `feed`, `shown`: as for `carried_out`.
+    Read units: `explain` and docs/performance.md tell. Unprocessable where it would take more than its budget, IndexNotReady,
+    CursorExpired; what `carried_out` raises. The answer also holds what the page before held.
     """
+    catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)
     reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
-    recent = with_those_of_a_cursor(recent, before, catalog.project, clock.seconds())
+    context = context.holding(before)
     plan = aggregate_planner.groups(catalog, query, reached)
-    found, told = carried_out(
-        plan,
-        lambda: grouping.run(plan),
-        table,
-        catalog,
-        cache,
-        epoch=epoch,
-        recent=recent,
-        explain=query.explain,
-        feed=feed,
-        shown=shown,
-    )
+    found, told, shown = carried_out(context, plan, lambda: grouping.run(plan), explain=query.explain)
     ahead = behind(found.groups, reached)
     fitting = _fitting(query, ahead[: query.limit])
     more = found.more or len(fitting) < len(ahead)
     end = reached_by(ahead[: len(fitting)], reached) if more else None
     sealed = None
     if end is not None:
-        payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(recent)]
+        payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(context.recent)]
         sealed = cursors.seal(payload, binding)
-    return {"groups": fitting, "more": more, "next": sealed, **told}
+    return Answered({"groups": fitting, "more": more, "next": sealed, **told}, shown)
 
 
 def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragment]:
@@ -96,33 +71,12 @@ def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reach
     return reached, from_texts(recent)
 
 
-def summarized(
-    table: Table,
-    catalog: Catalog,
-    query: SummaryQuery,
-    cache: BlockCache,
-    epoch: EpochCheck = CONFIRMED,
-    recent: Recent = (),
-    feed: Cursors | None = None,
-    shown: Shown | None = None,
-) -> dict[str, Any]:
+def summarized(context: ReadContext, query: SummaryQuery) -> Answered:
     """`matched`, and of each field the functions asked for.
 
-    Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
-    than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that
-    the index is to hold. `feed`, `shown`: as for `carried_out`.
+    Read units: `explain` and docs/performance.md tell. Unprocessable where it would take more than its budget, IndexNotReady; what
+    `carried_out` raises.
     """
-    plan = aggregate_planner.summary(catalog, query)
-    found, told = carried_out(
-        plan,
-        lambda: summary.run(plan),
-        table,
-        catalog,
-        cache,
-        epoch=epoch,
-        recent=recent,
-        explain=query.explain,
-        feed=feed,
-        shown=shown,
-    )
-    return {**summary_json(found.matched, found.told), **told}
+    plan = aggregate_planner.summary(context.catalog, query)
+    found, told, shown = carried_out(context, plan, lambda: summary.run(plan), explain=query.explain)
+    return Answered({**summary_json(found.matched, found.told), **told}, shown)

@@ -30,8 +30,8 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.support.concurrency import chunked
 from gridview.support.errors import RequestError
-from gridview.view.block_cache import BlockCache
 from gridview.view.block_reads import Want
+from gridview.view.context import ReadContext
 from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
 BUCKETS_AT_ONCE = 256
@@ -72,17 +72,8 @@ def frozen_numbers(
     keys = rows.keys if rows else _BY_NUMBER
     directories = planner.read_directories(keys, selection)
     plan = NumbersRead(only=only, rows=rows, selection=selection, directories=directories)
-    found, _ = carried_out(
-        plan,
-        lambda: read_numbers(plan, catalog),
-        table,
-        catalog,
-        BlockCache(),
-        epoch=epoch,
-        recent=recent,
-        explain=False,
-    )
-    return found
+    context = ReadContext(table, catalog, epoch=epoch, recent=recent)
+    return carried_out(context, plan, lambda: read_numbers(plan, catalog)).result
 
 
 def read_numbers(plan: NumbersRead, catalog: Catalog) -> Steps[Judged]:

@@ -34,7 +34,7 @@ from gridview.query.steps import Steps, ask, ask_directories
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.support.concurrency import chunked
-from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from gridview.view.reads import Documents, ReadDocuments
 
 Numbers: TypeAlias = "array[int]"
@@ -68,17 +68,8 @@ def frozen_rows(
     """
     selection = Selection(only, catalog) if only is not None else None
     plan = RowsRead(keys=keys, selection=selection, directories=planner.read_directories(keys, selection))
-    found, _ = carried_out(
-        plan,
-        lambda: read_rows(plan, catalog),
-        table,
-        catalog,
-        BlockCache(),
-        epoch=epoch,
-        recent=recent,
-        explain=False,
-    )
-    return found
+    context = ReadContext(table, catalog, epoch=epoch, recent=recent)
+    return carried_out(context, plan, lambda: read_rows(plan, catalog)).result
 
 
 def read_rows(plan: RowsRead, catalog: Catalog) -> Steps[Numbers]:

@@ -6,8 +6,7 @@ from typing import Any
 import orjson
 
 from gridview.dynamodb.expressions import Item
-from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
+from gridview.encoding.consistency import Recent, from_texts, to_texts
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.query import planner
@@ -21,11 +20,9 @@ from gridview.query.row_keys import row_key
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
-from gridview.schema.epoch import CONFIRMED, EpochCheck
-from gridview.support import clock
 from gridview.support.errors import CursorExpired
-from gridview.view.block_cache import BlockCache
-from gridview.view.shown_versions import Shown
+from gridview.view.context import ReadContext
+from gridview.view.shown_versions import Answered
 
 MAX_RESPONSE_BYTES = 6_000_000
 """Of the rows of one answer as Lambda counts them, which gives out at most 6 MiB."""
@@ -33,39 +30,23 @@ MAX_RESPONSE_BYTES = 6_000_000
 _CURSOR_VERSION = 3
 
 
-def grid_page(
-    table: Table,
-    catalog: Catalog,
-    query: GridQuery,
-    cursors: Cursors,
-    cache: BlockCache,
-    epoch: EpochCheck = CONFIRMED,
-    recent: Recent = (),
-    feed: Cursors | None = None,
-    shown: Shown | None = None,
-) -> dict[str, Any]:
+def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answered:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
-    Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired.
-    `cache`: what the container keeps. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
-    `recent`: writes that the index is to hold, besides those that the page before held. `feed`, `shown`: as for `carried_out`.
+    Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired; what
+    `carried_out` raises. The answer also holds what the page before held.
     """
+    catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward, before = (None, False, ()) if query.cursor is None else _opened(query, cursors, binding)
-    recent = with_those_of_a_cursor(recent, before, catalog.project, clock.seconds())
+    context = context.holding(before)
     plan = planner.plan_page(catalog, query, spot, backward=backward)
-    found, told = carried_out(
+    found, told, shown = carried_out(
+        context,
         plan,
         lambda: read_page(plan, catalog),
-        table,
-        catalog,
-        cache,
-        epoch=epoch,
-        recent=recent,
         explain=query.explain,
         decides=of_a_page if query.count else never,
-        feed=feed,
-        shown=shown,
         shows=lambda rows: _documents(query, rows),
     )
     rows, end, start = _shown(plan, catalog, found)
@@ -75,10 +56,12 @@ def grid_page(
             return None
         (parts, num), after = place
         where = [backward, after, parts, num]
-        return cursors.seal([_CURSOR_VERSION, _arrangements(query), *where, *to_texts(recent)], binding)
+        return cursors.seal(
+            [_CURSOR_VERSION, _arrangements(query), *where, *to_texts(context.recent)], binding
+        )
 
     counts = {"total": found.total, "matched": found.matched} if query.count else {}
-    return {
+    body = {
         "rows": rows,
         "next": sealed(start if backward else end, backward=False),
         "prev": sealed(end if backward else start, backward=True),
@@ -86,6 +69,7 @@ def grid_page(
         **counts,
         **told,
     }
+    return Answered(body, shown)
 
 
 def _shown(

@@ -8,7 +8,6 @@ documents, where several keys need them     4th at most
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyroaring import BitMap
 
@@ -16,8 +15,6 @@ from gridview.chains.directory import Range
 from gridview.derive.families import NUMBERS
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
-from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent
 from gridview.encoding.sort_strings import body_of, sort_string
 from gridview.query import planner
 from gridview.query.answer import carried_out
@@ -34,8 +31,7 @@ from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
 from gridview.query.sort_order import Spot, in_order, place_of, rows_before
 from gridview.query.steps import Ask, Steps, ask, ask_directories, side_by_side, tell
 from gridview.schema.catalog import Catalog
-from gridview.schema.epoch import CONFIRMED, EpochCheck
-from gridview.view.block_cache import BlockCache
+from gridview.view.context import ReadContext
 from gridview.view.reads import (
     Documents,
     ReadBlocks,
@@ -44,39 +40,20 @@ from gridview.view.reads import (
     ReadLedger,
     Snapshot,
 )
-from gridview.view.shown_versions import Shown
+from gridview.view.shown_versions import Answered
 
 
-def position(
-    table: Table,
-    catalog: Catalog,
-    num: int,
-    query: PositionQuery,
-    cache: BlockCache,
-    epoch: EpochCheck = CONFIRMED,
-    recent: Recent = (),
-    shown: Shown | None = None,
-) -> dict[str, Any]:
+def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
     """`position`: how many rows come before an issue in an order, null when it does not match the filter; `explain` if asked for.
 
     The issue itself is read strongly consistent, all others as of the index; NotFound. Read units: half of one for the block in
     which the issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
-    `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that the index is to hold.
-    `shown`: as for `carried_out`.
+    It raises what `carried_out` raises.
     """
+    catalog = context.catalog
     plan = planner.plan_row_number(catalog, num, query)
-    found, told = carried_out(
-        plan,
-        lambda: count_rows(plan, catalog),
-        table,
-        catalog,
-        cache,
-        epoch=epoch,
-        recent=recent,
-        explain=query.explain,
-        shown=shown,
-    )
-    return {"position": found, **told}
+    found, told, shown = carried_out(context, plan, lambda: count_rows(plan, catalog), explain=query.explain)
+    return Answered({"position": found, **told}, shown)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from gridview.schema.catalog import (
     Catalog,
     UnknownOption,
 )
-from gridview.schema.epoch import EpochCheck, StaleDefinitions
+from gridview.schema.epoch import EpochCheck, FoundEpoch, StaleDefinitions
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import PARTS, Job
 from gridview.schema.numbering import Numbering
@@ -131,7 +131,8 @@ class Catalogs:
             catalog, epoch = self._read_now(table, tenant, project)
         else:
             catalog = known
-            epoch = _NumberedCheck(catalog) if numbered else EpochCheck(lambda own: _is_current(own, catalog))
+            read = _numbered if numbered else _unnumbered
+            epoch = EpochCheck(lambda own: read(own, catalog))
         try:
             result = use(catalog, epoch)
             epoch.confirm(table)
@@ -162,21 +163,20 @@ class Catalogs:
             self._entries.pop((tenant, project), None)
 
 
-class _NumberedCheck(EpochCheck):
-    """A check that reads the project's counter together with its epoch: 1 read unit, as their keys follow each other."""
+def _numbered(table: Table, catalog: Catalog) -> FoundEpoch:
+    """The project's epoch, and its counter with it: 1 read unit, as their keys follow each other."""
+    partition = keys.project(catalog.tenant, catalog.project)
+    both = Bound("between", keys.CATALOG, keys.COUNTER)
+    found = {item[keys.SK]: item for item in table.query(partition, bound=both, consistent=True).items}
+    if keys.CATALOG not in found or keys.COUNTER not in found:
+        return FoundEpoch(False)
+    numbering = Numbering.from_item(found[keys.COUNTER])
+    return FoundEpoch(bool(found[keys.CATALOG]["epoch"] == catalog.epoch), numbering)
 
-    def __init__(self, catalog: Catalog) -> None:
-        super().__init__(self._look)
-        self._catalog = catalog
 
-    def _look(self, table: Table) -> bool:
-        partition = keys.project(self._catalog.tenant, self._catalog.project)
-        both = Bound("between", keys.CATALOG, keys.COUNTER)
-        found = {item[keys.SK]: item for item in table.query(partition, bound=both, consistent=True).items}
-        if keys.CATALOG not in found or keys.COUNTER not in found:
-            return False
-        self.numbering = Numbering.from_item(found[keys.COUNTER])
-        return bool(found[keys.CATALOG]["epoch"] == self._catalog.epoch)
+def _unnumbered(table: Table, catalog: Catalog) -> FoundEpoch:
+    """The project's epoch alone: 1 read unit."""
+    return FoundEpoch(_is_current(table, catalog))
 
 
 def _is_current(table: Table, catalog: Catalog) -> bool:

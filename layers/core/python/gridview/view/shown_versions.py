@@ -8,11 +8,10 @@ what a token has laid over                               as long as the index ma
 that an issue is gone which the index has                that it is deleted
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding.consistency import DELETED, MAX_ISSUES
@@ -38,31 +37,57 @@ class ShownVersion(NamedTuple):
         return DELETED if self.removed else self.version
 
 
-@dataclass(slots=True)
-class Shown:
-    """What one answer shows and the index may still lack, of up to 500 issues.
+class Laid(NamedTuple):
+    """What was laid over the index.
 
-    `late`: how many seconds the index is behind; None: nobody knows. `versions`: issue number -> version, or DELETED. `number`: up
-    to where the answer counts the journal; 0: everybody is shown as much of it.
+    `logged`: what the journal told. `versions`: issue number -> version of the document that was read; None: nobody knows which.
+    `again`: what tokens named and has to be laid over again. `outrun`: what was read of the index may tell more than the journal.
     """
 
-    late: float | None = None
-    versions: Mapping[int, int] = field(default_factory=dict)
+    logged: Logged
+    versions: Mapping[int, int | None]
+    again: Sequence[ShownVersion]
+    outrun: bool = False
+
+
+class Shown(NamedTuple):
+    """What one answer shows and the index may still lack, of up to 500 issues.
+
+    `versions`: issue number -> version, or DELETED. `number`: up to where the answer counts the journal; 0: everybody is shown as
+    much of it.
+    """
+
+    versions: Mapping[int, int] = {}
     number: int = 0
 
-    def take(
-        self, shown: Iterable[ShownVersion], laid: Iterable[ShownVersion] = (), logged: Logged | None = None
-    ) -> None:
-        """These are shown. `laid`: what was laid over, and has to be again; it comes first. `logged`: what the journal tells."""
-        since = clock.stored(clock.seconds() - TAKEN_IN - max(self.late or 0.0, 0.0))
+    @classmethod
+    def of(
+        cls,
+        shown: Iterable[ShownVersion],
+        late: float | None,
+        laid: Iterable[ShownVersion] = (),
+        logged: Logged | None = None,
+    ) -> Self:
+        """Of an answer that shows these. `late`: how many seconds the index is behind; None: nobody knows.
+
+        `laid`: what was laid over, and has to be again; it comes first. `logged`: what the journal tells.
+        """
+        since = clock.stored(clock.seconds() - TAKEN_IN - max(late or 0.0, 0.0))
         known = _known(logged)
         young = (one for one in shown if one.made >= since and not _covers(known, one))
         found: dict[int, int] = {}
         again = (one for one in laid if not _covers(known, one))
         for one in (*again, *sorted(young, key=attrgetter("made"), reverse=True)):
             found.setdefault(one.num, one.told)
-        self.versions = dict(islice(found.items(), MAX_ISSUES))
-        self.number = 0 if logged is None else _unshown(logged)
+        versions = dict(islice(found.items(), MAX_ISSUES))
+        return cls(versions, 0 if logged is None else _unshown(logged))
+
+
+class Answered(NamedTuple):
+    """What a caller gets, as JSON takes it, and what of it the index may still lack."""
+
+    body: dict[str, Any]
+    shown: Shown
 
 
 def beyond(logged: Logged | None) -> list[ShownVersion]:

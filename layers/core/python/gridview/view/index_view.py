@@ -1,0 +1,275 @@
+"""What one request sees of the index: blocks, directories, documents, each as if the index held all recent changes.
+
+    at hand      what the container keeps, and what this request has read
+    laid over    `RecentChanges`: the end of the journal, the issues that tokens name, new issues
+    outdated     other changes came to light than those that the request was shown: its work begins anew (`consistently`)
+
+Each state of the index is read once for a request; only the journal is read again, where a fold has written what it did not tell.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from gridview.derive.ledger import Ledger
+from gridview.dynamodb.expressions import Condition, Item, Key
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size
+from gridview.schema.document_store import get_issue
+from gridview.schema.trash import DELETED_BY, is_trashed
+from gridview.view import freshness
+from gridview.view.block_reader import BlockReader
+from gridview.view.block_reads import Reads, Want
+from gridview.view.context import ReadContext
+from gridview.view.index_snapshot import IndexSnapshot
+from gridview.view.overlay import Overlay
+from gridview.view.reads import (
+    Documents,
+    Listed,
+    Paths,
+    Read,
+    ReadBlocks,
+    ReadDirectories,
+    ReadDocuments,
+    ReadEpoch,
+    ReadFreshness,
+    ReadIssue,
+    ReadLedger,
+    ReadRange,
+    ReadRanges,
+    ReadRecent,
+    ReadUnheard,
+)
+from gridview.view.recent_changes import RecentChanges
+from gridview.view.shown_versions import Laid
+
+Result = TypeVar("Result")
+
+_READS_AGAIN = 3
+"""How often at most a journal is read again, because what was read of the index is ahead of it."""
+
+_OF_THE_STATE = ReadRecent | ReadUnheard | ReadEpoch | ReadFreshness
+"""Reads of which one answer is good for the whole request."""
+
+
+class Outdated(Exception):
+    """Other changes are to be laid over than those that the work has been shown. What has been read by then is at hand."""
+
+
+class IndexView:
+    """The index as one request sees it. Directories and blocks are read by `table`, all else by the one that is handed in."""
+
+    def __init__(self, context: ReadContext) -> None:
+        self.table = context.table.metered()
+        self._context = context
+        self._project = keys.project(context.catalog.tenant, context.catalog.project)
+        self._changes = RecentChanges(context)
+        self._reader = BlockReader(self.table, context.catalog, context.cache, self._changes.since)
+        self._snapshot = IndexSnapshot(self._reader, self._changes.overlay or Overlay())
+        self._state: dict[type, Any] = {}
+        self._fetched: dict[tuple[tuple[str, ...], ...] | None, dict[int, Item]] = {}
+        self._was_shown = False
+        self._read_again = 0
+
+    def consistently(self, work: Callable[[], Result]) -> Result:
+        """The result of work that reads by this view. It is done anew when it is outdated."""
+        while True:
+            with suppress(Outdated):
+                return work()
+
+    @property
+    def overlay(self) -> Overlay | None:
+        """What is laid over; None until it is known."""
+        return self._changes.overlay
+
+    @property
+    def reads(self) -> Reads:
+        """What has been read of blocks."""
+        return self._reader.reads
+
+    @property
+    def age(self) -> float:
+        """Seconds since the oldest directory in use was read; 0.0 if none came from the cache."""
+        return self._reader.age
+
+    def laid(self) -> Laid:
+        """What was laid over."""
+        laid = self._changes.laid()
+        return laid._replace(outrun=self._reader.position > laid.logged.last)
+
+    # What takes no call
+
+    def at_hand(self, read: Read) -> bool:
+        """Whether a read takes no call."""
+        if self.overlay is None:
+            return False
+        match read:
+            case ReadDirectories(families):
+                return all(map(self._reader.has_directory, families)) and not self._snapshot.unsettled(read)
+            case ReadBlocks(wants):
+                return all(map(self._snapshot.has, wants))
+            case ReadDocuments(numbers):
+                return not numbers
+        return False
+
+    def has_directory(self, family: str) -> bool:
+        """Whether a directory is at hand."""
+        return self._reader.has_directory(family)
+
+    def has(self, want: Want) -> bool:
+        """Whether the wanted blocks are at hand."""
+        return self._snapshot.has(want)
+
+    def knows(self, read: Read) -> bool:
+        """Whether a read of the state of the index was made before."""
+        return type(read) in self._state
+
+    # What takes calls
+
+    def read_index(self, families: Iterable[str], wants: Iterable[Want]) -> None:
+        """Read directories, then blocks: a round each, as `BlockReader`."""
+        chosen = list(families)
+        if chosen:
+            self._reader.directories(chosen)
+        self._snapshot.read(wants)
+
+    def read(self, table: Table, read: Read) -> Any:
+        """What the table has: the answer to any other read, before `take` and `shown`."""
+        catalog = self._context.catalog
+        match read:
+            case ReadDocuments():
+                return self._documents(table, read)
+            case ReadRange():
+                return self._range(table, read)
+            case ReadRanges(bounds, paths):
+                pages = table.query_ranges(self._project, bounds, paths=paths)
+                return [Listed(page.items, page.last) for page in pages]
+            case ReadIssue(num):
+                return get_issue(table, catalog, num)
+            case ReadLedger(num):
+                stored = table.get(keys.issue(catalog.tenant, catalog.project, num), keys.LEDGER)
+                return Ledger.from_item(stored)
+            case ReadRecent():
+                return self._changes.read(table)
+            case ReadUnheard(after, last, most):
+                return self._changes.read_unheard(table, after, last, most)
+            case ReadEpoch():
+                return self._context.epoch.confirm(table)
+            case ReadFreshness():
+                return freshness.read(table, catalog, self._context.cache)
+        raise TypeError(read)
+
+    # What is shown
+
+    def take(self, answers: Sequence[tuple[Read, Any]]) -> None:
+        """Take in what came of a round of reads. Outdated."""
+        for read, answer in answers:
+            if isinstance(read, _OF_THE_STATE):
+                self._state.setdefault(type(read), answer)
+        for read in [read for read, _ in answers]:
+            if isinstance(read, ReadRecent):
+                self._lay()
+            elif isinstance(read, ReadUnheard) and self._changes.take_new(self._state[ReadUnheard]):
+                self._show_anew()
+                raise Outdated
+        self.check()
+
+    def check(self) -> None:
+        """Outdated if a fold has written what the journal did not tell yet when it was read."""
+        logged = self._changes.logged
+        if logged is None or ReadRecent not in self._state or self._read_again == _READS_AGAIN:
+            return
+        if self._reader.position > logged.last:
+            self._read_again += 1
+            self._changes.outrun()
+            del self._state[ReadRecent]
+            raise Outdated
+
+    def unsettled(self, read: Read) -> tuple[Want, ...]:
+        """The blocks that have to be read too, so that the sizes in directories that have been read are exact."""
+        return self._snapshot.unsettled(read) if isinstance(read, ReadDirectories) else ()
+
+    def shown(self, read: Read, answer: Any) -> Any:
+        """The answer to a read of a round that was taken in, as if the index held the recent changes."""
+        self._was_shown = True
+        if isinstance(read, ReadDirectories | ReadBlocks):
+            return self._snapshot
+        if isinstance(read, _OF_THE_STATE):
+            return self.overlay if isinstance(read, ReadRecent) else self._state[type(read)]
+        return answer if self.overlay is None else self.overlay.over(read, answer)
+
+    def _lay(self) -> None:
+        """Lay over what the index may lack, as it was read. Outdated if work was shown something else, or too old directories."""
+        changed = self._changes.take(self._state[ReadRecent])
+        if changed is None:
+            return
+        # A document that was read before its change would stand where the index has it no more.
+        for num in changed:
+            for fetched in self._fetched.values():
+                fetched.pop(num, None)
+        renewed = self._reader.renew(self._changes.since)
+        self._show_anew()
+        if renewed or self._was_shown:
+            raise Outdated
+
+    def _show_anew(self) -> None:
+        self._snapshot = IndexSnapshot(self._reader, self.overlay or Overlay())
+
+    # Reads of documents and sort entries
+
+    def _range(self, table: Table, read: ReadRange) -> Listed:
+        partition, limit = self._project, read.limit
+        if read.family is not None:
+            # As many entries more as may be taken out: a second Query for these would be a round.
+            catalog = self._context.catalog
+            partition = keys.order(catalog.tenant, catalog.project, read.family)
+            limit += min(self._changes.room(read.family), read.spare)
+        page = table.query(
+            partition,
+            index=True,
+            bound=read.bound,
+            forward=read.forward,
+            limit=limit,
+            only=None if read.lacking is None else _lacks(read.lacking),
+            paths=read.paths,
+        )
+        return Listed(page.items, page.last)
+
+    def _documents(self, table: Table, read: ReadDocuments) -> Documents:
+        catalog = self._context.catalog
+        laid_over = {} if self.overlay is None else self.overlay.documents
+        before = self._fetched.setdefault(_hashable(read.paths), {})
+        wanted: dict[Key, int] = {
+            (keys.issue(catalog.tenant, catalog.project, num), self._project): num
+            for num in read.numbers
+            if num not in laid_over and num not in before
+        }
+
+        def is_enough(found: Mapping[Key, Item]) -> bool:
+            return read.enough is not None and _size_at_the_head(wanted, found) > read.enough
+
+        paths = None if read.paths is None else (*read.paths, (DELETED_BY,))
+        fetched = table.batch_get(list(wanted), paths=paths, enough=is_enough)
+        before |= {item["num"]: item for item in fetched.items.values() if not is_trashed(item)}
+        found = {num: before[num] for num in read.numbers if num in before}
+        return Documents(found, frozenset(wanted[key] for key in fetched.left))
+
+
+def _hashable(paths: Paths) -> tuple[tuple[str, ...], ...] | None:
+    return None if paths is None else tuple(paths)
+
+
+def _lacks(path: Sequence[str]) -> Condition:
+    names = {f"#n{place}": name for place, name in enumerate(path)}
+    return Condition(f"attribute_not_exists({'.'.join(names)})", names)
+
+
+def _size_at_the_head(wanted: Iterable[Key], found: Mapping[Key, Item]) -> int:
+    """Bytes of the documents that have come without one missing before them."""
+    size = 0
+    for key in wanted:
+        if key not in found:
+            break
+        size += item_size(found[key])
+    return size
