@@ -11,13 +11,13 @@ from devtools.local.sqs import HINT_QUEUES
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 644,
+    "query": 647,
     "command": 627,
-    "live": 625,
+    "live": 627,
     "socket": 625,
     "deliver": 600,
-    "maintain": 483,
-    "upkeep": 501,
+    "maintain": 486,
+    "upkeep": 504,
 }
 """Modules of a function, the standard library's included. A module takes 0.5 to 1 ms of CPU when its bytecode is there."""
 

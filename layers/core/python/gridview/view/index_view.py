@@ -196,7 +196,8 @@ class IndexView:
         if isinstance(read, ReadDirectories | ReadBlocks):
             return self._snapshot
         if isinstance(read, _OF_THE_STATE):
-            return self.overlay if isinstance(read, ReadRecent) else self._state[type(read)]
+            known = self._state[type(read)]
+            return known.overlay if isinstance(read, ReadRecent) else known
         return answer if self.overlay is None else self.overlay.over(read, answer)
 
     def _lay(self) -> None:
