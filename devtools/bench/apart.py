@@ -17,12 +17,13 @@ from devtools.bench.capacity import Counter
 from devtools.bench.work import Work
 from devtools.failure import Failure
 from devtools.local.environment import local
+from devtools.operate.project_walk import ProjectWalk
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding
-from gridview.fsck.walks import ProjectWalk, TableWalk
+from gridview.fsck.walks import TableWalk
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
 

@@ -24,9 +24,9 @@ from devtools.bench.measure import images
 from devtools.bench.work import Work, worked
 from devtools.failure import Failure
 from devtools.local import bulk
+from devtools.local.derived_items import derived_items
 from gridview.commands.actor import Actor
 from gridview.commands.jobs import get_job, waiting
-from gridview.derive.families import derived_items
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table

@@ -12,9 +12,10 @@ from typing import Final
 
 from devtools.failure import Failure
 from devtools.local import engine
+from devtools.local.derived_items import derived_items
 from gridview.chains import blocks
 from gridview.chains.blocks import Block
-from gridview.derive.families import derived_items, families_of, keys_of
+from gridview.derive.families import families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import keys

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from devtools.failure import Failure
 from devtools.operate import target
+from devtools.operate.project_walk import ProjectWalk
 from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
@@ -17,7 +18,7 @@ from gridview.fsck.checker import Check
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import Finding
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
+from gridview.fsck.walks import IssueWalk, TableWalk
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import NotFound, Overloaded

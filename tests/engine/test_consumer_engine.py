@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from devtools.local.delivery import Record, sequence_number
+from devtools.local.derived_items import derived_items
 from devtools.local.engine import Engine
-from gridview.derive.families import derived_items, derived_strings, with_entries
+from gridview.derive.families import derived_strings, with_entries
 from gridview.derive.images import Poison
 from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import sort_strings_of

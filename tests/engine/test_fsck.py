@@ -8,13 +8,14 @@ from random import Random
 import pytest
 
 from devtools.local import engine as engines
+from devtools.operate.project_walk import ProjectWalk
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
+from gridview.fsck.walks import IssueWalk, TableWalk
 from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 from tests.support import nasty

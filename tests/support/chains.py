@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from devtools.local.derived_items import derived_items
 from gridview.chains import blocks
 from gridview.chains.blocks import Block, BlockChange
 from gridview.chains.directory import Range, keys_in
@@ -47,7 +48,7 @@ def put_chain(table: Table, catalog: Catalog, chain: Sequence[Block]) -> None:
 def put_entries(table: Table, catalog: Catalog, documents: Documents) -> None:
     """Write ledgers and sort entries."""
     for document in documents:
-        table.batch_put(families.derived_items(catalog, document))
+        table.batch_put(derived_items(catalog, document))
 
 
 def drop(table: Table, catalog: Catalog, block: Block) -> None:

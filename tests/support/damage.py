@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains import blocks
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
-from gridview.derive.families import derived_items, derived_strings, keys_of
+from gridview.derive.families import derived_strings, keys_of
 from gridview.derive.ledger import NUMBER, Ledger
 from gridview.dynamodb.expressions import PRESENT, Item
 from gridview.dynamodb.table import Table

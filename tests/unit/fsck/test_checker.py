@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from devtools.operate.project_walk import ProjectWalk
 from devtools.proof.faults import memory_table
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
@@ -25,7 +26,7 @@ from gridview.fsck.checker import Check
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
+from gridview.fsck.walks import IssueWalk, TableWalk
 from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
 from gridview.maintenance.stream_consumer import consume

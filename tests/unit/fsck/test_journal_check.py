@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from devtools.operate.project_walk import ProjectWalk
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.fsck import journal_check
@@ -12,7 +13,6 @@ from gridview.fsck.checker import Check
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import BY_HAND, Finding
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import ProjectWalk
 from gridview.journal import items as journal
 from gridview.journal.items import EXPIRES_DAYS
 from gridview.schema.store import Catalogs

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from devtools.operate.project_walk import ProjectWalk
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import SMALL
@@ -26,7 +27,6 @@ from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import STUCK, Finding, Tally
 from gridview.fsck.repair import mend_all
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import ProjectWalk
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded

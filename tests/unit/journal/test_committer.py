@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes
-from gridview.derive.families import derived_items
 from gridview.derive.images import Poison
 from gridview.derive.ledger import Ledger, Telling
 from gridview.derive.sort_entries import sort_entry

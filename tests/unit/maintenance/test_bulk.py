@@ -9,13 +9,13 @@ from uuid import UUID
 import pytest
 
 from devtools.local.bulk import blocks_of
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues, jobs, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.write_rate import WINDOW, WriteRate
-from gridview.derive.families import derived_items
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table

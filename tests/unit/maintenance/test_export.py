@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 
 from devtools.local.bulk import blocks_of
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from gridview.commands import attributes, issues, jobs, projects, trash
 from gridview.commands.actor import Actor, Role
-from gridview.derive.families import derived_items
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.consistency import RecentWrites

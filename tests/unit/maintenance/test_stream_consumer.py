@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
-from gridview.derive.families import derived_items, derived_strings, with_entries
+from gridview.derive.families import derived_strings, with_entries
 from gridview.derive.images import Poison, projects_in
 from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.derive.sort_entries import sort_strings_of

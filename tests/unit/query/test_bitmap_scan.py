@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from devtools.local.bulk import blocks_of
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains import blocks
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.issues import parse_new
-from gridview.derive.families import derived_items
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gridview.derive.families import derived_items
+from devtools.local.derived_items import derived_items
 from gridview.encoding.consistency import RecentWrites
 from gridview.query import frozen_numbers as frozen
 from gridview.query import planner

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from devtools.local.bulk import blocks_of
+from devtools.local.derived_items import derived_items
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, projects, reads
 from gridview.commands.actor import Actor, Role
-from gridview.derive.families import derived_items
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Call
 from gridview.encoding import keys

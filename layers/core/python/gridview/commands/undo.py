@@ -27,7 +27,7 @@ from gridview.encoding.consistency import DELETED, Recent, issues_in
 from gridview.journal.change_members import ChangeMember, members_of
 from gridview.journal.history import read_changes
 from gridview.schema.catalog import Catalog
-from gridview.schema.document_store import issue_key
+from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document
 from gridview.schema.history import Change, Kind, floor_of
 from gridview.schema.trash import DELETED_BY, living
@@ -335,7 +335,7 @@ def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
     if not versions:
         return
     gone = [num for num, version in versions.items() if version == DELETED]
-    for num, document in read_documents(table, catalog, gone).items():
+    for num, document in documents_by_number(table, catalog.tenant, catalog.project, gone).items():
         versions[num] = document["version"]
     wanted = [(num, version) for num, version in versions.items() if version != DELETED]
     found = read_changes(table, catalog.tenant, catalog.project, wanted, consistent=True)
@@ -418,12 +418,6 @@ def versions_written(results: Iterable[TakenBack]) -> dict[int, int]:
     return {one.num: DELETED if one.deleted else one.version for one in results if one.version is not None}
 
 
-def read_documents(table: Table, catalog: Catalog, numbers: Iterable[int]) -> dict[int, Document]:
-    """Documents, strongly consistent, those of deleted issues too: a read unit for each 4 KB."""
-    wanted = [issue_key(catalog, num) for num in numbers]
-    return {one["num"]: one for one in table.batch_get(wanted, consistent=True).items.values()}
-
-
 class _Group:
     """Issues that are worked on together."""
 
@@ -442,7 +436,7 @@ class _Group:
         self._only_look = only_look
         self._versions = versions
         self._parts = self._read_parts()
-        documents = read_documents(table, undo.catalog, versions)
+        documents = documents_by_number(table, undo.catalog.tenant, undo.catalog.project, versions)
         others = self._read_others(documents)
         self._affected = {
             num: Affected(num, self._parts.get(num, ()), found, others.get(num, {}), self._own(found))
@@ -554,7 +548,9 @@ class _Group:
     def _again(self, affected: Affected) -> Affected:
         """An issue that somebody else has changed first, or this undo by a call whose answer was lost."""
         num = affected.num
-        documents = read_documents(self._table, self._undo.catalog, [num])
+        documents = documents_by_number(
+            self._table, self._undo.catalog.tenant, self._undo.catalog.project, [num]
+        )
         found, others = documents.get(num), self._read_others(documents).get(num, {})
         return replace(affected, found=found, others=others, own={**self._own(found), **affected.own})
 

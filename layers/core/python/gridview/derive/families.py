@@ -15,9 +15,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from gridview.derive.ledger import Ledger
-from gridview.derive.sort_entries import sort_entry, sort_strings_of
-from gridview.encoding import keys, sort_strings
+from gridview.derive.sort_entries import sort_strings_of
+from gridview.encoding import sort_strings
 from gridview.encoding.tokenizer import words
 from gridview.schema.catalog import Catalog, FieldOrder, FieldType, Order
 from gridview.schema.generations import ENTRYLESS_SUFFIX
@@ -111,19 +110,3 @@ def keys_of(family: str, derived: str) -> frozenset[str]:
         sort_strings.sort_string(token, num)
         for token in sort_strings.joined_in(sort_strings.body_of(derived))
     )
-
-
-def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The derived items of an issue that has none yet, except for its keys in blocks: its finished ledger and its sort entries.
-
-    For bulk loads, which build the blocks of all issues at once.
-    """
-    partition_key = keys.issue(catalog.tenant, catalog.project, document["num"])
-    target = derived_strings(catalog, document)
-    ledger = Ledger(version=document["version"], epoch=catalog.epoch, revision=1, applied=target)
-    entries = [
-        sort_entry(partition_key, family, sort, version=ledger.version, revision=ledger.revision)
-        for family, sort in target.items()
-        if has_entries(family)
-    ]
-    return [ledger.to_item(partition_key), *entries]

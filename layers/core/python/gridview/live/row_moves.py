@@ -1,17 +1,17 @@
 """What changes do to the rows that a client follows: read from the changes themselves, the documents and what came later."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
 from gridview.derive.images import NOT_AN_ISSUE
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.journal.history import changes_behind
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.images import CREATED, Course
 from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.document_store import documents_by_number
 from gridview.schema.history import Change
 from gridview.support import clock
 
@@ -69,7 +69,7 @@ def _completed(
 ) -> Iterator[tuple[int, Course | Unjudged]]:
     """The courses with all that was missing in them."""
     open_ones = [num for num, course in courses.items() if _lacks(course, wanted)]
-    documents = _documents(table, catalog, open_ones) if open_ones else {}
+    documents = documents_by_number(table, catalog.tenant, catalog.project, open_ones) if open_ones else {}
     for num, course in courses.items():
         yield (
             num,
@@ -79,12 +79,6 @@ def _completed(
 
 def _lacks(course: Course, wanted: frozenset[str]) -> bool:
     return bool(course.missing) or (CREATED in wanted and course.created is None)
-
-
-def _documents(table: Table, catalog: Catalog, nums: Iterable[int]) -> dict[int, Item]:
-    project = keys.project(catalog.tenant, catalog.project)
-    places = {(keys.issue(catalog.tenant, catalog.project, num), project): num for num in nums}
-    return {places[key]: item for key, item in table.batch_get(list(places), consistent=True).items.items()}
 
 
 def _complete(

@@ -32,6 +32,7 @@ from gridview.maintenance.numbered_turn import AT_ONCE, NumberedTurn, Outcome
 from gridview.query.bitmap_filter import Judged
 from gridview.query.frozen_numbers import frozen_numbers
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.store import Catalogs
@@ -113,14 +114,9 @@ class _BulkTurn(NumberedTurn):
 
     def _decided(self, rule: BulkRule, taken: Iterable[Again]) -> list[BulkVerdict]:
         issues = list(taken)
-        found = self._documents(one.num for one in issues)
+        found = documents_by_number(self._table, *self._project, (one.num for one in issues))
         now = clock.now()
         return [rule.verdict(one, found.get(one.num), now) for one in issues]
-
-    def _documents(self, numbers: Iterable[int]) -> dict[int, Document]:
-        sort_key = keys.project(*self._project)
-        wanted = [(keys.issue(*self._project, num), sort_key) for num in numbers]
-        return {one["num"]: one for one in self._table.batch_get(wanted, consistent=True).items.values()}
 
     def _write(self, rule: BulkRule, verdict: BulkVerdict) -> Again | RequestError | None:
         """Write an issue: None. If somebody else has changed it first: the issue, to be decided anew; or why it is refused."""
@@ -135,7 +131,7 @@ class _BulkTurn(NumberedTurn):
             raise
         except (ConditionFailed, VersionMismatch, NotFound, Conflict):
             # The SDK repeats a request whose answer was lost, and that of a worker that died may have been late.
-            found = self._documents([num]).get(num)
+            found = documents_by_number(self._table, *self._project, [num]).get(num)
             match self._fate(rule, verdict.begun, found):
                 case Fate.WRITTEN:
                     return None
@@ -161,7 +157,7 @@ class _BulkTurn(NumberedTurn):
         """Find out what has become of a batch whose worker died. Of a job that is over, only what was written is counted."""
         catalog = self._catalogs.current(self._table, *self._project)
         rule = replace(self._rule(catalog, BitMap()), only=None)
-        found = self._documents(one.num for one in self._place.begun)
+        found = documents_by_number(self._table, *self._project, one.num for one in self._place.begun)
         done, refused, again = 0, list[tuple[int, RequestError]](), list[Again]()
         for begun in self._place.begun:
             document = found.get(begun.num)

@@ -26,6 +26,7 @@ from gridview.maintenance.job_line import HeldJob
 from gridview.query.frozen_rows import Numbers, frozen_rows
 from gridview.query.predicates import Filter
 from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.leases import RETRY
@@ -210,9 +211,7 @@ class _ExportTurn:
         return True
 
     def _documents(self, numbers: Sequence[int]) -> dict[int, Document | Untold | None]:
-        sort_key = keys.project(*self._project)
-        wanted = [(keys.issue(*self._project, num), sort_key) for num in numbers]
-        documents = self._table.batch_get(wanted, consistent=True).items.values()
+        documents = documents_by_number(self._table, *self._project, numbers).values()
         floors = self._order.least_versions()
         return documents_at(self._table, self._project, documents, self._place.instant, floors)
 

@@ -20,6 +20,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import issue_number, sort_string
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import documents_by_number
 from gridview.schema.trash import is_trashed
 from gridview.support import clock
 from gridview.view.block_reader import BlockReader
@@ -77,10 +78,8 @@ def _documents(table: Table, catalog: Catalog, candidates: BitMap) -> dict[int, 
 
 def _written(table: Table, catalog: Catalog, nums: Sequence[int]) -> dict[int, Item]:
     """The documents of those that GSI1 does not show yet."""
-    project = keys.project(catalog.tenant, catalog.project)
-    wanted = [(keys.issue(catalog.tenant, catalog.project, num), project) for num in nums]
-    found = table.batch_get(wanted, consistent=True).items
-    return {item["num"]: item for item in found.values() if not is_trashed(item)}
+    found = documents_by_number(table, catalog.tenant, catalog.project, nums)
+    return {num: document for num, document in found.items() if not is_trashed(document)}
 
 
 def _ranges(candidates: BitMap) -> Iterator[Bound]:
