@@ -12,6 +12,7 @@ its position.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from gridview.dynamodb.table import Table
@@ -23,6 +24,7 @@ from gridview.index.block_writer import BlockWriter
 from gridview.index.blocks import Block, KeyChange
 from gridview.index.families import is_key, keys_of
 from gridview.index.fence_cache import Fences
+from gridview.index.fold import keys_of_members
 from gridview.index.journal import Head
 from gridview.index.journal_log import Log
 from gridview.index.ledger import NUMBER
@@ -159,7 +161,11 @@ class BlockMembership:
 
     def _examine(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, Derivations]:
         head = self._log.head()  # before the blocks: what is folded by now is in them
-        chains = BlockWriter(self.table, self.tenant, self.project, self.fences, begins_at=head.folded)
+        chains = BlockWriter(
+            *(self.table, self.tenant, self.project, self.fences),
+            begins_at=head.folded,
+            keys_at=partial(keys_of_members, self._log, head, ()),
+        )
         self._read(chains, doubts)
         return chains, self._derivations({one.num for one in doubts}, head)
 
