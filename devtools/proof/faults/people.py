@@ -11,12 +11,13 @@ from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Underivable
 from gridview.dynamodb.errors import ItemTooLarge
-from gridview.dynamodb.expressions import ABSENT
+from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
 from gridview.journal.committer import Superseded
 from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.documents import CHANGED
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, RequestError
 
@@ -160,8 +161,7 @@ def spoil(world: World, key: str) -> None:
     name, given = world.random.choice(chosen)
     world.note("{} is spoilt", key[-3:])
     world.totals["poison"] += 1
-    version = document["version"] + 1
-    world.table.put({**document, "fields": {**document["fields"], name: given}, "version": version})
+    _put_past_the_api(world, document, {**document["fields"], name: given})
 
 
 def enlarge(world: World, key: str) -> None:
@@ -177,7 +177,16 @@ def enlarge(world: World, key: str) -> None:
     for field in catalog.attributes:
         if field.type is FieldType.DATE:
             fields[field.key] = f"{1000 + version}-01-01"  # never a value that it had before
-    world.table.put({**document, "fields": fields, "version": version})
+    _put_past_the_api(world, document, fields)
+
+
+def _put_past_the_api(world: World, document: Item, fields: Mapping[str, Any]) -> None:
+    """The next version with other values. It says, as all do, which version changed each field last: followers go by that."""
+    version = document["version"] + 1
+    before = document["fields"]
+    changed = {key: version for key in {**before, **fields} if before.get(key) != fields.get(key)}
+    marks = {**document.get(CHANGED, {}), **changed}
+    world.table.put({**document, "fields": fields, CHANGED: marks, "version": version})
 
 
 def scribble(world: World) -> str:
@@ -202,7 +211,7 @@ def mend_document(world: World, key: str) -> None:
     document = world.documents[key]
     good = {name: given for name, given in document["fields"].items() if given not in SPOILT}
     world.note("{} is put right", key[-3:])
-    world.table.put({**document, "fields": good, "version": document["version"] + 1})
+    _put_past_the_api(world, document, good)
 
 
 def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ChangeEvent, CommentEvent } from '../api/types';
 import { formatDatetime, formatValue } from '../cells/format';
 import type { CellValue } from '../fields/values';
+import { CatchingUp } from '../project/catching-up';
 import type { ProjectModel } from '../project/model';
 import { Paged } from '../project/paged';
 import { Dialog } from '../ui/dialog';
@@ -25,15 +26,6 @@ export function HistoryOfIssue({ model, num }: { readonly model: ProjectModel; r
 /** Milliseconds before a history is read again that lacks a change which was told: copies of the table differ for moments. */
 const AGAIN = [0, 500, 2_000, 8_000] as const;
 
-async function loadUpTo(version: number, changes: Paged<ChangeEvent | CommentEvent>, signal: AbortSignal): Promise<void> {
-  for (const pause of AGAIN) {
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    if (signal.aborted) return;
-    await changes.load();
-    if (changes.list.peek()?.some((change) => change.kind !== 'comment' && change.version >= version)) return;
-  }
-}
-
 function Changes({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
   const changes = useMemo(
     () =>
@@ -52,13 +44,12 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     void changes.load();
     return () => changes.close();
   }, [changes]);
-  useSignalEffect(() => {
-    const version = model.live.heard.value.versionOf(num);
-    if (version === null) return;
-    const reading = new AbortController();
-    void loadUpTo(version, changes, reading.signal);
-    return () => reading.abort();
-  });
+  const catchingUp = useMemo(() => {
+    const has = (version: number) => !!changes.list.peek()?.some((change) => change.kind !== 'comment' && change.version >= version);
+    return new CatchingUp(() => changes.load(), has, AGAIN);
+  }, [changes]);
+  useEffect(() => () => catchingUp.close(), [catchingUp]);
+  useSignalEffect(() => catchingUp.hear(model.live.heard.value.versionOf(num)));
   const [said, setSaid] = useState('');
   const [refusal, setRefusal] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

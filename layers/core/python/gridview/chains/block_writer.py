@@ -5,7 +5,7 @@ Blocks are read strongly consistent, and each is written on condition of the wri
 A repair writes without one. It reports what it lost: what a block is to hold may have changed with its position.
 
 All issues with keys in one block share one write of it. Splits and merges follow and change no membership: if one is lost, the next
-writer of the block makes it. Only a fold splits a plain block, whose members' keys the journal knows.
+writer of the block makes it. A plain block is split by the keys that ledgers and the journal give for its position.
 """
 
 from bisect import bisect_left
@@ -69,14 +69,19 @@ class BlockWriter:
         replay: Replay | None = None,
         *,
         begins_at: int = 0,
+        keys_at: Callable[[Block], Iterable[str]] | None = None,
     ) -> None:
-        """`begins_at`: the position of the first block of a new chain, which a repair fills by what is folded already."""
+        """`begins_at`: the position of the first block of a new chain, which a repair fills by what is folded already.
+
+        `keys_at`: the keys of a plain block's members as of its position, which a split takes; None: those of the replay.
+        """
         self._table = table
         self._tenant = tenant
         self._project = project
         self._fences = fences
         self._replay = replay
         self._begins_at = begins_at
+        self._keys_at = keys_at if replay is None else replay.keys_at
         self._sorted: Sequence[KeyChange] = ()
         """The changes of a replay, in the order of their keys."""
         self._blocks: dict[BlockAddress, Block] = {}
@@ -295,9 +300,9 @@ class BlockWriter:
     def _split(self, block: Block) -> None:
         keys_of_members: Iterable[str] = ()
         if blocks.needs_keys(block):
-            if self._replay is None:
+            if self._keys_at is None:
                 return  # ledgers may be ahead of the block: the fold splits it
-            keys_of_members = self._replay.keys_at(block)
+            keys_of_members = self._keys_at(block)
         first, *others = blocks.split(block, keys_of_members)
         if not others:
             return

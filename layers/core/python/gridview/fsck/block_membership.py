@@ -12,6 +12,7 @@ its position.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from gridview.chains.block_writer import BlockWriter
@@ -24,6 +25,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.fsck.derivations import Derivations
 from gridview.fsck.issue_diff import Collection, compared
+from gridview.journal.fold import keys_of_members
 from gridview.journal.items import Head
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
@@ -159,7 +161,11 @@ class BlockMembership:
 
     def _examine(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, Derivations]:
         head = self._log.head()  # before the blocks: what is folded by now is in them
-        chains = BlockWriter(self.table, self.tenant, self.project, self.fences, begins_at=head.folded)
+        chains = BlockWriter(
+            *(self.table, self.tenant, self.project, self.fences),
+            begins_at=head.folded,
+            keys_at=partial(keys_of_members, self._log, head, ()),
+        )
         self._read(chains, doubts)
         return chains, self._derivations({one.num for one in doubts}, head)
 

@@ -157,7 +157,7 @@ class _BulkTurn(NumberedTurn):
         """Find out what has become of a batch whose worker died. Of a job that is over, only what was written is counted."""
         catalog = self._catalogs.current(self._table, *self._project)
         rule = replace(self._rule(catalog, BitMap()), only=None)
-        found = documents_by_number(self._table, *self._project, one.num for one in self._place.begun)
+        found = documents_by_number(self._table, *self._project, [one.num for one in self._place.begun])
         done, refused, again = 0, list[tuple[int, RequestError]](), list[Again]()
         for begun in self._place.begun:
             document = found.get(begun.num)

@@ -96,9 +96,10 @@ class Folder:
         head = self._log.head()
         last = head.last
         while left() > 0 and (head.folded < last or head.waiting >= pace().weight):
-            if not fold(self._log, self.fences, self._catalog, self.send_poison):
+            passed = fold(self._log, self.fences, self._catalog, self.send_poison)
+            head = self._log.head()  # another fold may have gone further than this one
+            if not passed:
                 break
-            head = self._log.head()
         return head
 
     def _catalog(self) -> Catalog | None:
