@@ -320,11 +320,9 @@ NO_DOCUMENTS = {
     "block_membership": "ledgers, and whole collections that `issue_diff` judges",
     "chain_check": "names of issues in findings",
     "committer": "sort entries",
-    "families": "keys of blocks",
     "fold": "ledgers",
     "replay": "ledgers and sort entries",
     "row_moves": "documents in the trash too: they tell what the issue was before it was deleted",
-    "walks": "whole collections, which `issue_diff` judges",
     "batch": "marks; a delete takes the mark away",
     "export": "documents of which `as_of` asks it",
     "bulk": "documents of which `bulk_decision` asks it",
@@ -333,13 +331,13 @@ NO_DOCUMENTS = {
 
 
 def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -> None:
-    """A module makes the key of an issue, and then it knows the trash, or reads no document there."""
+    """A module makes the key of an issue, or has documents fetched; then it knows the trash, or has nothing to ask of it."""
 
     def makes_keys(path: Path) -> bool:
         tree = parsed(path)
         return any(
             (isinstance(one, ast.Attribute) and one.attr == "issue" and ast.unparse(one.value) == "keys")
-            or (isinstance(one, ast.Name) and one.id == "issue_key")
+            or (isinstance(one, ast.Name) and one.id in {"issue_key", "documents_by_number"})
             for one in ast.walk(tree)
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from devtools.operate import project_walk
 from devtools.operate.project_walk import ProjectWalk
 from devtools.proof.faults import memory_table
 from devtools.proof.faults.adversary import record
@@ -21,7 +22,7 @@ from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
-from gridview.fsck import chain_check, chain_visits, checker, nightly, walks
+from gridview.fsck import chain_check, chain_visits, checker, nightly
 from gridview.fsck.checker import Check
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import Finding, Suspect, Tally, Visit
@@ -335,7 +336,7 @@ def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(checker, "CONCURRENCY", 1)
-    monkeypatch.setattr(walks, "NUMBERS", 4)
+    monkeypatch.setattr(project_walk, "NUMBERS", 4)
     people = People(table, Random(seed), time, lag=PATIENCE / 2, at_once=one_of(1, thorough=3))  # noqa: S311
     wrong = [key_of(num) for num in (4, 13, 22)] if seed % 2 == 0 else []
     for key in wrong:
@@ -359,7 +360,7 @@ def test_suspects_are_bounded_whatever_the_state_of_the_table(
     small_pages: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walks, "NUMBERS", 3)
+    monkeypatch.setattr(project_walk, "NUMBERS", 3)
     for num in range(1, 41):
         table.delete(key_of(num), keys.LEDGER)
     found: list[Finding] = []
@@ -404,7 +405,7 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
     small_pages: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walks, "NUMBERS", 5)
+    monkeypatch.setattr(project_walk, "NUMBERS", 5)
     monkeypatch.setattr(checker, "CONCURRENCY", 2)
     monkeypatch.setattr(chain_visits, "_SIDE_BY_SIDE", 1)
     monkeypatch.setattr(chain_check, "SLICE", 5)
