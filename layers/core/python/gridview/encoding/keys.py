@@ -339,7 +339,7 @@ DIRECTORY_PREFIX = "blocks-"
 
 
 def block(tenant_id: str, project_id: str, family_id: str, block_id: str) -> str:
-    """Partition key of a block: `block-0807.35e9.a1.1.0`. For family ids see `index.families`."""
+    """Partition key of a block: `block-0807.35e9.a1.1.0`. For family ids see `derive.families`."""
     return f"{BLOCK_PREFIX}{tenant_id}.{project_id}.{family_id}.{block_id}"
 
 

@@ -1,6 +1,6 @@
 """The feed of a project: its changes from a position on, in commit order for each issue, each exactly once.
 
-The feed is the journal (`index.journal`). Its items name the versions that they tell, and the history has what these changed. An
+The feed is the journal (`journal`). Its items name the versions that they tell, and the history has what these changed. An
 item comes after the history of what it tells, and never changes; so copies of the table that are late make a reader late, and
 nothing else. A reader stops at the first number without an item: whoever has taken that may still put one.
 

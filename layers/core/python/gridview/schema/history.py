@@ -4,7 +4,7 @@ A change is what one version of an issue changed: who, when, and of each field t
 
     history-T.P.<num>  <version>    the change; a large one has further parts
 
-The stream consumer puts it (`index.history`). It is made from the stream's record alone, so a redelivery makes the same one.
+The stream consumer puts it (`journal.history`). It is made from the stream's record alone, so a redelivery makes the same one.
 `change_entries` says how changes are listed.
 """
 

@@ -15,7 +15,7 @@ DELETED_BY = "deleted_by"
 DELETED_AT = "deleted_at"
 
 KEPT_DAYS = 30.0
-"""How long a deleted issue can be restored. The tombstones of what was derived from it outlive this (`index.ledger`)."""
+"""How long a deleted issue can be restored. The tombstones of what was derived from it outlive this (`derive.ledger`)."""
 
 LIVING = Condition("attribute_exists(PK) AND attribute_not_exists(#deleted)", {"#deleted": DELETED_BY})
 """The condition that an issue is there and not deleted."""
