@@ -24,6 +24,7 @@ from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.journal.log import Log
@@ -136,12 +137,14 @@ def change(made: world.World, changes: int) -> None:
             "kind": random.choice(world.KINDS),
         }
         if kind == "create":
-            issues.create_issue(seen, catalog, actor, {"name": "beam bolt", "fields": fields})
+            issues.create_issue(WriteContext(seen, catalog, actor), {"name": "beam bolt", "fields": fields})
         elif kind == "delete":
-            issues.delete_issue(seen, catalog, actor, next(others), None)
+            issues.delete_issue(WriteContext(seen, catalog, actor), next(others), None)
         else:
             state = random.choice(("open", "closed"))
-            issues.update_issue(seen, catalog, actor, next(others), {"state": state, "fields": fields}, None)
+            issues.update_issue(
+                WriteContext(seen, catalog, actor), next(others), {"state": state, "fields": fields}, None
+            )
     for at in range(0, len(records), BATCH_SIZE):
         if consume(table, Catalogs(), records[at : at + BATCH_SIZE], _poison) is not None:
             raise Failure("The consumer did not finish a batch.")

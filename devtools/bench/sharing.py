@@ -25,6 +25,7 @@ from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import rebuild
 from gridview.commands.batch import parse_batch, run_batch
+from gridview.commands.context import WriteContext
 from gridview.commands.issues import update_issue
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
@@ -262,7 +263,7 @@ def _edit(container: Container, edited: list[int], until: Callable[[], bool]) ->
         fields = {issues.DATE: str(_DAY + timedelta(days))}
         for num in range(1, _EDITS + 1):
             container.time.sleep(_EVERY)
-            update_issue(container.table, catalog, _QUIET, num, {"fields": fields}, None)
+            update_issue(WriteContext(container.table, catalog, _QUIET), num, {"fields": fields}, None)
             edited.append(num)
         if until():
             return

@@ -37,6 +37,7 @@ from gridview.commands import (
 )
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch, versions_written
+from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Commit, at_once, created_once
 from gridview.commands.write_rate import ADMITTED, Admission, WriteRate
 from gridview.dynamodb.expressions import Write
@@ -254,11 +255,9 @@ def update_view(request: Request) -> Response:
     def changed(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         change = saved_views.parse_patch(catalog, body)
         ready, tell = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
-        return views.update_view(
-            *(table, catalog, request.actor, num, change, expected, ready, tell),
-            beside=_notices_beside(catalog),
-            epoch=epoch,
-        )
+        context = WriteContext(table, catalog, request.actor, epoch=epoch)
+        beside = _notices_beside(catalog)
+        return views.update_view(context, num, change, expected, ready, tell, beside=beside)
 
     return written(200, _using(request, changed))
 
@@ -351,7 +350,7 @@ def create_issue(request: Request) -> Response:
         def created(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
             _note(request, request.change)
             document = issues.create_issue(
-                table, catalog, actor, body, change=request.change, commit=commit, epoch=epoch
+                WriteContext(table, catalog, actor, change=request.change, epoch=epoch), body, commit=commit
             )
             return documents.to_json(catalog, document)
 
@@ -373,15 +372,12 @@ def update_issue(request: Request) -> Response:
     def update(catalog: Catalog, epoch: EpochCheck) -> issues.Updated:
         _note(request, request.change, admission)
         return issues.update_issue(
-            table,
-            catalog,
-            request.actor,
+            WriteContext(
+                table, catalog, request.actor, change=request.change, epoch=epoch, admission=admission
+            ),
             num,
             body,
             expected,
-            change=request.change,
-            epoch=epoch,
-            admission=admission,
         )
 
     document, merged = _using(request, update)
@@ -397,7 +393,9 @@ def delete_issue(request: Request) -> Response:
 
     def delete(catalog: Catalog, epoch: EpochCheck = CONFIRMED) -> None:
         _note(request, request.change)
-        issues.delete_issue(table, catalog, request.actor, num, expected, change=request.change, epoch=epoch)
+        issues.delete_issue(
+            WriteContext(table, catalog, request.actor, change=request.change, epoch=epoch), num, expected
+        )
 
     if expected is None:
         # What is in a deleted project stays as it is: nothing is written before that is known.

@@ -50,11 +50,9 @@ def changes(request: Request) -> Response:
         cursor = live_changes.beginning(table, catalog)
         return ok({"items": [], "next": cursor.sealed(cursors, catalog)})
     cursor = FeedCursor.opened(asked.since, cursors, catalog)
-    deadline = request.deadline - _MARGIN
     with open_polls.polling(table, request.actor, asked.wait) as poll:
-        told = live_changes.follow(
-            table, catalogs, catalog, cursor, rows=rows, until=poll.until, deadline=deadline
-        )
+        wait = live_changes.Wait(poll.until, request.deadline - _MARGIN)
+        told = live_changes.follow(table, catalogs, catalog, cursor, rows=rows, wait=wait)
         pause = 0 if told.items else poll.pause
     answer = ok({"items": told.items, "next": told.cursor.sealed(cursors, catalog)})
     if not told.versions:

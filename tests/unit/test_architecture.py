@@ -344,3 +344,50 @@ def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -
     makers = {name.partition(".")[2] for name, path in FILES.items() if makes_keys(path)}
     asking = {name.partition(".")[2] for name, path in FILES.items() if "schema.trash" in of_the_core(path)}
     assert makers - asking == NO_DOCUMENTS.keys()
+
+
+MOST_PARAMETERS = 8
+MOST_ATTRIBUTES = 12
+
+
+def test_no_function_takes_more_than_a_few_parameters() -> None:
+    """What several travel together for is a context, or a value of its own."""
+
+    def parameters(one: ast.FunctionDef) -> int:
+        named = [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs]
+        return len(named) - (bool(named) and named[0].arg in {"self", "cls"})
+
+    many = {
+        f"{name}:{one.name}"
+        for name, path in FILES.items()
+        for one in ast.walk(parsed(path))
+        if isinstance(one, ast.FunctionDef) and parameters(one) > MOST_PARAMETERS
+    }
+    assert not many
+
+
+def test_no_class_keeps_more_state_than_can_be_followed() -> None:
+    """Besides what its constructor is given."""
+
+    def kept(one: ast.ClassDef) -> set[str]:
+        return {
+            node.attr
+            for node in ast.walk(one)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and ast.unparse(node.value) == "self"
+        }
+
+    def given(one: ast.ClassDef) -> set[str]:
+        makers = (node for node in one.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+        return {named.arg for maker in makers for named in (*maker.args.args, *maker.args.kwonlyargs)}
+
+    much = {
+        f"{name}:{one.name}"
+        for name, path in FILES.items()
+        for one in ast.walk(parsed(path))
+        if isinstance(one, ast.ClassDef)
+        and len({attribute for attribute in kept(one) if attribute.lstrip("_") not in given(one)})
+        > MOST_ATTRIBUTES
+    }
+    assert not much

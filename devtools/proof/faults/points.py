@@ -17,6 +17,7 @@ from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
 from gridview.commands import attributes, deleted_attributes, deleted_projects, issues, projects, trash
 from gridview.commands.actor import Actor
+from gridview.commands.context import WriteContext
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
@@ -328,17 +329,19 @@ def do(world: World, word: str, num: int) -> None:
     world.clock.seconds += 1
     match word:
         case "create":
-            issues.create_issue(table, catalog, actor, {"name": "n", "fields": _FIRST})
+            issues.create_issue(WriteContext(table, catalog, actor), {"name": "n", "fields": _FIRST})
         case "change":
-            issues.update_issue(table, catalog, actor, num, {"fields": _SECOND}, None)
+            issues.update_issue(WriteContext(table, catalog, actor), num, {"fields": _SECOND}, None)
         case "back":
             back = {**_FIRST, "cost": None}
-            issues.update_issue(table, catalog, actor, num, {"fields": back}, None)
+            issues.update_issue(WriteContext(table, catalog, actor), num, {"fields": back}, None)
         case "name":
-            issues.update_issue(table, catalog, actor, num, {"name": "other", "fields": {"cost": 7}}, None)
+            issues.update_issue(
+                WriteContext(table, catalog, actor), num, {"name": "other", "fields": {"cost": 7}}, None
+            )
         case "clear":
             cleared = {"start": None, "kind": None, "tags": None}
-            issues.update_issue(table, catalog, actor, num, {"fields": cleared}, None)
+            issues.update_issue(WriteContext(table, catalog, actor), num, {"fields": cleared}, None)
         case "lose":
             people.remove(world, key)
         case "put back":
@@ -350,7 +353,7 @@ def do(world: World, word: str, num: int) -> None:
 def _do_with_the_trash(table: Table, catalog: Catalog, actor: Actor, word: str, num: int) -> None:
     match word:
         case "remove":
-            issues.delete_issue(table, catalog, actor, num, None)
+            issues.delete_issue(WriteContext(table, catalog, actor), num, None)
         case "restore":
             trash.restore_issue(table, catalog, actor, num)
         case "purge":

@@ -23,6 +23,7 @@ from devtools.proof.faults.project import PROJECT, SMALL, folding, in_memory
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.commands import attributes, issues
+from gridview.commands.context import WriteContext
 from gridview.derive import sort_entries
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
@@ -255,7 +256,10 @@ def _by_a_command(name: str, change: Change, *, new: bool) -> Race:
 
         def written(catalog: Catalog, epoch: EpochCheck) -> Any:
             return issues.update_issue(
-                world.table, catalog, people.writer(world, "bob"), 2, {"fields": fields}, None, epoch=epoch
+                WriteContext(world.table, catalog, people.writer(world, "bob"), epoch=epoch),
+                2,
+                {"fields": fields},
+                None,
             )
 
         with suppress(InvalidRequest):
@@ -283,9 +287,11 @@ def _edit(word: str, world: World, _: Run | None = None) -> None:
     catalog = world.catalog()
     fields = _EDITS[word]
     if fields is None:
-        issues.delete_issue(world.table, catalog, people.writer(world, "bob"), 1, None)
+        issues.delete_issue(WriteContext(world.table, catalog, people.writer(world, "bob")), 1, None)
     else:
-        issues.update_issue(world.table, catalog, people.writer(world, "bob"), 1, {"fields": fields}, None)
+        issues.update_issue(
+            WriteContext(world.table, catalog, people.writer(world, "bob")), 1, {"fields": fields}, None
+        )
 
 
 def _derived_at_once(word: str, world: World, _: Run) -> None:

@@ -20,6 +20,7 @@ from devtools.proof.oracle.history import History, Version
 from devtools.proof.oracle.world import Json, Project
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.dynamodb.expressions import Key, Span
 from gridview.dynamodb.table import Page, Table, Together
 from gridview.encoding import keys
@@ -221,16 +222,16 @@ class Scene:
                 **body,
                 "fields": {name: one for name, one in body["fields"].items() if one is not None},
             }
-            document = issues.create_issue(table, catalog, actor, body)
+            document = issues.create_issue(WriteContext(table, catalog, actor), body)
             body = {"state": self._history.origin.states[0], **body}
         else:
             num = self._random.choice(living)
             if kind == "delete":
-                issues.delete_issue(table, catalog, actor, num, None)
+                issues.delete_issue(WriteContext(table, catalog, actor), num, None)
                 self._history.changed(num, self._now, None)
                 return
             changes = self._changes(_CHANGED)
-            document = issues.update_issue(table, catalog, actor, num, changes, None).document
+            document = issues.update_issue(WriteContext(table, catalog, actor), num, changes, None).document
             if document["version"] == self._history.latest(num).number:
                 return  # the change changed nothing
             before = self._history.latest(num).body

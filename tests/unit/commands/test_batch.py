@@ -11,6 +11,7 @@ from gridview.commands import batch, issues, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attempts import Attempt
 from gridview.commands.batch import parse_batch, run_batch
+from gridview.commands.context import WriteContext
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
@@ -27,7 +28,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> MemoryTable:
     table = MemoryTable()
     projects.create_project(table, ADA, {"name": "Bridge", "id": PROJECT})
     for _ in range(2):
-        issues.create_issue(table, catalog(table), ADA, {"name": "x"})
+        issues.create_issue(WriteContext(table, catalog(table), ADA), {"name": "x"})
     monkeypatch.setattr(batch, "MAX_ANSWER_BYTES", 600)
     return table
 

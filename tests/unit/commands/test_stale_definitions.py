@@ -7,6 +7,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, deleted_attributes, issues, projects
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 
@@ -33,13 +34,15 @@ def now(table: MemoryTable) -> Catalog:
 
 
 def update(table: MemoryTable, catalog: Catalog, **body: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = issues.update_issue(table, catalog, ADMIN, 1, body, None).document["fields"]
+    fields: dict[str, Any] = issues.update_issue(WriteContext(table, catalog, ADMIN), 1, body, None).document[
+        "fields"
+    ]
     return fields
 
 
 def test_an_edit_keeps_the_value_of_an_attribute_that_is_newer_than_its_catalog(table: MemoryTable) -> None:
     stale = now(table)
-    issues.create_issue(table, stale, ADMIN, {"name": "n", "fields": {"first": "x"}})
+    issues.create_issue(WriteContext(table, stale, ADMIN), {"name": "n", "fields": {"first": "x"}})
     add(table, "second")
     update(table, now(table), fields={"second": "y"})
     assert update(table, stale, name="renamed") == {"a1": "x", "a2": "y"}
@@ -55,7 +58,9 @@ def purge(table: MemoryTable) -> None:
 
 def test_an_edit_drops_the_value_of_an_attribute_that_was_deleted_for_good(table: MemoryTable) -> None:
     add(table, "second")
-    issues.create_issue(table, now(table), ADMIN, {"name": "n", "fields": {"first": "x", "second": "y"}})
+    issues.create_issue(
+        WriteContext(table, now(table), ADMIN), {"name": "n", "fields": {"first": "x", "second": "y"}}
+    )
     delete(table)
     assert update(table, now(table), name="renamed") == {"a1": "x", "a2": "y"}, "it can be restored"
     purge(table)
@@ -64,7 +69,7 @@ def test_an_edit_drops_the_value_of_an_attribute_that_was_deleted_for_good(table
 
 def test_a_value_written_under_a_deleted_attribute_goes_with_the_next_edit(table: MemoryTable) -> None:
     stale = now(table)
-    issues.create_issue(table, stale, ADMIN, {"name": "n"})
+    issues.create_issue(WriteContext(table, stale, ADMIN), {"name": "n"})
     delete(table)
     purge(table)
     assert update(table, stale, fields={"first": "x"}) == {"a1": "x"}

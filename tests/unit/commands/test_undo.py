@@ -14,6 +14,7 @@ from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues, trash
 from gridview.commands.actor import Actor
+from gridview.commands.context import WriteContext
 from gridview.commands.undo import TakenBack, UndoOrder, take_back
 from gridview.commands.undo_decision import Undo
 from gridview.dynamodb.table import Table
@@ -87,11 +88,13 @@ class World:
             match word:
                 case "create":
                     body = {"name": about, "fields": {"kind": "a"}}
-                    issues.create_issue(self.table, catalog, actor, body, change=change)
+                    issues.create_issue(WriteContext(self.table, catalog, actor, change=change), body)
                 case "edit":
-                    issues.update_issue(self.table, catalog, actor, num, about, None, change=change)
+                    issues.update_issue(
+                        WriteContext(self.table, catalog, actor, change=change), num, about, None
+                    )
                 case "delete":
-                    issues.delete_issue(self.table, catalog, actor, num, None, change=change)
+                    issues.delete_issue(WriteContext(self.table, catalog, actor, change=change), num, None)
                 case "restore":
                     trash.restore_issue(self.table, catalog, actor, num, change=change)
         self.told.tell(self.table)

@@ -10,6 +10,7 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands import attributes, issues
+from gridview.commands.context import WriteContext
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Page, Table
@@ -93,7 +94,7 @@ class Writer:
     def delete(self, num: int) -> None:
         """An issue is put into the trash."""
         before = self._documents[num]
-        issues.delete_issue(self.table, catalog_of(self.table), ADMIN, num, None)
+        issues.delete_issue(WriteContext(self.table, catalog_of(self.table), ADMIN), num, None)
         after = self.table.get(before[keys.PK], before[keys.SK])
         assert after is not None
         self._documents[num] = after

@@ -15,6 +15,7 @@ from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues, jobs, projects
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.commands.write_rate import WINDOW, WriteRate
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
@@ -76,7 +77,7 @@ def table() -> MemoryTable:
     for num in range(1, ISSUES + 2):
         kind = "a" if num <= ISSUES else "b"
         fields = {"kind": kind, "cost": num, "bare": num % 2}
-        issues.create_issue(table, catalog, ADMIN, {"name": f"issue {num}", "fields": fields})
+        issues.create_issue(WriteContext(table, catalog, ADMIN), {"name": f"issue {num}", "fields": fields})
     index(table)
     return table
 
@@ -236,7 +237,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_writes_noth
 def edit(table: Table, num: int, **fields: Any) -> None:
     """An edit by somebody else, of an issue that may have gone."""
     with suppress(NotFound):
-        issues.update_issue(table, now(table), ADMIN, num, {"fields": fields}, None)
+        issues.update_issue(WriteContext(table, now(table), ADMIN), num, {"fields": fields}, None)
 
 
 @pytest.mark.parametrize("edits", [1, 2])
@@ -391,7 +392,7 @@ def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, t
     attributes.update_attribute(
         table, Catalogs(), ADMIN, PROJECT, "cost", {"required": True}, None, settling=0
     )
-    issues.delete_issue(table, catalog, ADMIN, 3, None)
+    issues.delete_issue(WriteContext(table, catalog, ADMIN), 3, None)
     table.remove(keys.issue(TENANT, PROJECT, 4), keys.project(TENANT, PROJECT), [("fields", "a2")])
     edit(table, 5, kind="b")
     job = start(table, {"filter": KIND_A, "set": {"fields": {"due": "2024-01-01"}}})

@@ -16,6 +16,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from gridview.commands import attributes, issues, jobs, projects, trash
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.consistency import RecentWrites
@@ -96,7 +97,7 @@ def world() -> World:
     catalog = now(table)
     for num in range(1, ISSUES + 1):
         fields = {"kind": "a" if num < ISSUES else "b", "cost": -num, "bare": num % 2}
-        issues.create_issue(table, catalog, ADMIN, {"name": f"issue {num}", "fields": fields})
+        issues.create_issue(WriteContext(table, catalog, ADMIN), {"name": f"issue {num}", "fields": fields})
     documents = [item for (_, sk), item in table.items.items() if sk == keys.project(TENANT, PROJECT)]
     for one in documents:
         table.batch_put(derived_items(catalog, one))
@@ -156,11 +157,11 @@ def expected(*numbers: int) -> list[dict[str, str]]:
 
 
 def edit(world: World, num: int, **fields: Any) -> None:
-    issues.update_issue(world.table, now(world.table), ADMIN, num, {"fields": fields}, None)
+    issues.update_issue(WriteContext(world.table, now(world.table), ADMIN), num, {"fields": fields}, None)
 
 
 def delete(world: World, num: int) -> None:
-    issues.delete_issue(world.table, now(world.table), ADMIN, num, None, change=CHANGE)
+    issues.delete_issue(WriteContext(world.table, now(world.table), ADMIN, change=CHANGE), num, None)
 
 
 def one_step() -> Callable[[], float]:
@@ -274,7 +275,9 @@ def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World,
     edit(world, 9, kind="a")
     delete(world, 4)
     trash.restore_issue(world.table, now(world.table), ADMIN, 4, change=CHANGE)
-    issues.create_issue(world.table, now(world.table), ADMIN, {"name": "late", "fields": {"kind": "a"}})
+    issues.create_issue(
+        WriteContext(world.table, now(world.table), ADMIN), {"name": "late", "fields": {"kind": "a"}}
+    )
     world.remember()
     done = finish(world, time, job)
     assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
@@ -291,7 +294,7 @@ def test_who_made_the_version_of_then_is_told_with_it(world: World, time: Passin
     turns(world, time, 1)
     time.over += 1
     for num in (1, 2):
-        issues.update_issue(world.table, now(world.table), BEN, num, {"name": "late"}, None)
+        issues.update_issue(WriteContext(world.table, now(world.table), BEN), num, {"name": "late"}, None)
     world.remember()
     finish(world, time, job)
     assert list(world.s3.files.values()) == list(before.s3.files.values())

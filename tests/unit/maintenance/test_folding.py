@@ -9,6 +9,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes, issues
+from gridview.commands.context import WriteContext
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -295,7 +296,7 @@ def test_a_pass_folds_when_much_waits_and_stops_when_others_cannot_keep_up(
 
 def test_a_new_index_is_served_when_what_its_pass_has_found_is_folded(table: MemoryTable) -> None:
     for body in ({"name": "one", "fields": {"start": "2023-05-01"}}, {"name": "two"}):
-        issues.create_issue(table, catalog_of(table), ADMIN, body)
+        issues.create_issue(WriteContext(table, catalog_of(table), ADMIN), body)
     attributes.update_attribute(
         table, Catalogs(), ADMIN, PROJECT, "start", {"indexed": False}, None, settling=0
     )

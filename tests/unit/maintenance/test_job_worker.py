@@ -13,6 +13,7 @@ from gridview.chains import block_writer
 from gridview.chains.blocks import HEAD
 from gridview.commands import attributes, deleted_attributes, deleted_projects, issues, projects
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.derive import sort_entries
 from gridview.derive.families import NUMBERS, derived_strings, has_entries, with_entries
 from gridview.derive.images import Image, Poison
@@ -104,8 +105,8 @@ def make_project(table: Table, project: str) -> None:
     catalog = now(table, project)
     for cost, kind in ((5, "b"), (None, "a"), (3, None), (4, "c"), (None, None), (1, "a")):
         body = {"name": "x", "fields": {"cost": cost, "kind": kind}}
-        bring(table, catalog, Image.of(issues.create_issue(table, catalog, ADMIN, body)))
-    issues.delete_issue(table, catalog, ADMIN, 3, None)
+        bring(table, catalog, Image.of(issues.create_issue(WriteContext(table, catalog, ADMIN), body)))
+    issues.delete_issue(WriteContext(table, catalog, ADMIN), 3, None)
     follow(table)
     fold_all(table, TENANT, project)
     remember(table, project)
@@ -710,7 +711,7 @@ def test_a_small_project_does_not_wait_for_a_large_one(table: MemoryTable, time:
     make_project(table, "large")
     catalog = now(table, "large")
     for _ in range(94):
-        issues.create_issue(table, catalog, ADMIN, {"name": "x", "fields": {}})
+        issues.create_issue(WriteContext(table, catalog, ADMIN), {"name": "x", "fields": {}})
     for project in ("large", PROJECT):
         body = {"indexed": True}
         attributes.update_attribute(table, Catalogs(), ADMIN, project, "cost", body, None, settling=SETTLING)
@@ -878,7 +879,9 @@ def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_
     monkeypatch.setattr(sort_strings, "SPEC_VERSION", 2)
     catalog = now(table)
     assert {order.index.spec for order in catalog.orders} == {1}
-    document = issues.create_issue(table, catalog, ADMIN, {"name": "y", "fields": {"kind": "a"}})
+    document = issues.create_issue(
+        WriteContext(table, catalog, ADMIN), {"name": "y", "fields": {"kind": "a"}}
+    )
     bring(table, catalog, Image.of(document))
     assert not any(
         sort.startswith("2") for sort in entries(table.items, document[keys.PK]).values() if "y" in sort

@@ -11,6 +11,7 @@ from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues, jobs
 from gridview.commands import undo as undoing
+from gridview.commands.context import WriteContext
 from gridview.commands.undo import UndoOrder
 from gridview.commands.write_rate import WINDOW, WriteRate
 from gridview.dynamodb.table import Table
@@ -70,13 +71,13 @@ def table() -> MemoryTable:
     told_changes.on_time(table)
     told, catalog = Told(table), catalog_of(table)
     for num in range(1, ISSUES + 1):
-        issues.create_issue(table, catalog, ADA, {"name": f"issue {num}"})
+        issues.create_issue(WriteContext(table, catalog, ADA), {"name": f"issue {num}"})
     for num in range(1, ISSUES + 1):
         if num % 2:
-            issues.update_issue(table, catalog, BEN, num, {"name": "new"}, None, change=CHANGE)
+            issues.update_issue(WriteContext(table, catalog, BEN, change=CHANGE), num, {"name": "new"}, None)
         else:
-            issues.delete_issue(table, catalog, BEN, num, None, change=CHANGE)
-    issues.update_issue(table, catalog, ADA, 3, {"name": "other"}, None)
+            issues.delete_issue(WriteContext(table, catalog, BEN, change=CHANGE), num, None)
+    issues.update_issue(WriteContext(table, catalog, ADA), 3, {"name": "other"}, None)
     told.tell(table)
     return table
 
@@ -169,7 +170,7 @@ def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: P
         for document in list(copy.items.values()):
             if "fields" in document and document.get("change") == OWN.bytes:
                 issues.update_issue(
-                    copy, catalog_of(copy), ADA, document["num"], {"fields": {"cost": 1}}, None
+                    WriteContext(copy, catalog_of(copy), ADA), document["num"], {"fields": {"cost": 1}}, None
                 )
         # What the dead worker wrote was told by the stream before.
         for num, version in versions(copy).items():

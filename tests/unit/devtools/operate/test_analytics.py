@@ -11,6 +11,7 @@ from devtools.operate.analytics import table_sql, view_sql
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, issues, projects
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_to_wire
 from gridview.schema import documents
@@ -38,8 +39,10 @@ def table() -> MemoryTable:
         attributes.create_attribute(table, Catalogs(), ADMIN, project, body)
         for one in nasty.issues(30, 1):
             fields = {**one["fields"], "n0": NAMES[0], "created_by": "x"}
-            issues.create_issue(table, catalog(table, project), ADMIN, {**one, "fields": fields})
-    issues.delete_issue(table, catalog(table), ADMIN, 3, None)
+            issues.create_issue(
+                WriteContext(table, catalog(table, project), ADMIN), {**one, "fields": fields}
+            )
+    issues.delete_issue(WriteContext(table, catalog(table), ADMIN), 3, None)
     return table
 
 

@@ -12,6 +12,7 @@ from gridview.commands import issues
 from gridview.commands.actor import Actor
 from gridview.commands.attempts import Attempt
 from gridview.commands.conflicts import merged_fields
+from gridview.commands.context import WriteContext
 from gridview.commands.preconditions import Expected
 from gridview.commands.requests import BatchRequest, DeleteOperation, UpdateOperation
 from gridview.dynamodb.table import Table
@@ -92,7 +93,7 @@ def run_batch(
     With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
     operation failed that may succeed later.
     """
-    results = _Batch(table, catalog, actor, request, change, attempt).run()
+    results = _Batch(WriteContext(table, catalog, actor, change), request, attempt).run()
     if attempt and any(result["status"] == _TRANSIENT for result in results):
         attempt.leave_open()
     return {"results": results}
@@ -114,19 +115,10 @@ def versions_written(request: BatchRequest, results: Sequence[Mapping[str, Any]]
 
 
 class _Batch:
-    def __init__(
-        self,
-        table: Table,
-        catalog: Catalog,
-        actor: Actor,
-        request: BatchRequest,
-        change: UUID | None,
-        attempt: Attempt | None,
-    ) -> None:
-        self._table = table
-        self._catalog = catalog
-        self._actor = actor
-        self._change = change
+    def __init__(self, context: WriteContext, request: BatchRequest, attempt: Attempt | None) -> None:
+        self._context = context
+        self._table = context.table
+        self._catalog = context.catalog
         self._attempt = attempt
         self._operations = request.operations
         self._minimal = request.returning == "minimal"
@@ -203,12 +195,9 @@ class _Batch:
 
     def _create(self, place: int, num: int, changes: Changes) -> dict[str, Any]:
         written = issues.write_new(
-            self._table,
-            self._catalog,
-            self._actor,
+            self._context,
             num,
             changes,
-            change=self._change,
             mark=self._mark(place),
             again=self._attempt is not None and self._attempt.again,
             guard=self._reserve(place),
@@ -217,13 +206,10 @@ class _Batch:
 
     def _update(self, place: int, operation: UpdateOperation) -> dict[str, Any]:
         written = issues.update_issue(
-            self._table,
-            self._catalog,
-            self._actor,
+            self._context,
             operation.num,
             operation.model_extra or {},
             _expected(operation.version),
-            change=self._change,
             mark=self._mark(place),
             guard=self._reserve(place),
         )
@@ -232,12 +218,9 @@ class _Batch:
     def _delete(self, operation: DeleteOperation) -> dict[str, Any]:
         try:
             issues.delete_issue(
-                self._table,
-                self._catalog,
-                self._actor,
+                self._context,
                 operation.num,
                 _expected(operation.version),
-                change=self._change,
             )
         except NotFound:
             if self._attempt is None or not self._attempt.again:

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
-from uuid import UUID
 
-from gridview.commands.actor import Actor
 from gridview.commands.conflicts import merged_fields, require_mergeable
+from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Commit
 from gridview.commands.preconditions import Expected, check
-from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
@@ -18,7 +16,6 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
-from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.numbering import marking
 from gridview.schema.trash import DELETED_AT, LIVING, changed_before, living, mark_of
@@ -91,26 +88,18 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
     return range(last - count + 1, last + 1)
 
 
-def create_issue(
-    table: Table,
-    catalog: Catalog,
-    actor: Actor,
-    body: Any,
-    *,
-    change: UUID | None = None,
-    commit: Commit | None = None,
-    epoch: EpochCheck = CONFIRMED,
-) -> Document:
+def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = None) -> Document:
     """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document.
 
     With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has been written, but a
     number is spent.
     """
+    table, catalog = context.table, context.catalog
     changes = parse_new(catalog, body)
-    (num,) = epoch.beside(table, lambda: reserve_numbers(table, catalog, 1))
+    (num,) = context.epoch.beside(table, lambda: reserve_numbers(table, catalog, 1))
     if commit is None:
-        return write_new(table, catalog, actor, num, changes, change=change)
-    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now(), change=change)
+        return write_new(context, num, changes)
+    document = _new_document(context, num, changes)
     try:
         commit(table, [put(document, ABSENT)], documents.to_json(catalog, document))
     except TransactionFailed as error:
@@ -129,13 +118,10 @@ def parse_new(catalog: Catalog, body: Any) -> Changes:
 
 
 def write_new(
-    table: Table,
-    catalog: Catalog,
-    actor: Actor,
+    context: WriteContext,
     num: int,
     changes: Changes,
     *,
-    change: UUID | None = None,
     mark: str | None = None,
     again: bool = False,
     guard: Guard = _anything,
@@ -145,11 +131,10 @@ def write_new(
     `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer. With
     `again` it is so too when somebody has edited it since, which takes the mark away.
     """
-    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now(), change=change)
-    document |= _marked(mark)
+    document = _new_document(context, num, changes) | _marked(mark)
     guard(Updated(document))
     try:
-        table.put(document, ABSENT)
+        context.table.put(document, ABSENT)
     except ConditionFailed as error:
         found = error.item or {}
         ours = {mark, None} if again else {mark}
@@ -160,18 +145,13 @@ def write_new(
 
 
 def update_issue(
-    table: Table,
-    catalog: Catalog,
-    actor: Actor,
+    context: WriteContext,
     num: int,
     body: Any,
     expected: Expected,
     *,
-    change: UUID | None = None,
     mark: str | None = None,
     guard: Guard = _anything,
-    epoch: EpochCheck = CONFIRMED,
-    admission: Admission = ADMITTED,
 ) -> Updated:
     """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
 
@@ -180,18 +160,19 @@ def update_issue(
     What changes nothing is not written, and answers the version read.
     The epoch is read, and the request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
     """
+    table, catalog, user = context.table, context.catalog, context.actor.user
 
     def read() -> Document:
-        return epoch.beside(table, lambda: get_issue(table, catalog, num))
+        return context.epoch.beside(table, lambda: get_issue(table, catalog, num))
 
     changes = documents.parse_patch(catalog, body)
     for _ in range(_ATTEMPTS):
-        found = admission.beside(table, read)
+        found = context.admission.beside(table, read)
         if mark is not None and found.get("mark") == mark:
             return Updated(found, merged_fields(catalog, found, changes))
         require_mergeable(catalog, found, changes, expected)
         bare = {name: value for name, value in found.items() if name != "mark"}
-        document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now(), change=change)
+        document = documents.merged(catalog, bare, changes, user=user, now=clock.now(), change=context.change)
         updated = Updated(document, merged_fields(catalog, document, changes))
         guard(updated)
         if document is bare:
@@ -207,28 +188,20 @@ def update_issue(
     raise _overtaken(table, catalog, num)
 
 
-def delete_issue(
-    table: Table,
-    catalog: Catalog,
-    actor: Actor,
-    num: int,
-    expected: Expected,
-    *,
-    change: UUID | None = None,
-    epoch: EpochCheck = CONFIRMED,
-) -> None:
+def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
     """Put an issue into the trash: it is gone for everybody, and the stream consumer removes what was derived from it.
 
     One update in place, of as many write units as its document; NotFound. With `expected` versions the document is read before, and
     the epoch beside it; VersionMismatch, StaleDefinitions.
     """
+    table, catalog, change = context.table, context.catalog, context.change
     seen: int | None = None
     for _ in range(_ATTEMPTS):
         if expected is not None:
-            found = epoch.beside(table, lambda: get_issue(table, catalog, num))
+            found = context.epoch.beside(table, lambda: get_issue(table, catalog, num))
             seen = found["version"]
             check(expected, seen, partial(documents.to_json, catalog, found))
-        mark = mark_of(actor.user, clock.now())
+        mark = mark_of(context.actor.user, clock.now())
         # A repetition of this call that comes late must not delete an issue that was restored meanwhile.
         unchanged = changed_before(mark[DELETED_AT]) if seen is None else version_is(seen)
         assign, dropped = (mark, ("change",)) if change is None else ({**mark, "change": change.bytes}, ())
@@ -250,6 +223,11 @@ def delete_issue(
             raise NotFound("Issue not found.") from error
         return
     raise Conflict(_BUSY)
+
+
+def _new_document(context: WriteContext, num: int, changes: Changes) -> Document:
+    user, change = context.actor.user, context.change
+    return documents.new_document(context.catalog, num, changes, user=user, now=clock.now(), change=change)
 
 
 def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:

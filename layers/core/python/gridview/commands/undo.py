@@ -8,13 +8,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from gridview.commands import jobs
 from gridview.commands.actor import Actor, Role
 from gridview.commands.changes import CHANGE_ID
+from gridview.commands.context import WriteContext
 from gridview.commands.issues import delete_issue
 from gridview.commands.requests import UndoRequest
 from gridview.commands.trash import require_place
@@ -527,8 +528,8 @@ class _Group:
         undo = self._undo
         if step.document is None:
             actor = Actor(undo.catalog.tenant, undo.user, Role.EDITOR)
-            delete = partial(delete_issue, self._table, undo.catalog, actor, found["num"])
-            delete(frozenset({found["version"]}), change=undo.change)
+            context = WriteContext(self._table, undo.catalog, actor, undo.change)
+            delete_issue(context, found["num"], frozenset({found["version"]}))
             return {
                 **found,
                 "version": found["version"] + 1,

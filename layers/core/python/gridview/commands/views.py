@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.pages import first_of
 from gridview.commands.preconditions import Expected, check
@@ -113,9 +114,7 @@ def get_view(table: Table, catalog: Catalog, actor: Actor, num: int) -> View:
 
 
 def update_view(
-    table: Table,
-    catalog: Catalog,
-    actor: Actor,
+    context: WriteContext,
     num: int,
     change: ViewChange,
     expected: Expected,
@@ -123,7 +122,6 @@ def update_view(
     tell: TellView,
     *,
     beside: Beside = nothing_beside,
-    epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """Change a view: one transaction, with what belongs `beside` it.
 
@@ -132,8 +130,10 @@ def update_view(
     Where everybody sees it, it takes the role for what it was and for what it becomes. What changes nothing is not written.
     """
 
+    table, catalog, actor = context.table, context.catalog, context.actor
+
     def changed() -> dict[str, Any]:
-        view = epoch.beside(table, lambda: get_view(table, catalog, actor, num))
+        view = context.epoch.beside(table, lambda: get_view(table, catalog, actor, num))
         after = change.applied_to(view, actor.user)
         for visibility in (view.visibility, after.visibility):
             actor.require(WRITES[visibility])

@@ -32,9 +32,15 @@ Until = Callable[[float], float]
 """Until when to wait, asked at each look that finds nothing. Takes the present instant; both in seconds since 1970."""
 
 
-def at_once(now: float) -> float:
-    """Do not wait."""
-    return now
+class Wait(NamedTuple):
+    """How long to wait for changes: `until` an instant, and never past the `deadline`, at which there has to be an answer."""
+
+    until: Until
+    deadline: float = math.inf
+
+
+AT_ONCE = Wait(lambda now: now)
+"""Do not wait."""
 
 
 class ToldChanges(NamedTuple):
@@ -67,14 +73,13 @@ def follow(
     cursor: FeedCursor,
     *,
     rows: FollowedRows | None = None,
-    until: Until = at_once,
-    deadline: float = math.inf,
+    wait: Wait = AT_ONCE,
     most_bytes: int | None = None,
     consistent: bool = False,
 ) -> ToldChanges:
-    """The events behind a cursor, of some rows or all; where there are none yet, those that come `until` an instant.
+    """The events behind a cursor, of some rows or all; where there are none yet, those that come in a `wait`.
 
-    `catalog`: the current one. `deadline`: when there has to be an answer, whether the end was reached or not.
+    `catalog`: the current one.
     `consistent`: what was committed before the call is told, however late copies of the table are; its items then cost twice.
 
     A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
@@ -84,8 +89,8 @@ def follow(
         page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)
         told = told_in(table, catalog, cursor, page, rows, most_bytes or MAX_ANSWER_BYTES)
         cursor, now = told.cursor, clock.seconds()
-        is_over = bool(told.items) or now >= deadline
-        end = until(now) if told.ended and not is_over else now
+        is_over = bool(told.items) or now >= wait.deadline
+        end = wait.until(now) if told.ended and not is_over else now
         if is_over or (told.ended and now >= end):
             return told
         if told.ended and not page.overdue:

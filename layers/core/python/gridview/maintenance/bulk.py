@@ -18,6 +18,7 @@ from uuid import UUID
 from pyroaring import BitMap
 
 from gridview.commands.actor import Actor, Role
+from gridview.commands.context import WriteContext
 from gridview.commands.issues import delete_issue
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.errors import ConditionFailed
@@ -126,7 +127,9 @@ class _BulkTurn(NumberedTurn):
                 self._table.put(verdict.write, version_is(version))
             else:
                 expected = frozenset({version})
-                delete_issue(self._table, rule.catalog, self._actor, num, expected, change=rule.change)
+                delete_issue(
+                    WriteContext(self._table, rule.catalog, self._actor, change=rule.change), num, expected
+                )
         except Overloaded:
             raise
         except (ConditionFailed, VersionMismatch, NotFound, Conflict):
