@@ -20,6 +20,7 @@ HOLDS_NO_RULE = {
     "gridview.api.headers": "plain values",
     "gridview.api.openapi": "the document of the API, held to the models and routes that it is made of",
     "gridview.api.responses": "the models of answers, which only the document and tests use",
+    "gridview.commands.context": "plain values",
     "gridview.commands.requests": "the models of bodies",
     "gridview.dynamodb.client": "the connection and its settings",
     "gridview.dynamodb.errors": "names of errors",
