@@ -275,6 +275,23 @@ def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> N
     assert folder(table).fold_all(always)
 
 
+@pytest.mark.parametrize("look", range(1, 5))
+def test_what_another_fold_has_folded_meanwhile_is_not_waited_for(table: MemoryTable, look: int) -> None:
+    """Whenever between two looks at the head the other one is at work."""
+    log(table, 3)
+    looks: list[Attempted] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "get" and attempted.key == HEAD:
+            looks.append(attempted)
+            if len(looks) == look:
+                assert folder(table).fold_all(always)
+        return perform()
+
+    assert folder(table.seen_through(around)).fold_all(always)
+    assert len(looks) >= look
+
+
 def test_a_pass_folds_when_much_waits_and_stops_when_others_cannot_keep_up(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
