@@ -28,15 +28,24 @@ export function Dialog({ title, wide = false, unasked = false, onClose, children
     // Closing gives the focus back to what had it.
     return () => element?.close();
   }, []);
+  // The browser gives the focus back at once, and says later that the window is closed: what is pressed between may open it again.
+  const isClosed = useRef(false);
+  const closed = () => {
+    if (isClosed.current) return;
+    isClosed.current = true;
+    onClose();
+  };
   const close = () => {
-    if (dialog.current && mayClose(dialog.current)) dialog.current.close();
+    if (!dialog.current || !mayClose(dialog.current)) return;
+    dialog.current.close();
+    closed();
   };
   return (
     <dialog
       ref={dialog}
       class={wide ? 'dialog wide' : 'dialog'}
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={closed}
       onKeyDown={(event) => {
         // The browser would close the dialog at the second Escape, whatever it is asked.
         if (event.key !== 'Escape' || event.defaultPrevented) return;
