@@ -275,6 +275,7 @@ describe('whatever opens', () => {
 
     await api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'First' } });
     const project = await ProjectPage.open(visited, id);
+    await expect.poll(() => project.column('Name')).toEqual(['First']);
     await (await project.cell(0, 'Name')).click();
     await page.evaluate(() => navigator.clipboard.writeText('First\nSecond\nThird'));
     await page.keyboard.press('Control+v');
