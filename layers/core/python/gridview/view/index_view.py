@@ -2,9 +2,9 @@
 
     at hand      what the container keeps, and what this request has read
     laid over    `RecentChanges`: the end of the journal, the issues that tokens name, new issues
-    outdated     other changes came to light than those that the request was shown: its work begins anew (`consistently`)
+    outdated     other changes came to light than those that the request was shown: `consistently` repeats its work
 
-Each state of the index is read once for a request; only the journal is read again, where a fold has written what it did not tell.
+Each state of the index is read once for a request. Only the journal is read again, where a fold has written what it lacked.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from gridview.view.block_reader import BlockReader
 from gridview.view.block_reads import Reads, Want
 from gridview.view.context import ReadContext
 from gridview.view.index_snapshot import IndexSnapshot
-from gridview.view.overlay import Overlay
+from gridview.view.overlay import NOTHING, Overlay
 from gridview.view.reads import (
     Documents,
     Listed,
@@ -66,14 +66,14 @@ class IndexView:
         self._project = keys.project(context.catalog.tenant, context.catalog.project)
         self._changes = RecentChanges(context)
         self._reader = BlockReader(self.table, context.catalog, context.cache, self._changes.since)
-        self._snapshot = IndexSnapshot(self._reader, self._changes.overlay or Overlay())
+        self._snapshot = IndexSnapshot(self._reader, self._changes.overlay or NOTHING)
         self._state: dict[type, Any] = {}
         self._fetched: dict[tuple[tuple[str, ...], ...] | None, dict[int, Item]] = {}
         self._was_shown = False
         self._read_again = 0
 
     def consistently(self, work: Callable[[], Result]) -> Result:
-        """The result of work that reads by this view. It is done anew when it is outdated."""
+        """The result of work that reads by this view. Outdated work is repeated."""
         while True:
             with suppress(Outdated):
                 return work()
@@ -167,7 +167,7 @@ class IndexView:
         for read, answer in answers:
             if isinstance(read, _OF_THE_STATE):
                 self._state.setdefault(type(read), answer)
-        for read in [read for read, _ in answers]:
+        for read, _ in answers:
             if isinstance(read, ReadRecent):
                 self._lay()
             elif isinstance(read, ReadUnheard) and self._changes.take_new(self._state[ReadUnheard]):
@@ -176,7 +176,7 @@ class IndexView:
         self.check()
 
     def check(self) -> None:
-        """Outdated if a fold has written what the journal did not tell yet when it was read."""
+        """Outdated if a fold has written changes that the journal lacked when it was read."""
         logged = self._changes.logged
         if logged is None or ReadRecent not in self._state or self._read_again == _READS_AGAIN:
             return
@@ -215,7 +215,7 @@ class IndexView:
             raise Outdated
 
     def _show_anew(self) -> None:
-        self._snapshot = IndexSnapshot(self._reader, self.overlay or Overlay())
+        self._snapshot = IndexSnapshot(self._reader, self.overlay or NOTHING)
 
     # Reads of documents and sort entries
 

@@ -21,7 +21,7 @@ from gridview.view.block_reader import BlockReader
 from gridview.view.context import ReadContext
 from gridview.view.journal_tail import recent_moves, tail_of
 from gridview.view.moves import Logged, Move, Unheard, move_of
-from gridview.view.overlay import Overlay
+from gridview.view.overlay import NOTHING, Overlay
 from gridview.view.shown_versions import Laid, ShownVersion
 from gridview.view.unheard import unheard
 
@@ -102,7 +102,7 @@ class RecentChanges:
         """The new issues that the index has not heard of, as `view.unheard`."""
         context = self._context
         reader = BlockReader(table, context.catalog, context.cache, self.since)
-        known = (self.overlay or Overlay()).issues
+        known = (self.overlay or NOTHING).issues
         return unheard(table, context.catalog, reader, after, last, known, most)
 
     def _journal(self, log: Log) -> Logged:
@@ -135,7 +135,7 @@ class RecentChanges:
         if self._new or not found.moves:
             return False
         self._new = found.moves
-        self.overlay = (self.overlay or Overlay()).with_new(found.moves)
+        self.overlay = (self.overlay or NOTHING).with_new(found.moves)
         return True
 
     def outrun(self) -> None:
@@ -147,7 +147,7 @@ class RecentChanges:
 
     def laid(self) -> Laid:
         """What was laid over."""
-        overlay = self.overlay or Overlay()
+        overlay = self.overlay or NOTHING
         versions = {
             num: self._deleted.get(num) if document is None else document["version"]
             for num, document in overlay.documents.items()
