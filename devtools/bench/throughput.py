@@ -28,11 +28,10 @@ from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.journal.fold import fold
 from gridview.journal.log import Log
-from gridview.journal.maintainer import current_catalog
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, current_catalog
 from infra.limits import BATCH_SIZE
 
 CONSUMERS: Final = (1, 4, 16, 32)

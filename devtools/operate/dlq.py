@@ -22,9 +22,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from devtools.failure import Failure
 from devtools.operate import target
 from devtools.operate.target import Target
+from gridview.derive.work import Superseded
 from gridview.encoding import keys
 from gridview.fsck import repair
-from gridview.journal.committer import Superseded
 from gridview.schema.store import Catalogs
 from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded

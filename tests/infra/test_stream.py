@@ -6,8 +6,8 @@ import pytest
 from devtools.local import pump, socket_server
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_to_wire
+from gridview.journal.committer import LEDGER_TOMBSTONE_DAYS
 from gridview.journal.items import JournalItem
-from gridview.journal.maintainer import LEDGER_TOMBSTONE_DAYS
 from infra.limits import PUSH_RETRIES
 from tests.support.templates import of_construct, resources
 

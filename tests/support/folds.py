@@ -8,9 +8,8 @@ from gridview.dynamodb.table import Table
 from gridview.journal.fold import fold
 from gridview.journal.items import PATIENCE
 from gridview.journal.log import Log
-from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, current_catalog
 
 
 def no_poison(poison: Poison) -> None:

@@ -10,12 +10,12 @@ from devtools.proof.faults.world import Run, World
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Underivable
+from gridview.derive.work import Superseded
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
-from gridview.journal.committer import Superseded
 from gridview.schema.catalog import Catalog, Field, FieldType
 from gridview.schema.documents import CHANGED
 from gridview.schema.store import Catalogs

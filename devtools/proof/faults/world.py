@@ -30,11 +30,10 @@ from gridview.journal import items as journal
 from gridview.journal.fold import fold
 from gridview.journal.items import PATIENCE, Head
 from gridview.journal.log import Log
-from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Hint
-from gridview.schema.store import Catalogs, read
+from gridview.schema.store import Catalogs, current_catalog, read
 from gridview.schema.trash import living
 from gridview.support.clock import now
 from gridview.support.errors import Overloaded, RequestError

@@ -17,14 +17,14 @@ from gridview.derive.families import with_entries
 from gridview.derive.images import Underivable
 from gridview.derive.ledger import EVERY_FAMILY, ImageVersion, Ledger
 from gridview.derive.sort_entries import sort_strings_of
+from gridview.derive.work import Superseded
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import repair
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared
-from gridview.journal import maintainer
-from gridview.journal.committer import Superseded
+from gridview.journal import committer
 from gridview.journal.log import Log
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs, DefinitionsMissing
@@ -218,7 +218,7 @@ def test_a_removed_issue_leaves_tombstones_of_the_newest_version_that_is_known(t
     ledger = table.get(KEY, keys.LEDGER)
     assert Ledger.from_item(ledger).order == ImageVersion(4, removed=True)
     assert ledger is not None
-    assert ledger[keys.TTL_ATTRIBUTE] == pytest.approx(clock.expiry(maintainer.LEDGER_TOMBSTONE_DAYS), abs=5)
+    assert ledger[keys.TTL_ATTRIBUTE] == pytest.approx(clock.expiry(committer.LEDGER_TOMBSTONE_DAYS), abs=5)
     assert mended(table, hint=4) is False
     assert mended(table, hint=7)
     assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == ImageVersion(7, removed=True)

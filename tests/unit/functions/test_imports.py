@@ -11,13 +11,13 @@ from devtools.local.sqs import HINT_QUEUES
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 647,
+    "query": 648,
     "command": 627,
-    "live": 629,
+    "live": 630,
     "socket": 625,
     "deliver": 600,
-    "maintain": 486,
-    "upkeep": 504,
+    "maintain": 488,
+    "upkeep": 506,
 }
 """Modules of a function, the standard library's included. A module takes 0.5 to 1 ms of CPU when its bytecode is there."""
 

@@ -13,12 +13,13 @@ from gridview.chains.block_writer import BlockWriter, Replay
 from gridview.chains.blocks import FIRST, HEAD, Block, KeyChange
 from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.encoding import keys
 from gridview.encoding.fences import before as before_body
 from gridview.encoding.sort_strings import sort_string
 from gridview.journal import items as journal
 from gridview.journal import replay
-from gridview.journal.items import FamilyChange, IssueChange, JournalItem
+from gridview.journal.items import JournalItem
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import chain
 from tests.support.derived_project import (

@@ -7,8 +7,9 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.derive.issue_changes import IssueChange
 from gridview.journal.gaps import MISSING_SECONDS, Gaps, first_missing, overdue
-from gridview.journal.items import IssueChange, JournalItem
+from gridview.journal.items import JournalItem
 from gridview.support import clock
 from tests.support.derived_project import log_of, new_table
 

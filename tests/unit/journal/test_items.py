@@ -8,18 +8,10 @@ import orjson
 import pytest
 from pyroaring import BitMap
 
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import keys
-from gridview.journal.items import (
-    FEW_ENTRIES,
-    FamilyChange,
-    Head,
-    IssueChange,
-    JournalItem,
-    cut,
-    encoded_size,
-    new_head,
-)
+from gridview.journal.items import FEW_ENTRIES, Head, JournalItem, cut, encoded_size, new_head
 
 MOVES = {
     "a1.1": FamilyChange(("2023\x0100000007",), "2024\x0100000007"),

@@ -4,9 +4,10 @@ import pytest
 from pyroaring import BitMap
 
 from gridview.chains.blocks import FIRST, HEAD, Block
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import Intent, Ledger
 from gridview.encoding.sort_strings import joined, sort_string
-from gridview.journal.items import FEW_ENTRIES, PATIENCE, FamilyChange, Head, IssueChange, JournalItem
+from gridview.journal.items import FEW_ENTRIES, PATIENCE, Head, JournalItem
 from gridview.journal.replay import Next, keys_at, last_words, next_step
 
 NOW = 1_000.0

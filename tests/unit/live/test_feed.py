@@ -12,13 +12,13 @@ from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands import attributes, issues
 from gridview.commands.context import WriteContext
 from gridview.derive.images import Poison
+from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Page, Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
 from gridview.journal.feed_positions import FeedPosition
 from gridview.journal.gaps import MISSING_SECONDS
-from gridview.journal.items import IssueChange
 from gridview.live.feed import FeedPage, end_of, read_changes
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents

@@ -11,10 +11,11 @@ from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes, issues
 from gridview.commands.context import WriteContext
 from gridview.derive.images import Poison
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.journal.gaps import MISSING_SECONDS
-from gridview.journal.items import PATIENCE, FamilyChange, IssueChange, weight
+from gridview.journal.items import PATIENCE, weight
 from gridview.maintenance import fold_wakes, folding
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.folding import Folder

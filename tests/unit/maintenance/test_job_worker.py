@@ -19,13 +19,13 @@ from gridview.derive.families import NUMBERS, derived_strings, has_entries, with
 from gridview.derive.images import Image, Poison
 from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.derive.sort_entries import sort_strings_of
+from gridview.derive.work import Subject
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.journal import maintainer
 from gridview.journal.committer import settled
 from gridview.journal.log import Log
-from gridview.journal.maintainer import Subject
 from gridview.maintenance import job_worker
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worked, Worker, due_jobs
@@ -34,7 +34,7 @@ from gridview.schema.generations import IndexState
 from gridview.schema.history import Change
 from gridview.schema.jobs import PARTS, Hint, Job, Turn
 from gridview.schema.leases import LEASE
-from gridview.schema.store import Catalogs, DefinitionsMissing
+from gridview.schema.store import Catalogs, DefinitionsMissing, current_catalog
 from gridview.schema.trash import is_trashed
 from gridview.support import aws, clock, concurrency
 from gridview.support.errors import Overloaded
@@ -127,7 +127,7 @@ def remembered(table: MemoryTable, project: str) -> set[str]:
 def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
     """Derive what the stream would ask for of an issue."""
     subject = Subject(catalog, image, ledger or Ledger())
-    assert maintainer.derive(table, [image.key], lambda _: [subject]) == {}
+    assert maintainer.derive(table, [subject]) == {}
 
 
 def follow(table: Table) -> None:
@@ -140,7 +140,7 @@ def follow(table: Table) -> None:
             if document is not item and not is_trashed(document):
                 continue
             order = ImageVersion(document["version"], removed=True)
-            catalog = maintainer.current_catalog(table, Catalogs(), tenant, project)
+            catalog = current_catalog(table, Catalogs(), tenant, project)
             gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
             bring(table, catalog, gone, Ledger.from_item(item))
 

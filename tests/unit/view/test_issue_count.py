@@ -4,8 +4,8 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.derive.families import NUMBERS
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.encoding.sort_strings import sort_string
-from gridview.journal.items import FamilyChange, IssueChange
 from gridview.view.issue_count import issues_in
 from tests.support.derived_project import catalog_of, fold, log_of, new_table
 

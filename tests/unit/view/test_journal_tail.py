@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
-from gridview.journal.items import FamilyChange, IssueChange
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view.block_cache import BlockCache

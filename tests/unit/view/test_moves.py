@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from gridview.derive.families import NUMBERS, derived_strings
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, plan
 from gridview.dynamodb.expressions import Item
-from gridview.journal.items import FamilyChange, IssueChange, JournalItem
+from gridview.journal.items import JournalItem
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.view.moves import FamilyMove, JournalStep, Move, logged_moves, move_of

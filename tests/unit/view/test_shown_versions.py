@@ -2,9 +2,10 @@
 
 import pytest
 
+from gridview.derive.issue_changes import IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding.consistency import DELETED, MAX_ISSUES
-from gridview.journal.items import IssueChange, JournalItem
+from gridview.journal.items import JournalItem
 from gridview.support import clock
 from gridview.view.moves import Logged
 from gridview.view.shown_versions import TAKEN_IN, Shown, ShownVersion, beyond

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from gridview.chains.blocks import Unreadable
 from gridview.derive.images import Underivable
+from gridview.derive.work import Superseded
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -23,7 +24,6 @@ from gridview.fsck.issue_diff import LEFT_ALONE, Collection, Difference, Differe
 from gridview.fsck.progress import RESTLESS, Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.fsck.walks import IssueWalk, WalkStep, collections
-from gridview.journal.committer import Superseded
 from gridview.journal.log import Log
 from gridview.schema.store import DefinitionsMissing
 from gridview.schema.trash import is_trashed

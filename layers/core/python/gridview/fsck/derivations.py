@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from gridview.chains.blocks import Block
+from gridview.derive.issue_changes import FamilyChange
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
-from gridview.journal.items import FamilyChange, JournalItem
+from gridview.journal.items import JournalItem
 
 
 class Derivations:

@@ -14,16 +14,17 @@ from gridview.derive.families import with_entries
 from gridview.derive.images import Underivable, target_of
 from gridview.derive.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Telling, left_behind
 from gridview.derive.sort_entries import UnknownSpec
+from gridview.derive.work import Superseded, Work
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import LEFT_ALONE, Collection, compared, is_entry
-from gridview.journal.committer import Superseded, settled
+from gridview.journal.committer import settled
 from gridview.journal.log import Log
-from gridview.journal.maintainer import Work, carry_out, current_catalog
+from gridview.journal.maintainer import carry_out
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
+from gridview.schema.store import Catalogs, DefinitionsMissing, current_catalog, require_deleted
 from gridview.schema.trash import KEPT_DAYS, LIVING, TRASHED, is_trashed
 from gridview.support import backoff, clock
 from gridview.support.concurrency import in_threads
@@ -73,7 +74,7 @@ def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict
     results: dict[str, bool | Exception] = {}
     changed: set[str] = set()
     left = list(hints)
-    for attempt in range(backoff.ATTEMPTS):
+    for _ in backoff.attempts():
 
         def prepare(key: str) -> _Prepared | Exception:
             try:
@@ -96,7 +97,6 @@ def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict
         left = [key for key in left if isinstance(results[key], Superseded)]
         if not left:
             break
-        backoff.pause(attempt)
     return results
 
 

@@ -12,9 +12,8 @@ from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.repair import mend_all
 from gridview.journal.fold import fold
 from gridview.journal.log import Log
-from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, current_catalog
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 

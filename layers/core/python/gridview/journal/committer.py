@@ -12,16 +12,18 @@ fold. If the fate of a ledger is not known, the item must not be put: it would l
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gridview.derive.families import has_entries
+from gridview.derive.issue_changes import IssueChange
 from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import ENTRY_TOMBSTONE_DAYS, not_overtaken, sort_entry, tombstone
+from gridview.derive.work import Pending, Superseded
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
-from gridview.dynamodb.expressions import Condition, Item, Key
+from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.journal.items import IssueChange, JournalItem, cut, encoded_size, weight
+from gridview.journal.items import JournalItem, cut, encoded_size, weight
 from gridview.journal.log import Log
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -30,20 +32,15 @@ from gridview.support.errors import Overloaded
 MAX_ITEM_BYTES = 390_000
 """A single issue whose compressed changes are larger does not fit an item."""
 
+LEDGER_TOMBSTONE_DAYS = 60
+"""A removed issue's ledger outlives the stream's records (1 day), the dead letters (14 days) and the trash (30 days, and the days
+that the table takes to remove an item). A restored issue goes on with its versions and revisions.
+"""
 
-class Superseded(Exception):
-    """Another invocation or a newer catalog was faster. Read the ledger again and make a new plan."""
 
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The change of one issue: the ledger that intends it, written on a condition."""
-
-    key: str
-    change: IssueChange
-    ledger: Ledger
-    unchanged: Condition
-    expires: int | None = None
+def ledger_item(key: str, ledger: Ledger) -> Item:
+    """A ledger as the item to store. That of a removed issue expires."""
+    return ledger.to_item(key, expires=clock.expiry(LEDGER_TOMBSTONE_DAYS) if ledger.removed else None)
 
 
 def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
@@ -104,7 +101,7 @@ def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict
     failed: dict[str, Exception] = {}
 
     def write(one: Pending) -> None:
-        item = replace(one.ledger, number=number).to_item(one.key, expires=one.expires)
+        item = ledger_item(one.key, replace(one.ledger, number=number))
         try:
             table.put(item, one.unchanged)
         except ConditionFailed as error:

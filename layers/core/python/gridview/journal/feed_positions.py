@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from gridview.journal.items import IssueChange, JournalItem
+from gridview.derive.issue_changes import IssueChange
+from gridview.journal.items import JournalItem
 
 SAME_SECONDS = 60.0
 """To so many seconds `since` is rounded down where the item is not known, so that cursors of the same place are the same."""

@@ -20,6 +20,7 @@ import orjson
 from pyroaring import BitMap
 
 from gridview.derive.families import has_entries
+from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import keys
 
@@ -38,41 +39,6 @@ FEW_ENTRIES = 8
 
 PATIENCE = 5.0
 """Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
-
-
-class FamilyChange(NamedTuple):
-    """What an issue does in one family: the derived strings that it leaves, and the one that it takes (None: it takes none).
-
-    `thorough`: somebody may have written others of these strings into blocks, so that all are written, changed or not.
-    """
-
-    left: tuple[str, ...]
-    to: str | None
-    thorough: bool = False
-
-
-class IssueChange(NamedTuple):
-    """A new version of an issue, and its moves by family. `revision` is its ledger's.
-
-    It reports to the feed the versions after `before` up to `version`: none if they are the same. If `before` is beyond it, the
-    stream has not brought yet that the issue is gone; that is reported when it has. None: it is unknown what was reported before,
-    because the issue's ledger was lost.
-    """
-
-    num: int
-    version: int
-    removed: bool
-    revision: int
-    moves: Mapping[str, FamilyChange]
-    before: int | None = None
-
-    @property
-    def size(self) -> int:
-        """About the bytes that it takes in an item before compression."""
-        return 40 + sum(
-            len(family) + 20 + sum(len(one.encode()) for one in (*move.left, move.to or ""))
-            for family, move in self.moves.items()
-        )
 
 
 @dataclass(frozen=True, slots=True)

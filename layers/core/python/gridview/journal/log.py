@@ -8,21 +8,12 @@ from typing import Any
 
 from pyroaring import BitMap
 
+from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.journal.items import (
-    EXPIRES_DAYS,
-    HELD,
-    PATIENCE,
-    RECHAINED,
-    Head,
-    IssueChange,
-    JournalItem,
-    Listing,
-    weight,
-)
+from gridview.journal.items import EXPIRES_DAYS, HELD, PATIENCE, RECHAINED, Head, JournalItem, Listing, weight
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace

@@ -6,9 +6,10 @@ from typing import Any
 
 from gridview.chains.blocks import Block, KeyChange
 from gridview.derive.families import is_key, keys_of
+from gridview.derive.issue_changes import FamilyChange
 from gridview.derive.ledger import NUMBER, finished_in
 from gridview.encoding import keys
-from gridview.journal.items import PATIENCE, FamilyChange, Head, JournalItem
+from gridview.journal.items import PATIENCE, Head, JournalItem
 
 
 class Next(Enum):

@@ -12,11 +12,10 @@ from gridview.dynamodb.table import Table
 from gridview.journal.fold import MOST, fold
 from gridview.journal.items import Head
 from gridview.journal.log import Log
-from gridview.journal.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.leases import LEASE, RETRY
-from gridview.schema.store import Catalogs, require_deleted
+from gridview.schema.store import Catalogs, current_catalog, require_deleted
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace

@@ -1,12 +1,14 @@
 """A part of a pass over the issues of a project: derives anew what the present definitions ask for."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import NamedTuple
 
 from gridview.chains.blocks import Block
 from gridview.chains.fence_cache import Fences
 from gridview.derive.families import NUMBERS
 from gridview.derive.images import Image, Poison, Underivable
 from gridview.derive.ledger import Ledger
+from gridview.derive.work import Subject, Superseded
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
@@ -15,12 +17,11 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.journal import maintainer
-from gridview.journal.committer import Superseded
-from gridview.journal.maintainer import Subject, current_catalog
 from gridview.maintenance.removal import remove_histories
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs, require_deleted
+from gridview.schema.store import Catalogs, current_catalog, require_deleted
 from gridview.schema.trash import is_trashed
+from gridview.support import backoff
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
 
@@ -42,34 +43,18 @@ def pass_over(
     differs, the writes of `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. `relieve`
     is called at the end, so that not too much waits for the fold.
     """
-    partition = keys.project(tenant, project)
     documents: dict[str, Item] = {}
-
-    def read(issues: Sequence[str]) -> Iterator[Subject]:
-        """The present issues, without the values of deleted attributes. Those in the trash lose such values too."""
-        catalog = current_catalog(table, catalogs, tenant, project)
-        if catalog is None:
-            require_deleted(table, tenant, project)
-        wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
-        found = table.batch_get(wanted, consistent=True).items
-        stored = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
-        current = {issue: document for issue, document in stored.items() if not is_trashed(document)}
-        documents.update(current)
-        if catalog is None:
-            remove_histories(table, tenant, project, numbers)
-            in_threads(lambda issue: table.delete(issue, partition), stored)
-            return
-        in_threads(lambda document: _remove_dead_values(table, catalog, document), stored.values())
-        for issue, document in current.items():
-            try:
-                image = Image.of(document)
-            except Underivable as error:
-                send_poison(Poison(issue, 0, str(error)))
-            else:
-                yield Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER))))
-
-    issues = [keys.issue(tenant, project, num) for num in numbers]
-    failed = maintainer.derive(table, issues, read, touch=False)
+    failed: dict[str, Exception | None] = {}
+    left = [keys.issue(tenant, project, num) for num in numbers]
+    for _ in backoff.attempts():
+        present = _present(table, catalogs, (tenant, project), left)
+        documents |= present.documents
+        for poison in present.poison:
+            send_poison(poison)
+        failed |= dict.fromkeys(left) | maintainer.derive(table, present.subjects, touch=False)
+        left = [issue for issue in left if isinstance(failed[issue], Superseded)]
+        if not left:
+            break
     for issue, error in failed.items():
         if isinstance(error, ItemTooLarge | Underivable):
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
@@ -78,6 +63,45 @@ def pass_over(
     after = current_catalog(table, catalogs, tenant, project)
     _bring_numbers_right(table, after, fences, numbers, documents, relieve)
     return len(documents)
+
+
+class _Present(NamedTuple):
+    """The present documents of issues that are not in the trash, by key; what is to be derived; and issues that nothing can be
+    derived from.
+    """
+
+    documents: Mapping[str, Item] = {}
+    subjects: Sequence[Subject] = ()
+    poison: Sequence[Poison] = ()
+
+
+def _present(table: Table, catalogs: Catalogs, owner: tuple[str, str], issues: Sequence[str]) -> _Present:
+    """The present issues, without the values of deleted attributes. Those in the trash lose such values too.
+
+    Of a deleted project: none; its issues and their histories are removed.
+    """
+    partition = keys.project(*owner)
+    catalog = current_catalog(table, catalogs, *owner)
+    if catalog is None:
+        require_deleted(table, *owner)
+    wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
+    found = table.batch_get(wanted, consistent=True).items
+    stored = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
+    current = {issue: document for issue, document in stored.items() if not is_trashed(document)}
+    if catalog is None:
+        remove_histories(table, *owner, [keys.parse_issue(issue).num for issue in issues])
+        in_threads(lambda issue: table.delete(issue, partition), stored)
+        return _Present(current)
+    in_threads(lambda document: _remove_dead_values(table, catalog, document), stored.values())
+    subjects, poison = [], []
+    for issue, document in current.items():
+        try:
+            image = Image.of(document)
+        except Underivable as error:
+            poison.append(Poison(issue, 0, str(error)))
+        else:
+            subjects.append(Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER)))))
+    return _Present(current, subjects, poison)
 
 
 def _bring_numbers_right(

@@ -4,24 +4,24 @@ It records what each record changed (`history`), folds the batch to the newest i
 catalog's epoch strongly consistent, and brings each issue's derived items to its image (`derive`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from gridview.derive.images import NOT_AN_ISSUE, Image, Poison, Underivable
 from gridview.derive.ledger import ImageVersion, Ledger
+from gridview.derive.work import Subject, Superseded
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.journal import history, maintainer
-from gridview.journal.committer import Superseded
-from gridview.journal.maintainer import Subject, current_catalog
 from gridview.maintenance.trash_list import keep_trash
 from gridview.schema.catalog import Catalog, HistorySetting
-from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
+from gridview.schema.store import Catalogs, DefinitionsMissing, current_catalog, require_deleted
 from gridview.schema.trash import is_trashed
+from gridview.support import backoff
 from gridview.support.errors import Overloaded
 
 
@@ -53,30 +53,42 @@ def consume(
     for one in poison:
         send_poison(one)
     by_key = {image.key: image for image in images}
-    undefined: dict[str, DefinitionsMissing] = {}
-
-    def read(issues: Sequence[str]) -> Iterator[Subject]:
-        """The images of the batch, whatever has happened to the issues since: those changes are still to come."""
-        ledgers = table.batch_get([(key, keys.LEDGER) for key in issues], consistent=True).items
-        current = _catalogs_of(table, catalogs, map(by_key.__getitem__, issues))
-        for key in issues:
-            image = by_key[key]
-            catalog = current[image.project]
-            if isinstance(catalog, DefinitionsMissing):
-                undefined[key] = catalog
-            else:
-                yield Subject(catalog, image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
-
+    failed: dict[str, Exception | None] = {}
+    left = list(by_key)
     try:
-        failed = maintainer.derive(table, list(by_key), read)
+        for _ in backoff.attempts():
+            subjects, undefined = _subjects(table, catalogs, [by_key[key] for key in left])
+            failed |= dict.fromkeys(left) | undefined | maintainer.derive(table, subjects)
+            left = [key for key in left if isinstance(failed[key], Superseded)]
+            if not left:
+                break
     except Overloaded:
         return images[0].first
-    for key, error in (failed | undefined).items():
+    for key, error in failed.items():
         if isinstance(error, ItemTooLarge | Underivable | DefinitionsMissing):
             send_poison(Poison.of(by_key[key], error))
     return next(
         (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
     )
+
+
+def _subjects(
+    table: Table, catalogs: Catalogs, images: Sequence[Image]
+) -> tuple[list[Subject], dict[str, DefinitionsMissing]]:
+    """The images with the definitions and ledgers of now, and the issues without definitions.
+
+    The images are those of the batch, whatever has happened to the issues since: those changes are still to come.
+    """
+    ledgers = table.batch_get([(image.key, keys.LEDGER) for image in images], consistent=True).items
+    current = _catalogs_of(table, catalogs, images)
+    subjects, undefined = [], {}
+    for image in images:
+        catalog = current[image.project]
+        if isinstance(catalog, DefinitionsMissing):
+            undefined[image.key] = catalog
+        else:
+            subjects.append(Subject(catalog, image, Ledger.from_item(ledgers.get((image.key, keys.LEDGER)))))
+    return subjects, undefined
 
 
 def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:

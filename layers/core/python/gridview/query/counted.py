@@ -17,10 +17,11 @@ from pyroaring import BitMap
 
 from gridview.chains.blocks import Entry
 from gridview.derive.families import NUMBERS
+from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import issue_number
 from gridview.journal.feed_cursors import MAX_AHEAD
-from gridview.journal.items import IssueChange, JournalItem
+from gridview.journal.items import JournalItem
 from gridview.query.group_blocks import is_plain
 from gridview.query.plan import BitmapScan, FullScan, Node, Recheck, TopN
 from gridview.query.steps import Ask

@@ -229,6 +229,17 @@ def read_kept(table: Table, tenant: str, project: str) -> ProjectItems:
     )
 
 
+def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
+    """The catalog of the table's present epoch, also of a deleted project that can be restored (`Catalogs.kept`).
+
+    None if there are no definitions: nothing is derived from the issues of a permanently deleted project (`require_deleted`).
+    """
+    try:
+        return catalogs.kept(table, tenant, project)
+    except (DefinitionsMissing, NotFound):
+        return None
+
+
 def require_deleted(table: Table, tenant: str, project: str) -> None:
     """DefinitionsMissing unless the project's own item says that it was deleted for good: nothing else lets issues be removed."""
     own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)

@@ -1,6 +1,7 @@
 """Back-off: how often a lost race is tried again, and how long to wait before."""
 
 import random
+from collections.abc import Iterator
 
 from gridview.support import clock
 
@@ -9,6 +10,13 @@ ATTEMPTS = 6
 
 _PAUSE = 0.05
 """Seconds, at most, before the second attempt. The limit doubles with each further attempt."""
+
+
+def attempts() -> Iterator[int]:
+    """The attempts of a writer, from 0 on, with a pause after each that it does not end with."""
+    for attempt in range(ATTEMPTS):
+        yield attempt
+        pause(attempt)
 
 
 def pause(attempt: int) -> None:

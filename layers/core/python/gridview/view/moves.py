@@ -7,10 +7,11 @@ from pyroaring import BitMap
 
 from gridview.derive.families import is_key
 from gridview.derive.images import Image, Underivable, target_of
+from gridview.derive.issue_changes import FamilyChange
 from gridview.derive.ledger import EVERY_FAMILY, Ledger
 from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.expressions import Item
-from gridview.journal.items import FamilyChange, JournalItem
+from gridview.journal.items import JournalItem
 from gridview.schema.catalog import Catalog
 
 

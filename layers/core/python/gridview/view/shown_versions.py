@@ -13,9 +13,9 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
+from gridview.derive.issue_changes import IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding.consistency import DELETED, MAX_ISSUES
-from gridview.journal.items import IssueChange
 from gridview.support import clock
 from gridview.view.moves import Logged
 

@@ -1,0 +1,166 @@
+"""The work for one issue: from its image and its ledger to the change to commit. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gridview.derive.images import Image, Underivable, target_of
+from gridview.derive.issue_changes import FamilyChange, IssueChange
+from gridview.derive.ledger import Ledger, Plan, Telling, plan
+from gridview.dynamodb.expressions import ABSENT, Condition, revision_is
+from gridview.encoding import keys
+from gridview.schema.catalog import Catalog
+
+
+class Superseded(Exception):
+    """Another invocation or a newer catalog was faster. Read the ledger again and make a new plan."""
+
+
+class Subject(NamedTuple):
+    """An issue whose derived items are to match `image` under these definitions, starting from its ledger."""
+
+    catalog: Catalog | None
+    image: Image
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The change of one issue: the ledger that intends it, written on a condition."""
+
+    key: str
+    change: IssueChange
+    ledger: Ledger
+    unchanged: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
+
+    `thorough`: the fold writes every block that may hold one of the issue's keys, whether the ledger gives reason to or not.
+    `tells`: the journal reports the image.
+    """
+
+    catalog: Catalog | None
+    key: str
+    read: Ledger
+    planned: Plan
+    thorough: bool = False
+    tells: bool = False
+
+    @property
+    def light(self) -> bool:
+        """Whether only the ledger differs."""
+        return not self.planned.put and not self.planned.clear
+
+    @property
+    def needs_journal(self) -> bool:
+        """Whether it is committed to the journal.
+
+        A finished ledger that only comes to a newer epoch is not: an invocation believed dead may write that, and die before the
+        item when no other comes after it. Neither is anything of a project without definitions: its journal may be gone.
+        """
+        changes = not self.light or self.tells or self.thorough or self.read.intent is not None
+        return self.catalog is not None and changes
+
+    @property
+    def project(self) -> tuple[str, str]:
+        """Tenant and project."""
+        issue = keys.parse_issue(self.key)
+        return issue.tenant, issue.project
+
+    @property
+    def pending(self) -> Pending:
+        """The planned change as the journal has it.
+
+        An unfinished intent, or a repair, may have left any of its strings in blocks, so all of them are written.
+        """
+        intent, read = self.planned.intent, self.read
+        thorough = self.thorough or read.intent is not None
+        moves = {}
+        for family, one in (intent.intent or {}).items():
+            had = (read.applied[family],) if family in read.applied else ()
+            moves[family] = FamilyChange((*had, *one.left), one.to, thorough)
+        num, telling = keys.parse_issue(self.key).num, self._telling()
+        # If both are the version itself, a removal reports that the issue was taken out of the table: if it was there.
+        tells = telling.to == intent.version and (telling.before != telling.to or bool(read.applied))
+        before = telling.before if tells else intent.version + intent.removed
+        change = IssueChange(num, *intent.order, intent.revision, moves, before)
+        # It is not written again when it is finished.
+        ledger = replace(intent, left=self.planned.done.left, telling=telling)
+        return Pending(self.key, change, ledger, self.unchanged)
+
+    @property
+    def done(self) -> Ledger:
+        """The finished ledger. One that names a number still reports that this is finished, and whether it is folded."""
+        if self.catalog is not None and self.read.number:
+            return replace(self.planned.done, intent={}, number=self.read.number, telling=self.read.telling)
+        return self.planned.done
+
+    @property
+    def unchanged(self) -> Condition:
+        """The condition that the ledger is as it was read. An intent and its completion share a revision, so both are checked.
+
+        A project without definitions has both: an invocation that mistook the intent for a dead one's could put a new intent over
+        the finished ledger, and die when no other comes after it. A ledger that names a number keeps its intent.
+        """
+        read = self.read
+        if not read.revision:
+            return ABSENT
+        unfinished = read.intent is not None or read.number
+        exists = "attribute_exists" if unfinished else "attribute_not_exists"
+        return Condition(f"revision = :revision AND {exists}(intent)", values={":revision": read.revision})
+
+    @property
+    def intended(self) -> Condition:
+        """The condition that the ledger is the one that intends the plan."""
+        return revision_is(self.planned.done.revision)
+
+    def _telling(self) -> Telling:
+        """What the journal is to report of the issue.
+
+        A plan that was left unfinished reports what it was to report then. Only the next image from the stream reports what a
+        pass or a repair has derived before it.
+        """
+        intent, read = self.planned.intent, self.read
+        if intent.telling is not None:
+            return intent.telling
+        unfinished = (
+            read.telling is not None and read.intent is not None and read.telling.to == intent.version
+        )
+        return Telling(read.told, intent.version if self.tells or unfinished else read.told)
+
+
+def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
+    """The work that brings an issue's derived items to its image at `now`; None if there is none. Superseded by a newer epoch;
+    Underivable.
+
+    `touch`: write the ledger even if a newer version or epoch makes no other difference, and have the journal report the image if
+    it has not. Images that do not come from the stream report nothing: the issue's history may not have its version yet.
+    """
+    catalog, image, ledger = subject
+    epoch = catalog.epoch if catalog is not None else ledger.epoch
+    if epoch < ledger.epoch:
+        raise Superseded
+    target = target_of(catalog, image)
+    news = touch and catalog is not None and image.order.version > (ledger.told or 0)
+    found = plan(ledger, image.order, target, epoch, restored=image.restored, tell=news, now=now)
+    if found is None or not (touch or found.put or found.clear):
+        return None
+    return Work(catalog, image.key, ledger, found, tells=news and found.done.order == image.order)
+
+
+def planned(
+    subjects: Iterable[Subject], *, touch: bool = True, now: int
+) -> tuple[list[Work], dict[str, Exception]]:
+    """The work for issues, and Superseded and Underivable by issue."""
+    works, failed = [], dict[str, Exception]()
+    for subject in subjects:
+        try:
+            work = work_on(subject, touch=touch, now=now)
+        except (Superseded, Underivable) as error:
+            failed[subject.image.key] = error
+        else:
+            works += [work] if work is not None else []
+    return works, failed
