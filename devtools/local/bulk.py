@@ -12,8 +12,8 @@ from typing import Final
 
 from devtools.failure import Failure
 from devtools.local import engine
+from devtools.local.built_chains import built_chain
 from devtools.local.derived_items import derived_items
-from gridview.chains import blocks
 from gridview.chains.blocks import Block
 from gridview.derive.families import families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
@@ -69,7 +69,7 @@ class Places:
         while self._keys:
             family, found = self._keys.popitem()
             found.sort()
-            yield blocks.build(family, found)
+            yield built_chain(family, found)
 
 
 def derive(

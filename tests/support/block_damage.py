@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from devtools.local.built_chains import built_chain
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains import blocks
 from gridview.chains.blocks import HEAD, Block, BlockChange
@@ -154,7 +155,7 @@ def _one_for_all(family: str) -> Callable[[MemoryTable], None]:
 
 def _dead(family: str) -> Callable[[MemoryTable], None]:
     def inflict(table: MemoryTable) -> None:
-        for block in blocks.build(family, [sort_string("x", num) for num in range(1, 40)]):
+        for block in built_chain(family, [sort_string("x", num) for num in range(1, 40)]):
             table.put(block.to_item(TENANT, PROJECT))
 
     return inflict

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
+from devtools.local.built_chains import built_chain
 from devtools.local.derived_items import derived_items
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.chains import blocks
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.families import derived_strings, keys_of
@@ -85,7 +85,7 @@ def add_issues(table: Table, count: int, project: str = PROJECT, tenant: str = T
         for family, derived in derived_strings(catalog, made).items():
             places[family] |= keys_of(family, derived)
     for family, found in places.items():
-        for block in blocks.build(family, sorted(found)):
+        for block in built_chain(family, sorted(found)):
             table.put(block.to_item(tenant, project))
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
+from devtools.local.built_chains import built_chain
 from gridview.chains import blocks
 from gridview.chains.blocks import (
     FIRST,
@@ -19,7 +20,6 @@ from gridview.chains.blocks import (
     BlockChange,
     Entry,
     Unreadable,
-    build,
     changed,
     entry_of,
     merged,
@@ -86,7 +86,7 @@ def check_limits(chain: list[Block]) -> None:
 def test_a_chain_that_is_built_of_all_keys_holds_each_where_it_belongs(kind: str, count: int) -> None:
     random = Random(count)  # noqa: S311
     some = found(kind, count, random)
-    chain = build(KINDS[kind][0], sorted(some))
+    chain = built_chain(KINDS[kind][0], sorted(some))
     check(chain, some)
     check_limits(chain)
     assert not any(map(wants_split, chain))
@@ -97,7 +97,7 @@ def test_a_chain_that_is_built_of_all_keys_holds_each_where_it_belongs(kind: str
 
 
 def test_a_family_without_keys_is_one_empty_block() -> None:
-    (head,) = build("a1.1", [])
+    (head,) = built_chain("a1.1", [])
     assert (head.id, head.lower, head.upper, head.next, head.size) == (HEAD, FIRST, None, None, 0)
     assert head.detailed
     assert head.write_id
@@ -157,7 +157,7 @@ def test_a_body_with_many_issues_has_blocks_of_its_own() -> None:
     order = list(range(1, len(bodies) + 1))
     Random(3).shuffle(order)  # noqa: S311
     some = [sort_string(body, num * 97) for body, num in zip(bodies, order, strict=True)]
-    chain = build("a1.1", sorted(some))
+    chain = built_chain("a1.1", sorted(some))
     check(chain, some)
     own = [entry_of(one) for one in chain if entry_of(one).body == "b"]
     assert sum(one.size for one in own) == POPULAR * 8
@@ -168,12 +168,12 @@ def test_a_body_with_many_issues_has_blocks_of_its_own() -> None:
 
 def test_the_last_of_all_issue_numbers_can_be_in_a_block_of_its_own() -> None:
     some = [sort_string("b", 99_999_999 - num) for num in range(POPULAR)]
-    check(build("a1.1", sorted(some)), some)
+    check(built_chain("a1.1", sorted(some)), some)
 
 
 def test_a_body_gets_its_own_block_when_it_has_become_popular() -> None:
     some = [sort_string("abc"[num % 3], num) for num in range(1, 3 * POPULAR - 2)]
-    (block,) = build("a1.1", sorted(some))
+    (block,) = built_chain("a1.1", sorted(some))
     assert not wants_split(block)
     more = [sort_string("b", num) for num in range(5_000, 5_002)]
     block = changed(block, BlockChange(add=frozenset(more)))
@@ -186,7 +186,7 @@ def test_a_body_gets_its_own_block_when_it_has_become_popular() -> None:
 
 def test_a_block_becomes_plain_with_many_bodies_and_detailed_again_when_it_is_split_into_few() -> None:
     some = [sort_string(f"{num:03d}", num) for num in range(1, 33)]
-    (block,) = build("a1.1", some)
+    (block,) = built_chain("a1.1", some)
     assert block.detailed
     plain = changed(block, BlockChange(add=frozenset([sort_string("999", 40)])))
     assert not plain.detailed
@@ -200,16 +200,18 @@ def test_a_block_becomes_plain_with_many_bodies_and_detailed_again_when_it_is_sp
 
 def test_blocks_of_tokens_and_of_numbers_are_always_detailed() -> None:
     some = sorted(sort_string(f"word{num:04d}", num) for num in range(1, 1000))
-    assert all(one.detailed for one in build("a1.1.has", some))
-    assert all(one.detailed for one in build("num", [sort_string("", num) for num in range(1, 90_000, 2)]))
+    assert all(one.detailed for one in built_chain("a1.1.has", some))
+    assert all(
+        one.detailed for one in built_chain("num", [sort_string("", num) for num in range(1, 90_000, 2)])
+    )
 
 
 def test_blocks_of_an_order_without_entries_are_always_detailed() -> None:
     some = sorted(sort_string(f"{num % 200:03d}zzz", num) for num in range(1, 2_000))
-    chain = build("state.1b", some)
+    chain = built_chain("state.1b", some)
     assert len(chain) > 2
     assert all(one.detailed for one in chain)
-    assert not all(one.detailed for one in build("state.1", some))
+    assert not all(one.detailed for one in built_chain("state.1", some))
     merged_ = merged(chain[0], chain[1])
     assert merged_ is None or merged_.detailed
     (first, *_), whole = chain, Block.head("state.1b")
@@ -227,7 +229,7 @@ def test_blocks_of_an_order_without_entries_are_always_detailed() -> None:
 
 
 def test_a_block_of_such_an_order_that_does_not_tell_its_bodies_cannot_be_read() -> None:
-    (block,) = build("state.1b", [sort_string("a", 1), sort_string("b", 2)])
+    (block,) = built_chain("state.1b", [sort_string("a", 1), sort_string("b", 2)])
     plain = replace(block, sets=None, rest=block.members)
     with pytest.raises(Unreadable):
         Block.from_item(plain.to_item("0807", "35e9"))
@@ -236,7 +238,7 @@ def test_a_block_of_such_an_order_that_does_not_tell_its_bodies_cannot_be_read()
 
 
 def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() -> None:
-    (block,) = build("a1.1", [sort_string("a", 1), sort_string("a", 2), sort_string("b", 3)])
+    (block,) = built_chain("a1.1", [sort_string("a", 1), sort_string("a", 2), sort_string("b", 3)])
     change = BlockChange(
         frozenset([sort_string("b", 1)]), frozenset([sort_string("a", 1), sort_string("x", 9)])
     )
@@ -251,7 +253,7 @@ def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() 
 
 def test_an_issue_that_moves_within_a_plain_block_stays_in_it() -> None:
     some = [sort_string(f"{num:03d}", num) for num in range(1, 60)]
-    (block,) = build("a1.1", some)
+    (block,) = built_chain("a1.1", some)
     moved = changed(
         block, BlockChange(frozenset([sort_string("500", 7)]), frozenset([sort_string("007", 7)]))
     )
@@ -261,7 +263,7 @@ def test_an_issue_that_moves_within_a_plain_block_stays_in_it() -> None:
 
 def test_neighbours_are_merged_when_they_fit_and_not_when_one_is_a_popular_body_s() -> None:
     some = [sort_string("abc"[num % 3], num) for num in range(1, 100)]
-    (whole,) = build("a1.1", sorted(some))
+    (whole,) = built_chain("a1.1", sorted(some))
     pair = [
         Block("a1.1", HEAD, FIRST, before("b"), "x", "d1", {"a": (whole.sets or {})["a"]}),
         Block("a1.1", "x", before("b"), None, None, "d2", {body: (whole.sets or {})[body] for body in "bc"}),
@@ -273,7 +275,7 @@ def test_neighbours_are_merged_when_they_fit_and_not_when_one_is_a_popular_body_
     check([joined], some)
     assert joined.id == HEAD
     popular = [sort_string("b", num) for num in range(1, POPULAR + 1)]
-    chain = build("a1.1", sorted([*popular, sort_string("a", 9_000)]))
+    chain = built_chain("a1.1", sorted([*popular, sort_string("a", 9_000)]))
     assert [one.size for one in chain[:2]] == [1, POPULAR]
     assert merged(chain[0], chain[1]) is None
     assert not wants_merge(chain[1])
@@ -281,7 +283,7 @@ def test_neighbours_are_merged_when_they_fit_and_not_when_one_is_a_popular_body_
 
 def test_what_is_too_large_together_stays_apart() -> None:
     some = sorted(sort_string(f"{num * 7919 % 100_003:06d}", num * 13) for num in range(1, 5_000))
-    first, second, *_ = build("a1.1", some)
+    first, second, *_ = built_chain("a1.1", some)
     assert merged(first, second) is None
 
 
@@ -290,7 +292,7 @@ def test_members_of_a_plain_block_that_have_no_key_any_more_do_not_stop_a_split(
 ) -> None:
     small_blocks(monkeypatch)
     some = [sort_string(f"{num:03d}", num) for num in range(1, 31)]
-    (block,) = build("a1.1", some)
+    (block,) = built_chain("a1.1", some)
     assert blocks.needs_keys(block)
     assert split(block, [])[0].size == 0
 
@@ -336,7 +338,7 @@ def test_fences_lie_around_the_keys_of_a_body_and_of_no_other(one: str, other: s
 )
 def test_sets_come_back_as_they_were_stored(sets: dict[str, set[int]]) -> None:
     some = sorted(sort_string(body, num) for body, numbers in sets.items() for num in numbers)
-    (block,) = build("a1.1.has", some)
+    (block,) = built_chain("a1.1.has", some)
     again = Block.from_item(block.to_item("0807", "35e9"))
     assert again == block
     assert again.sets == {body: BitMap(numbers) for body, numbers in sorted(sets.items())}
@@ -351,7 +353,7 @@ def test_the_item_of_a_block_is_half_a_read_unit() -> None:
         sort_string(text(long + f"{random.randint(0, 9999)}"), num)
         for num in random.sample(range(1, 10**6), 5000)
     ]
-    for one in build("a1.1", sorted(some)):
+    for one in built_chain("a1.1", sorted(some)):
         item = one.to_item("tenant-of-some-length", "project-of-some-length")
         size = sum(
             len(name) + (len(value) if isinstance(value, bytes) else len(str(value).encode()))
@@ -364,7 +366,7 @@ def test_the_item_of_a_block_is_half_a_read_unit() -> None:
 @pytest.mark.parametrize("kind", ["unique", "popular and not", "tokens"])
 def test_packed_sets_take_little_and_are_read_as_they_were(kind: str) -> None:
     some = sorted(found(kind, 9_000, Random(3)))  # noqa: S311
-    built = build(KINDS[kind][0], some)
+    built = built_chain(KINDS[kind][0], some)
     stored = [one.to_item("0807", "35e9") for one in built]
     assert sum(len(item["set"]) for item in stored) < 0.6 * sum(one.weight for one in built)
     assert [Block.from_item(item) for item in stored] == built
@@ -373,7 +375,7 @@ def test_packed_sets_take_little_and_are_read_as_they_were(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["unique", "tokens"])
 def test_a_damaged_set_is_unreadable_and_nothing_worse(kind: str) -> None:
     random = Random(11)  # noqa: S311
-    block = build(KINDS[kind][0], sorted(found(kind, 300, random)))[0]
+    block = built_chain(KINDS[kind][0], sorted(found(kind, 300, random)))[0]
     item = block.to_item("0807", "35e9")
     unreadable = 0
     for _ in range(3_000):

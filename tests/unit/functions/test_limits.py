@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gridview.chains import blocks
+from devtools.local.built_chains import built_chain
 from gridview.derive.families import NUMBERS
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.encoding import keys
@@ -170,7 +170,7 @@ def numbers_given(account: Cloud, last: int) -> None:
 
 def issues_there(account: Cloud, count: int) -> None:
     """The index tells of so many issues."""
-    (block,) = blocks.build(NUMBERS, (sort_string("", num) for num in range(1, count + 1)))
+    (block,) = built_chain(NUMBERS, (sort_string("", num) for num in range(1, count + 1)))
     account.table.put(block.to_item("0807", "plain"))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from devtools.local.built_chains import built_chain
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.oracle import world
-from gridview.chains.blocks import build
 from gridview.chains.directory import Directory
 from gridview.derive import sort_entries
 from gridview.encoding import option_ranks
@@ -125,7 +125,7 @@ def load(seed: int, *, moving: bool, size: int = 150) -> tuple[Loaded, Random, w
         for family, found in chains.keys_by_family(under, [document]).items():
             keys.setdefault(family, []).extend(found)
     for family, found in keys.items():
-        chains.put_chain(table, catalog, build(family, sorted(found)))
+        chains.put_chain(table, catalog, built_chain(family, sorted(found)))
     return Loaded(catalog, made, table), random, project
 
 
@@ -231,7 +231,7 @@ def project() -> Iterator[Loaded]:
         table = MemoryTable()
         chains.put_entries(table, catalog, made)
         for family, found in chains.keys_by_family(catalog, made).items():
-            chains.put_chain(table, catalog, build(family, found))
+            chains.put_chain(table, catalog, built_chain(family, found))
         yield Loaded(catalog, made, table)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 from pyroaring import BitMap
 
-from gridview.chains.blocks import Block, Entry, build, entry_of
+from devtools.local.built_chains import built_chain
+from gridview.chains.blocks import Block, Entry, entry_of
 from gridview.chains.directory import Directory, Range, range_of
 from gridview.derive.families import NUMBERS
 from gridview.encoding.sort_strings import sort_string
@@ -25,8 +26,8 @@ class Index:
 
     def __init__(self) -> None:
         self.chains: dict[str, Sequence[Block]] = {
-            "name.1": build("name.1", sorted(sort_string(name, num) for num, name in NAMES.items())),
-            NUMBERS: build(NUMBERS, sorted(sort_string("", num) for num in NAMES)),
+            "name.1": built_chain("name.1", sorted(sort_string(name, num) for num, name in NAMES.items())),
+            NUMBERS: built_chain(NUMBERS, sorted(sort_string("", num) for num in NAMES)),
         }
 
     def directory(self, family: str) -> Directory:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from gridview.chains.blocks import build, entry_of
+from devtools.local.built_chains import built_chain
+from gridview.chains.blocks import entry_of
 from gridview.chains.directory import Directory
 from gridview.encoding.sort_strings import sort_string
 from gridview.query import planner
@@ -22,7 +23,7 @@ BY_NAME: dict[str, Any] = {"sort": [{"field": "name"}]}
 def line(issues: int = 20_000, bodies: int = 20_000, **body: Any) -> BucketOrder:
     """An order with this many bodies, evenly."""
     keys = (sort_string(f"{num % bodies:06d}", num) for num in range(1, issues + 1))
-    chain = build("name.1", sorted(keys))
+    chain = built_chain("name.1", sorted(keys))
     return BucketOrder(
         resolve(CATALOG, body or BY_NAME).keys, Directory("name.1", tuple(map(entry_of, chain))), issues
     )

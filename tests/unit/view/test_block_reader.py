@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from devtools.local.built_chains import built_chain
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.chains.blocks import FIRST, HEAD, Block, BlockChange, build, changed, merged, split
+from gridview.chains.blocks import FIRST, HEAD, Block, BlockChange, changed, merged, split
 from gridview.chains.directory import WHOLE, Directory, Range, keys_in, range_of
 from gridview.derive.sort_entries import sort_entry
 from gridview.encoding import keys
@@ -61,8 +62,10 @@ def filled(count: int = 200) -> MemoryTable:
     table = MemoryTable()
     for family, found in ((ORDER, unique(count)), (FEW, few(count))):
         put_keys(table, family, found)
-        chains.put_chain(table, CATALOG, build(family, sorted(found)))
-    chains.put_chain(table, CATALOG, build(NUMBERS, [sort_string("", num) for num in range(1, count + 1)]))
+        chains.put_chain(table, CATALOG, built_chain(family, sorted(found)))
+    chains.put_chain(
+        table, CATALOG, built_chain(NUMBERS, [sort_string("", num) for num in range(1, count + 1)])
+    )
     return table
 
 
@@ -211,7 +214,7 @@ def test_what_the_index_listed_is_read_again_once_the_journal_is_known_from_late
 def test_only_what_changed_is_read_again() -> None:
     table, cache = filled(), BlockCache()
     directory = everything(reader(table, cache), FEW)
-    block = build(FEW, sorted(few(200)))[0]
+    block = built_chain(FEW, sorted(few(200)))[0]
     item = table.get(*_key(FEW, directory.entries[0].id))
     assert item is not None
     block = changed(Block.from_item(item), BlockChange(add=frozenset([sort_string("a", 900)])))

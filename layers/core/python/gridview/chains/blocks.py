@@ -358,13 +358,6 @@ def split(block: Block, found: Iterable[str] = ()) -> list[Block]:
     return _chained(block, _pieces(block, runs, _FULL if block.next is None else _HALF))
 
 
-def build(family: str, sorted_keys: Iterable[str]) -> list[Block]:
-    """The chain of a family from all its keys, in order. For bulk loads."""
-    runs = ((body, BitMap(map(number_of, run))) for body, run in groupby(sorted_keys, key=body_of))
-    head = Block.head(family)
-    return _chained(head, _pieces(head, runs, _FULL))
-
-
 def wants_merge(block: Block) -> bool:
     """Whether a block is so small that it should be merged with the next one, if both fit."""
     if block.next is None or _own(block) or block.weight >= MERGED:

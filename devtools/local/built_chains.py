@@ -1,0 +1,16 @@
+"""The chain of blocks of a family from all its keys, for tools that write an index at once."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+
+from pyroaring import BitMap
+
+from gridview.chains.blocks import Block, split
+from gridview.encoding.sort_strings import body_of, number_of
+
+
+def built_chain(family: str, sorted_keys: Iterable[str]) -> list[Block]:
+    """The blocks of a family that has these keys: a split of one block with all of them."""
+    sets = {body: BitMap(map(number_of, run)) for body, run in groupby(sorted_keys, key=body_of)}
+    return split(replace(Block.head(family), sets=sets))
