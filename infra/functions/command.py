@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from gridview.encoding import keys
 from infra.event_sources import Endpoints, EventSource
 from infra.function_spec import FunctionSpec
@@ -84,8 +86,8 @@ class Command(FunctionSpec):
         *_writes(OWN),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         settings = parts.settings
         rate = settings.writes_per_second
         return {
@@ -98,13 +100,14 @@ class Command(FunctionSpec):
             "FORMS": str(settings.forms),
         }
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it read the secret of cursors, and send hints at jobs and webhooks."""
         parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.jobs.grant_send(function.role)
         parts.webhooks.grant_send(function.role)
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """See `FunctionSpec`."""
         del settings
         return (Endpoints(),)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from infra.event_sources import EventSource, Hints, Schedule
 from infra.function_spec import FunctionSpec
 from infra.grants import READS, allow_within
@@ -32,8 +34,8 @@ class Deliver(FunctionSpec):
         allow_within(("UpdateItem", "DeleteItem"), (EVERY.outboxes,)),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
@@ -42,12 +44,14 @@ class Deliver(FunctionSpec):
             "RES_OPTIONS": "timeout:1 attempts:2",
         }
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it read the secret of cursors, which also seals the secrets of webhooks."""
         parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.webhooks.grant_send(function.role)
         parts.retries.grant_send(function.role)
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """Hints at webhooks, and each minute the task that sends a hint at each due outbox. The next minute is the retry."""
         del settings

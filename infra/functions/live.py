@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from infra.event_sources import Endpoints, EventSource
 from infra.function_spec import FunctionSpec
 from infra.grants import READ_OPERATIONS, READS_OF_TABLE, Grant, allow_within
@@ -43,19 +45,20 @@ class Live(FunctionSpec):
         *_writes(OWN),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
             "SOCKET_URL": parts.sockets.url,
             "POLLS_PER_TENANT": str(parts.settings.open_polls),
         }
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it read the secret of cursors."""
         parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """See `FunctionSpec`."""
         del settings
         return (Endpoints(),)

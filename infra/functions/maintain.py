@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from typing_extensions import override
+
 from gridview.encoding import keys
 from infra.event_sources import EventSource, StreamRecords
 from infra.function_spec import FunctionSpec
@@ -51,8 +53,8 @@ class Maintain(FunctionSpec):
         never_written(("PutItem",), (_DOCUMENT,)),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         settings = parts.settings
         return {
             "JOB_QUEUE_URL": parts.jobs.queue.queue_url,
@@ -63,12 +65,14 @@ class Maintain(FunctionSpec):
             "FOLD_SECONDS": str(settings.fold_seconds),
         }
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it send dead letters, and hints at jobs and webhooks."""
         parts.dead_letters.grant_send(function.role)
         parts.jobs.grant_send(function.role)
         parts.webhooks.grant_send(function.role)
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """The stream. `limits` explains its retries and the records' maximum age.
 

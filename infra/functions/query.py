@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from gridview.encoding import keys
 from infra.event_sources import Endpoints, EventSource
 from infra.function_spec import FunctionSpec
@@ -55,19 +57,20 @@ class Query(FunctionSpec):
         ),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
             "EXPORT_BUCKET": parts.exports.bucket.bucket_name,
         }
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it read the secret of cursors, and make links to finished exports."""
         parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.exports.grant_links(function.session or function.role, of_a_tenant=function.session is not None)
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """See `FunctionSpec`."""
         del settings
         return (Endpoints(),)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from typing_extensions import override
+
 from gridview.encoding import keys
 from infra.event_sources import EventSource, Schedule, SocketRoutes, StreamRecords
 from infra.function_spec import FunctionSpec
@@ -83,15 +85,17 @@ class Socket(FunctionSpec):
         allow_within(("Query",), (keys.SOCKET, keys.OWED), on_index=True),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         return {"CURSOR_SECRET_ARN": parts.cursor_secret.arn, **parts.sockets.environment}
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it read the secret of cursors, send to connections and close them."""
         parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.sockets.grant_connections(function.role)
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """The stream has room for two readers, and this is the second. What fails is dropped: the next commit brings it too."""
         del settings

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from gridview.encoding import keys
 from infra.event_sources import EventSource, Hints, Schedule
 from infra.function_spec import FunctionSpec
@@ -59,8 +61,8 @@ class Upkeep(FunctionSpec):
         allow_within(("UpdateItem",), (EVERY.issues, EVERY.journals, EVERY.rates)),
     )
 
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """See `FunctionSpec`."""
         settings = parts.settings
         rate = settings.writes_per_second
         return {
@@ -75,6 +77,7 @@ class Upkeep(FunctionSpec):
             "FOLD_SECONDS": str(settings.fold_seconds),
         }
 
+    @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
         """Let it send dead letters, write exports, and look up the rights of the users whose jobs it works on."""
         parts.dead_letters.grant_send(function.role)
@@ -82,6 +85,7 @@ class Upkeep(FunctionSpec):
         parts.identity.pool.grant(function.role, "cognito-idp:AdminGetUser")
         parts.jobs.grant_send(function.role)
 
+    @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """Hints at jobs, each minute the task that sends a hint at each due job, and each night the check.
 
