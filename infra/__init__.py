@@ -1,4 +1,4 @@
-"""The deployment, in CDK constructs. `stack` assembles them and grants permissions; each construct has its own file."""
+"""The deployment, in CDK constructs. `functions` declares each Lambda function, `function` makes it, and `stack` assembles all."""
 
 import os
 

@@ -18,9 +18,9 @@ from gridview.encoding import keys
 from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction
+from infra.functions import FUNCTIONS
 from infra.ingress import Ingress
 from infra.job_queue import JobQueue
-from infra.limits import TIMEOUTS
 from infra.paths import RUNBOOK
 from infra.settings import Settings
 from infra.table import GridTable
@@ -205,7 +205,7 @@ class Alarms(Construct):
 def _index_rules(
     consumer: lambda_.Function, mapping: lambda_.CfnEventSourceMapping, dead_letters: DeadLetters
 ) -> dict[str, _Rule]:
-    timeout = TIMEOUTS["maintain"]
+    timeout = FUNCTIONS["maintain"].timeout_seconds
     return {
         "ConsumerBehind": _Rule(
             metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),

@@ -1,6 +1,6 @@
-"""One Lambda function with its own role and log group; at first it may only log and trace."""
+"""One Lambda function with its own role and log group, made from its declaration."""
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
@@ -9,39 +9,28 @@ from constructs import Construct
 
 from infra.assets import code
 from infra.checks import acknowledge
-from infra.limits import TIMEOUTS
+from infra.function_spec import FunctionSpec
 from infra.paths import ROOT
 from infra.retention import log_group
 from infra.session_role import SessionRole
-from infra.settings import Architecture, Settings, runtime_snaps
+from infra.settings import Architecture, runtime_snaps
+
+if TYPE_CHECKING:
+    from infra.parts import Parts
 
 
 class GridFunction(Construct):
-    """The handler in `functions/<folder>`, with the layers that all functions share.
+    """The handler in `functions/<name>` with its environment, and with the layers that all functions share.
 
-    `role` receives the grants. With `isolated`, those that are about a tenant's data belong to `session`: a role that the function
-    assumes for each tenant. `live` is what callers invoke: the alias of the published version if `published` (SnapStart
-    restores published versions only), else the function itself. A `recursive` function sends messages to the queue that invokes it,
-    which Lambda would take for a loop and stop after 16 rounds.
+    `role` receives the grants. Where sessions are isolated, those about a tenant's data belong to `session`: a role that the
+    function assumes for each tenant. Callers invoke `live`: the alias of the published version if there is one, else the function.
     """
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        settings: Settings,
-        folder: str,
-        description: str,
-        layers: Sequence[lambda_.ILayerVersion],
-        environment: Mapping[str, str],
-        memory_mib: int,
-        published: bool,
-        recursive: bool = False,
-        isolated: bool = False,
-    ) -> None:
-        super().__init__(scope, construct_id)
-        self.folder = folder
+    def __init__(self, scope: Construct, spec: FunctionSpec, parts: "Parts") -> None:
+        super().__init__(scope, spec.name.capitalize())
+        settings = parts.settings
+        isolated = settings.isolate_sessions and bool(spec.session_grants)
+        self.spec = spec
         group = log_group(self, "Logs", settings)
         # A role of another name, so that a deployment that switches leaves the versions before it theirs until they are gone.
         self.role = iam.Role(
@@ -56,38 +45,48 @@ class GridFunction(Construct):
         self.function = lambda_.Function(
             self,
             "Function",
-            description=description,
+            description=spec.description,
             runtime=lambda_runtime(settings.runtime),
             architecture=lambda_architecture(settings.architecture),
             handler="handler.handler",
-            code=code(ROOT / "functions" / folder, "/var/task", settings.python_version),
-            layers=list(layers),
+            code=code(ROOT / "functions" / spec.name, "/var/task", settings.python_version),
+            layers=list(parts.layers),
             environment={
-                "POWERTOOLS_SERVICE_NAME": folder,
+                "POWERTOOLS_SERVICE_NAME": spec.name,
                 "POWERTOOLS_METRICS_NAMESPACE": "gridview",
                 "POWERTOOLS_LOG_LEVEL": "INFO",
                 "STACK_NAME": settings.stack_name,
-                **environment,
+                "TABLE_NAME": parts.table.name,
+                **{name: value for name, value in spec.environment(parts).items() if value is not None},
                 **({"SESSION_ROLE_ARN": self.session.role_arn} if self.session else {}),
             },
-            memory_size=memory_mib,
-            timeout=Duration.seconds(TIMEOUTS[folder]),
+            memory_size=spec.memory_mib,
+            timeout=Duration.seconds(spec.timeout_seconds),
             role=self.role,
             log_group=group,
-            reserved_concurrent_executions=settings.reserved(folder),
-            recursive_loop=lambda_.RecursiveLoop.ALLOW if recursive else None,
+            reserved_concurrent_executions=settings.reserved(spec.name),
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if spec.recursive else None,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
-            if published and settings.snap_start
+            if spec.published and settings.snap_start
             else None,
         )
         # NOTE: Lambda refuses tracing for a function whose role does not allow it, so the policy comes first.
         self.function.node.add_dependency(tracing)
         if self.session:
             self.function.node.add_dependency(self.session)
-        self._finish(folder)
+        self._finish()
         self.live: lambda_.IFunction = self.function
-        if published:
+        if spec.published:
             self.live = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+        self._permit(parts)
+
+    def _permit(self, parts: "Parts") -> None:
+        if self.session:
+            parts.table.grant(self.session, self.spec.session_grants)
+        else:
+            parts.table.grant(self.role, self.spec.grants)
+        parts.table.grant(self.role, self.spec.tenantless_grants)
+        self.spec.permit(self, parts)
 
     def _allow_tracing(self) -> iam.Policy:
         # A separate policy, so that the acknowledgement here covers no other statement.
@@ -109,13 +108,13 @@ class GridFunction(Construct):
         )
         return tracing
 
-    def _finish(self, folder: str) -> None:
+    def _finish(self) -> None:
         resource = self.function.node.default_child
         assert isinstance(resource, lambda_.CfnFunction)  # noqa: S101  what a Function is made of
         # NOTE: `tracing=Tracing.ACTIVE` would do the same, but write a wildcard into the role's policy, beside the grants.
         resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode="Active")
         # People type this name: `sam local invoke QueryFunction`.
-        resource.override_logical_id(f"{folder.capitalize()}Function")
+        resource.override_logical_id(f"{self.spec.name.capitalize()}Function")
         acknowledge(
             self.function,
             {

@@ -17,7 +17,7 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from constructs import Construct
 
 from gridview.api.headers import PREFLIGHT_SECONDS, REQUEST_HEADERS, RESPONSE_HEADERS
-from gridview.api.routes import METHODS, REFUSES, FunctionName, Resource, resources
+from gridview.api.routes import METHODS, REFUSES, Resource, resources
 from infra.checks import acknowledge
 from infra.function import GridFunction
 from infra.identity import Identity
@@ -81,19 +81,16 @@ class Ingress(Construct):
         """The API's base URL, without a trailing slash."""
         return self.api.api_endpoint
 
-    def add_routes(
-        self, *, identity: Identity, query: GridFunction, command: GridFunction, live: GridFunction
-    ) -> None:
+    def add_routes(self, *, identity: Identity, functions: Mapping[str, GridFunction]) -> None:
         """Answer requests by these functions. Tokens of the pool's clients are verified before one of them runs."""
         authorizer = authorizers.HttpUserPoolAuthorizer(
             "Tokens", identity.pool, user_pool_clients=identity.clients
         )
-        targets: dict[FunctionName, apigateway.HttpRouteIntegration] = {
-            "query": integrations.HttpLambdaIntegration("Query", query.live, scope_permission_to_route=False),
-            "command": integrations.HttpLambdaIntegration(
-                "Command", command.live, scope_permission_to_route=False
-            ),
-            "live": integrations.HttpLambdaIntegration("Live", live.live, scope_permission_to_route=False),
+        targets = {
+            name: integrations.HttpLambdaIntegration(
+                name.capitalize(), function.live, scope_permission_to_route=False
+            )
+            for name, function in functions.items()
         }
         for resource in resources():
             for method in METHODS:
@@ -107,7 +104,7 @@ class Ingress(Construct):
         self,
         resource: Resource,
         method: str,
-        targets: Mapping[FunctionName, apigateway.HttpRouteIntegration],
+        targets: Mapping[str, apigateway.HttpRouteIntegration],
         authorizer: authorizers.HttpUserPoolAuthorizer,
     ) -> None:
         call = resource.calls.get(method)

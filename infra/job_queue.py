@@ -8,7 +8,7 @@ from constructs import Construct
 
 from infra.checks import acknowledge
 from infra.function import GridFunction
-from infra.limits import TIMEOUTS
+from infra.functions import FUNCTIONS
 from infra.settings import Settings
 
 _DELIVERIES = 6
@@ -22,7 +22,7 @@ _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interfac
 
 class JobQueue(Construct):
     """A queue of which every message is worth one turn of work. What is true of the work is in the table, so a lost message does no
-    harm, and there is no queue behind this one. So many invocations at once take up to `batch` messages each.
+    harm, and there is no queue behind this one. `function` is the one that the messages invoke.
     """
 
     def __init__(
@@ -32,16 +32,12 @@ class JobQueue(Construct):
         *,
         settings: Settings,
         function: str,
-        invocations: int,
-        batch: int = 1,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._invocations = invocations
-        self._batch = batch
         self.queue = sqs.Queue(
             self,
             "Queue",
-            visibility_timeout=Duration.seconds(TIMEOUTS[function] * _DELIVERIES),
+            visibility_timeout=Duration.seconds(FUNCTIONS[function].timeout_seconds * _DELIVERIES),
             retention_period=_RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=not settings.emulator,
@@ -53,9 +49,8 @@ class JobQueue(Construct):
         if settings.emulator:
             acknowledge(self.queue, {"AwsSolutions-SQS4": _NO_TLS})
 
-    def deliver_to(self, function: GridFunction) -> None:
-        """Let messages invoke the function. It may send messages too."""
-        self.grant_send(function.role)
+    def deliver_to(self, function: GridFunction, *, invocations: int, batch: int) -> None:
+        """Let up to `batch` messages invoke the function, up to `invocations` times at once."""
         receives = self._grant(
             function.role, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"
         )
@@ -64,8 +59,8 @@ class JobQueue(Construct):
             "Mapping",
             target=function.live,
             event_source_arn=self.queue.queue_arn,
-            batch_size=self._batch,
-            max_concurrency=self._invocations,
+            batch_size=batch,
+            max_concurrency=invocations,
         )
         # NOTE: Lambda checks the rights when the mapping is created.
         receives.apply_before(mapping)

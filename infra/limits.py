@@ -2,16 +2,11 @@
 
 from typing import Final
 
-TIMEOUTS: Final = {
-    "query": 29,
-    "command": 29,
-    "live": 29,
-    "socket": 29,
-    "deliver": 60,
-    "maintain": 60,
-    "upkeep": 60,
-}
-"""Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
+ANSWER_SECONDS: Final = 29
+"""Timeout of a function that API Gateway waits for. It gives up after 30 seconds."""
+
+BACKGROUND_SECONDS: Final = 60
+"""Timeout of a function that no caller waits for."""
 
 TOKEN_MINUTES: Final = 15
 """How long an ID token lives. So long a user who is disabled, or whose role is changed, keeps what the token says."""
@@ -19,7 +14,7 @@ TOKEN_MINUTES: Final = 15
 CLOCK_MARGIN: Final = 15
 """Allowance in seconds for the clock difference of two containers, and for a write still in flight when its container was ended."""
 
-SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + CLOCK_MARGIN
+SETTLE_SECONDS: Final = max(ANSWER_SECONDS, BACKGROUND_SECONDS) + CLOCK_MARGIN
 """Seconds after a change of definitions until nobody acts on the older ones any more.
 
 In the worst case a container read the project's epoch just before the change, and then worked for a whole invocation.

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from gridview.support import forms
 from gridview.support.fold_pace import HEAVIEST, LONGEST, Pace
+from infra.functions import FUNCTIONS
 
 Architecture = Literal["arm64", "x86_64"]
 Stage = Literal["prod", "staging", "dev"]
@@ -27,7 +28,6 @@ _OLDEST_MINOR = 11
 _SNAP_START_MINOR = 12
 """Lambda offers SnapStart from Python 3.12 on."""
 
-FUNCTIONS: Final = ("query", "command", "live", "socket", "deliver", "maintain", "upkeep")
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
 UNRESERVED: Final = 100
@@ -38,9 +38,6 @@ NEW_ACCOUNT: Final = 10
 
 _MAY_RESERVE = 200
 """The account's concurrency from which on shares of it are reserved by default."""
-
-_SHARES: Final = {"live": 30, "socket": 10}
-"""Percent of what an account may reserve, by function. The rest stays for all others, and for other stacks."""
 
 _HIGHEST_RATE = 1_000
 """A tenant's writes are counted under one key, which takes 1,000 write units a second."""
@@ -227,10 +224,10 @@ class Settings:
         """
         given = self._given_concurrency
         reserves = self.stage != "dev" and self.account_concurrency >= _MAY_RESERVE
-        if function in given or function not in _SHARES or not reserves:
+        if function in given or not reserves:
             return given.get(function)
         spare = self.account_concurrency - UNRESERVED - sum(given.values())
-        return max(spare * _SHARES[function] // 100, 0) or None
+        return max(spare * FUNCTIONS[function].reserved_percent // 100, 0) or None
 
     @property
     def _given_concurrency(self) -> dict[str, int]:

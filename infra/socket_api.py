@@ -2,12 +2,10 @@
 
 from typing import Final
 
-from aws_cdk import ArnFormat, Aws, CfnOutput, Duration, Stack
+from aws_cdk import ArnFormat, Aws, CfnOutput, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_certificatemanager as certificates
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -28,8 +26,6 @@ MESSAGE_THROTTLE: Final = Throttle(2000, 4000)
 """Of what all clients send together. API Gateway drops what is more, whoever sends it, so this is well above what the
 buckets of honest sockets let through; it cannot count by connection.
 """
-
-ENDS_EACH: Final = Duration.minutes(1)
 
 
 class SocketApi(Construct):
@@ -93,7 +89,7 @@ class SocketApi(Construct):
         }
 
     def add_routes(self, socket: GridFunction) -> None:
-        """Have the function answer, send to connections and close them, and end each minute those that are due."""
+        """Have the function answer whatever clients do."""
         for name in ("$connect", "$disconnect", "$default"):
             # "Default" alone would be no name: the CDK leaves it out.
             label = f"On{name.removeprefix('$').capitalize()}"
@@ -121,38 +117,9 @@ class SocketApi(Construct):
                 "ThrottlingBurstLimit": CONNECT_THROTTLE.burst,
             }
         }
-        self._allow_sending(socket.role)
-        self._end_due(socket)
 
-    @property
-    def _path(self) -> str:
-        """A domain is mapped to the stage; API Gateway's own address names it."""
-        return "" if self._domain_name else f"/{_STAGE}"
-
-    @property
-    def _resource(self) -> apigateway.CfnApi:
-        resource = self.api.node.default_child
-        assert isinstance(resource, apigateway.CfnApi)  # noqa: S101  what a WebSocketApi is made of
-        return resource
-
-    def _add_domain(self, settings: Settings) -> None:
-        certificate = certificates.Certificate.from_certificate_arn(
-            self, "Certificate", settings.regional_certificate_arn
-        )
-        domain = apigateway.DomainName(
-            self, "Domain", domain_name=settings.socket_domain_name, certificate=certificate
-        )
-        mapping = apigateway.ApiMapping(self, "Mapping", api=self.api, domain_name=domain, stage=self.stage)
-        mapping.node.add_dependency(self.stage)
-        CfnOutput(self, "DomainTarget", value=domain.regional_domain_name).override_logical_id(
-            "SocketDomainTarget"
-        )
-
-    @property
-    def _host(self) -> str:
-        return f"{self.api.api_id}.execute-api.{Aws.REGION}.{Aws.URL_SUFFIX}"
-
-    def _allow_sending(self, role: iam.Role) -> None:
+    def grant_connections(self, role: iam.Role) -> None:
+        """Allow sending to connections, and closing them."""
         stack = Stack.of(self)
         connections = [
             stack.format_arn(
@@ -182,19 +149,30 @@ class SocketApi(Construct):
             },
         )
 
-    def _end_due(self, socket: GridFunction) -> None:
-        socket.function.configure_async_invoke(retry_attempts=0, max_event_age=ENDS_EACH)
-        events.Rule(
-            self,
-            "End",
-            description="gridview: ends the sockets that are due",
-            schedule=events.Schedule.rate(ENDS_EACH),
-            targets=[
-                targets.LambdaFunction(
-                    socket.live,
-                    event=events.RuleTargetInput.from_object({"task": "end"}),
-                    retry_attempts=0,
-                    max_event_age=ENDS_EACH,
-                )
-            ],
+    @property
+    def _path(self) -> str:
+        """A domain is mapped to the stage; API Gateway's own address names it."""
+        return "" if self._domain_name else f"/{_STAGE}"
+
+    @property
+    def _resource(self) -> apigateway.CfnApi:
+        resource = self.api.node.default_child
+        assert isinstance(resource, apigateway.CfnApi)  # noqa: S101  what a WebSocketApi is made of
+        return resource
+
+    def _add_domain(self, settings: Settings) -> None:
+        certificate = certificates.Certificate.from_certificate_arn(
+            self, "Certificate", settings.regional_certificate_arn
         )
+        domain = apigateway.DomainName(
+            self, "Domain", domain_name=settings.socket_domain_name, certificate=certificate
+        )
+        mapping = apigateway.ApiMapping(self, "Mapping", api=self.api, domain_name=domain, stage=self.stage)
+        mapping.node.add_dependency(self.stage)
+        CfnOutput(self, "DomainTarget", value=domain.regional_domain_name).override_logical_id(
+            "SocketDomainTarget"
+        )
+
+    @property
+    def _host(self) -> str:
+        return f"{self.api.api_id}.execute-api.{Aws.REGION}.{Aws.URL_SUFFIX}"

@@ -7,12 +7,12 @@ from typing import Any
 
 from devtools.failure import FunctionError
 from devtools.local.sqs import Queue
-from infra.limits import TIMEOUTS
+from infra.functions import FUNCTIONS
 
 WORKERS = 2
 """Jobs that are worked on at once: the deployment's default."""
 
-_HIDDEN_SECONDS = TIMEOUTS["upkeep"] * 6
+_HIDDEN_SECONDS = FUNCTIONS["upkeep"].timeout_seconds * 6
 """As long as for upkeep: no function that hints invoke runs for longer."""
 _IDLE_SECONDS = 0.2
 

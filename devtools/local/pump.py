@@ -31,7 +31,8 @@ from devtools.local.s3 import S3Server
 from devtools.local.sqs import SqsServer
 from devtools.local.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.encoding.keys import BEAT, ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
-from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS, WEBHOOK_BATCH
+from infra.functions import FUNCTIONS
+from infra.limits import BATCH_SIZE, RETRIES, WEBHOOK_BATCH
 
 FUNCTION = "maintain"
 READ_LIMIT = 1000
@@ -279,7 +280,7 @@ def _start_deliveries(sqs: SqsServer, queues: dict[str, str]) -> None:
 
 def _pool(function: str, queues: dict[str, str], *, size: int) -> Pool:
     env = os.environ | {"POWERTOOLS_SERVICE_NAME": function} | queues
-    return Pool(function, env=env, size=size, timeout=TIMEOUTS[function])
+    return Pool(function, env=env, size=size, timeout=FUNCTIONS[function].timeout_seconds)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from devtools.local.sessions import Sessions
 from devtools.local.site import Site
 from gridview.api.routes import REFUSES, ROUTES
 from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, Overloaded, TooLarge
-from infra.limits import TIMEOUTS
+from infra.functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -172,7 +172,7 @@ def main() -> None:
             function,
             env=os.environ | {"POWERTOOLS_SERVICE_NAME": function},
             size=environments(function),
-            timeout=TIMEOUTS[function],
+            timeout=FUNCTIONS[function].timeout_seconds,
             waiting=queue(function),
         )
         for function in functions

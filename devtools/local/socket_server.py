@@ -32,7 +32,8 @@ from devtools.local.folder import Folder
 from devtools.local.hosts import joined
 from devtools.local.socket_gateway import MAX_MESSAGE_BYTES, event, new_connection_id, why_refused
 from gridview.encoding import keys
-from infra.limits import PUSH_RETRIES, TIMEOUTS
+from infra.functions import FUNCTIONS
+from infra.limits import PUSH_RETRIES
 
 FUNCTION = "socket"
 
@@ -220,7 +221,7 @@ class _Management(http.server.BaseHTTPRequestHandler):
 
 
 def wanted(record: Record) -> bool:
-    """What the mapping's filters let through (`infra.push_stream`): items of journals, definitions, and views."""
+    """What the mapping's filters let through (`infra.functions.socket`): items of journals, definitions, and views."""
     stream = record["dynamodb"]
     pk, sk = (stream["Keys"].get(name, {}).get("S", "") for name in (keys.PK, keys.SK))
     if keys.is_journal(pk):
@@ -262,8 +263,8 @@ def main() -> None:
         "POWERTOOLS_SERVICE_NAME": FUNCTION,
         "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI": management.endpoint,
     }
-    pool = Pool(FUNCTION, env=env, size=_ENVIRONMENTS, timeout=TIMEOUTS[FUNCTION])
-    pushing = Pool(FUNCTION, env=env, size=1, timeout=TIMEOUTS[FUNCTION])
+    pool = Pool(FUNCTION, env=env, size=_ENVIRONMENTS, timeout=FUNCTIONS[FUNCTION].timeout_seconds)
+    pushing = Pool(FUNCTION, env=env, size=1, timeout=FUNCTIONS[FUNCTION].timeout_seconds)
     origins = os.environ.get(cors.ORIGINS, "").split()
     gateway = Gateway(connections, pool.invoke, arguments.page_port, origins)
     threading.Thread(target=_Times(connections, pushing.invoke).run, daemon=True, name="end").start()

@@ -1,8 +1,14 @@
+import subprocess
+import sys
 from typing import Any
 
 from gridview.api.routes import ROUTES
 from gridview.support.forms import NEWEST, OLDEST
+from infra.event_sources import Endpoints, Schedule, StreamRecords
+from infra.functions import FUNCTIONS
 from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
+from infra.paths import ROOT
+from infra.settings import Settings
 from tests.support.assembly import SETTINGS
 from tests.support.templates import resources
 
@@ -20,6 +26,39 @@ NAMES = {
 def test_functions_have_names_that_people_can_type(template: dict[str, Any]) -> None:
     assert set(resources(template, "AWS::Lambda::Function")) == set(NAMES)
     assert {route.function for route in ROUTES} < set(NAMES.values())
+
+
+def test_each_function_is_declared_in_the_module_of_its_name() -> None:
+    assert list(FUNCTIONS) == list(NAMES.values())
+    code = {path.parent.name for path in (ROOT / "functions").glob("*/handler.py")}
+    modules = {path.stem for path in (ROOT / "infra/functions").glob("*.py")} - {"__init__"}
+    assert set(FUNCTIONS) == code == modules
+    for name, spec in FUNCTIONS.items():
+        assert type(spec).__module__ == f"infra.functions.{name}"
+        assert type(spec).__name__ == name.capitalize()
+
+
+def test_declarations_are_read_without_the_cdk() -> None:
+    code = "import sys, infra.functions, infra.settings; sys.exit('aws_cdk' in sys.modules)"
+    path = {"PYTHONPATH": f"{ROOT}:{ROOT / 'layers/core/python'}"}
+    assert subprocess.run([sys.executable, "-c", code], env=path, check=False).returncode == 0  # noqa: S603
+
+
+def test_what_invokes_a_function_is_what_its_declaration_says() -> None:
+    sources = {name: spec.event_sources(Settings()) for name, spec in FUNCTIONS.items()}
+    answering = {name for name, found in sources.items() if Endpoints() in found}
+    assert answering == {route.function for route in ROUTES}
+    every = [source for found in sources.values() for source in found]
+    readers = [source.construct for source in every if isinstance(source, StreamRecords)]
+    assert sorted(readers) == ["Pushes", "Stream"]
+    rules = [f"{source.construct}/{source.name}" for source in every if isinstance(source, Schedule)]
+    assert sorted(rules) == ["DeliverySchedule/Webhooks", "Schedules/Check", "Schedules/Jobs", "Sockets/End"]
+
+
+def test_functions_that_serve_callers_alone_have_session_grants() -> None:
+    serving = {name for name, spec in FUNCTIONS.items() if spec.session_grants}
+    assert serving == {"query", "command", "live", "socket"}
+    assert {name for name, spec in FUNCTIONS.items() if spec.tenantless_grants} == {"socket"}
 
 
 def test_platform_and_tracing(template: dict[str, Any]) -> None:

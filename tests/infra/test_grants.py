@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gridview.encoding import keys
-from infra.grants import GRANTS, SESSION_GRANTS, SOCKET_OWNERS
+from infra.functions import FUNCTIONS
 from tests.support import iam
 from tests.support.iam import Asked, Statement
-from tests.support.reach import INDEX, TABLE, ask, of_tenant, statements
+from tests.support.reach import INDEX, SERVING, TABLE, ask, of_tenant, statements
 from tests.support.templates import resources
 
 LOGGING = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
@@ -185,9 +185,8 @@ def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
 ) -> None:
     """What tests/unit/functions do goes through the same statements (`within_reach`), so the role allows all of it."""
     deployed = [one for one in _single(_policy(template, function)) if one["Resource"] in (TABLE, INDEX)]
-    in_tests = list(_single(list(statements(GRANTS[function.lower()]))))
-    if function == "Socket":
-        in_tests += _single(list(statements(SOCKET_OWNERS)))
+    spec = FUNCTIONS[function.lower()]
+    in_tests = _single(list(statements((*spec.grants, *spec.tenantless_grants))))
     assert sorted(map(_text, deployed)) == sorted(map(_text, in_tests))
 
 
@@ -521,7 +520,7 @@ def test_the_reach_of_a_session_in_tests_is_that_of_its_role(
         for one in _single(_session_policy(isolated_template, function))
         if one["Resource"] in (TABLE, INDEX)
     ]
-    in_tests = _single(list(statements(SESSION_GRANTS[function.lower()])))
+    in_tests = _single(list(statements(FUNCTIONS[function.lower()].session_grants)))
     assert sorted(map(_text, deployed)) == sorted(map(_text, in_tests))
 
 
@@ -620,14 +619,14 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
     assert makers.keys() == KEYS.keys() | SORT_KEYS | OUTSIDE_SESSIONS.keys()
     for name, rest in OUTSIDE_SESSIONS.items():
         partition = makers[name]("0807", *rest)
-        for function in SESSION_GRANTS:
+        for function in SERVING:
             for operation in (*READS, *WRITES):
                 assert not _in_session(function, ask(operation, [partition])), name
     for name, rest in KEYS.items():
         mine, other = (makers[name](tenant, *rest) for tenant in ("0807", "08070"))
         reached = {
             partition
-            for function in SESSION_GRANTS
+            for function in SERVING
             for operation in (*READS, *WRITES)
             for resource in (TABLE, INDEX)
             for partition in (mine, other)
@@ -637,7 +636,7 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
 
 
 def test_nothing_of_the_background_is_within_a_session() -> None:
-    for function in SESSION_GRANTS:
+    for function in SERVING:
         for operation in (*READS, *WRITES):
             assert not _in_session(function, ask(operation, [keys.CHECK]))
             for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET, keys.OWED, keys.OUTBOX):
@@ -646,7 +645,7 @@ def test_nothing_of_the_background_is_within_a_session() -> None:
 
 def _in_session(function: str, asked: Asked) -> bool:
     """Whether a session of tenant 0807 may do it."""
-    return iam.allows(statements(SESSION_GRANTS[function]), of_tenant(asked, "0807"))
+    return iam.allows(statements(FUNCTIONS[function].session_grants), of_tenant(asked, "0807"))
 
 
 def _role(template: dict[str, Any], function: str) -> str:

@@ -1,9 +1,9 @@
 import pytest
 
 from infra.context import settings_from
-from infra.limits import TIMEOUTS
+from infra.functions import FUNCTIONS
 from infra.paths import ROOT
-from infra.settings import FUNCTIONS, UNRESERVED, SettingError, Settings, told
+from infra.settings import UNRESERVED, SettingError, Settings, told
 
 EUROPEAN = "arn:aws:acm:eu-west-1:123456789012:certificate/0f1e"
 
@@ -107,7 +107,6 @@ def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
 
 
 def test_concurrency_is_reserved_for_functions_that_there_are() -> None:
-    assert set(FUNCTIONS) == set(TIMEOUTS)
     settings = _from_context(reserved_concurrency="query=100,maintain=20")
     assert [settings.reserved(function) for function in FUNCTIONS] == [100, None, None, None, None, 20, None]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from infra.limits import TIMEOUTS
+from infra.functions import FUNCTIONS
 from tests.support.templates import of_construct, resources
 
 
@@ -19,7 +19,7 @@ def test_every_message_goes_to_the_socket_function(template: dict[str, Any]) -> 
         integration = route["Target"]["Fn::Join"][1][1]["Ref"]
         uri = resources(template, "AWS::ApiGatewayV2::Integration")[integration]["IntegrationUri"]
         assert {"Fn::GetAtt": ["SocketFunction", "Arn"]} in uri["Fn::Join"][1]
-    assert TIMEOUTS["socket"] <= 29, "API Gateway waits no longer"
+    assert FUNCTIONS["socket"].timeout_seconds <= 29, "API Gateway waits no longer"
 
 
 def test_the_stage_is_throttled_above_what_honest_clients_need(template: dict[str, Any]) -> None:

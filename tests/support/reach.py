@@ -11,12 +11,15 @@ from devtools.proof.faults.watched import Attempted, Watched, written_key
 from gridview.dynamodb import sessions
 from gridview.dynamodb.expressions import Key, Write
 from gridview.encoding import keys
-from infra.grants import ATTRIBUTES, GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, Grant
+from infra.functions import FUNCTIONS
+from infra.grants import ATTRIBUTES, PARTITIONS, Grant
 from tests.support import iam
 from tests.support.iam import Asked, Statement
 
 TABLE = "table"
 INDEX = f"{TABLE}/index/{keys.GSI1}"
+SERVING = tuple(name for name, spec in FUNCTIONS.items() if spec.session_grants)
+"""The functions that serve callers, and so have session grants."""
 TENANT_TAG = f"aws:PrincipalTag/{sessions.TAG}"
 
 _WRITTEN = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
@@ -48,12 +51,13 @@ def within_reach(function: str, table: MemoryTable, asked_for: set[Asked]) -> Wa
     What serves callers is held to the policies of both settings: to those of its role, and to those of its session role, where the
     session of the tenant whom the call is made for has to allow it and no other may.
     """
-    return _within(function, GRANTS[function], SESSION_GRANTS.get(function, ()), table, asked_for)
+    spec = FUNCTIONS[function]
+    return _within(function, spec.grants, spec.session_grants, table, asked_for)
 
 
 def within_reach_of_owners(table: MemoryTable, asked_for: set[Asked]) -> Watched:
     """The table as the socket function sees it in nobody's name: whose a socket is, and nothing else."""
-    return _within("socket", SOCKET_OWNERS, (), table, asked_for)
+    return _within("socket", FUNCTIONS["socket"].tenantless_grants, (), table, asked_for)
 
 
 def _within(

@@ -29,7 +29,8 @@ from gridview.live.open_polls import OpenPolls
 from gridview.live.wire import SECONDS as SLOW_SECONDS
 from gridview.live.wire import Gone, Slow
 from gridview.schema.store import Catalogs
-from infra.limits import BATCH_SIZE, TIMEOUTS
+from infra.functions import FUNCTIONS
+from infra.limits import BATCH_SIZE
 
 CALL_SECONDS: Final = 0.005
 CALL_CPU: Final = 0.001
@@ -192,7 +193,9 @@ class Account:
             given = {"open_polls": OpenPolls(self._polls)}
         elif function == "socket":
             given = {"owners": self.table, "wire": self.wire, "known_owners": KnownOwners()}
-        return Functions(self.table, Catalogs(), left=lambda: float(TIMEOUTS[function]), given=given)
+        return Functions(
+            self.table, Catalogs(), left=lambda: float(FUNCTIONS[function].timeout_seconds), given=given
+        )
 
     def _reach(self, strand: Strand, cpu: float) -> float:
         """When the processor of a strand's invocation has done so much for it."""

@@ -20,13 +20,15 @@ from gridview.schema.jobs import Hint
 from gridview.support import clock
 from gridview.view.freshness import Notes
 from gridview.view.heartbeat import Heart
-from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, TENANT, within
+from infra.functions import FUNCTIONS
+from infra.grants import PARTITIONS, within
+from infra.partitions import TENANT
 from infra.paths import ROOT
 from tests.support import iam, told_changes, worked_example
 from tests.support.cloud import OWNERS, Cloud
 from tests.support.http import Answer, Client, Context
 from tests.support.iam import Asked, Statement
-from tests.support.reach import TENANT_TAG, others_may, statements
+from tests.support.reach import SERVING, TENANT_TAG, others_may, statements
 from tests.support.removed import removed
 from tests.support.sockets import Commits, connected, ticket
 from tests.support.stream import Stream
@@ -129,12 +131,14 @@ def _connect(api: Client, account: Cloud) -> None:
     client.leave()
 
 
-@pytest.mark.parametrize("statement", statements(SOCKET_OWNERS), ids=lambda one: str(one["Action"]))
+@pytest.mark.parametrize(
+    "statement", statements(FUNCTIONS["socket"].tenantless_grants), ids=lambda one: str(one["Action"])
+)
 def test_whose_a_socket_is_is_all_that_is_asked_for_in_nobodys_name(
     busy: Cloud, statement: Statement
 ) -> None:
     asked = busy.asked[OWNERS]
-    assert all(iam.allows(statements(SOCKET_OWNERS), one) for one in asked)
+    assert all(iam.allows(statements(FUNCTIONS["socket"].tenantless_grants), one) for one in asked)
     for action in statement["Action"]:
         assert any(iam.allows([{**statement, "Action": [action]}], one) for one in asked)
 
@@ -316,14 +320,14 @@ def _build_and_deliver(api: Client, account: Cloud) -> None:
     _deliver(api, account, path)
 
 
-@pytest.mark.parametrize("function", GRANTS)
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_role_allows_all_that_the_function_asks_for(busy: Cloud, function: str) -> None:
-    granted = statements(GRANTS[function])
+    granted = statements(FUNCTIONS[function].grants)
     assert len(busy.asked[function]) >= 6
     assert [asked for asked in busy.asked[function] if not iam.allows(granted, asked)] == []
 
 
-@pytest.mark.parametrize("function", GRANTS)
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_function_asks_for_all_that_the_role_allows(busy: Cloud, function: str) -> None:
     """Action by action, and where partition keys are named, key by key: a grant that nothing needs shows up here."""
     unused = [
@@ -349,15 +353,15 @@ def _patterns(statement: Statement) -> tuple[str, ...]:
     return tuple(statement["Condition"].get("ForAllValues:StringLike", {}).get(PARTITIONS, ()))
 
 
-@pytest.mark.parametrize("function", SESSION_GRANTS)
+@pytest.mark.parametrize("function", SERVING)
 def test_a_session_of_the_tenant_allows_it_and_no_other_does(busy: Cloud, function: str) -> None:
-    granted = statements(SESSION_GRANTS[function])
+    granted = statements(FUNCTIONS[function].session_grants)
     assert {dict(asked.context)[TENANT_TAG] for asked in busy.asked[function]} == {("0807",)}
     assert [asked for asked in busy.asked[function] if not iam.allows(granted, asked)] == []
     assert [asked for asked in busy.asked[function] if others_may(granted, asked)] == []
 
 
-@pytest.mark.parametrize("function", SESSION_GRANTS)
+@pytest.mark.parametrize("function", SERVING)
 def test_the_function_asks_for_each_action_and_each_key_that_a_session_allows(
     busy: Cloud, function: str
 ) -> None:
@@ -371,7 +375,7 @@ def test_the_function_asks_for_each_action_and_each_key_that_a_session_allows(
 
 def _with_one_left_out(function: str) -> Iterator[tuple[str, list[Statement]]]:
     """What a session may do but for one action, or but for the keys of one pattern."""
-    granted = statements(SESSION_GRANTS[function])
+    granted = statements(FUNCTIONS[function].session_grants)
     for at, statement in enumerate(granted):
         others, actions, patterns = (
             (*granted[:at], *granted[at + 1 :]),
@@ -388,7 +392,7 @@ def _with_one_left_out(function: str) -> Iterator[tuple[str, list[Statement]]]:
 def _smallest(function: str) -> list[Any]:
     """Each action of each grant on its own, with each of its patterns."""
     found = []
-    for statement in statements(GRANTS[function]):
+    for statement in statements(FUNCTIONS[function].grants):
         for action in statement["Action"]:
             alone = {**statement, "Action": [action]}
             condition = statement["Condition"].get("ForAllValues:StringLike")

@@ -1,0 +1,121 @@
+"""The function behind the WebSocket API."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from typing_extensions import override
+
+from gridview.encoding import keys
+from infra.event_sources import EventSource, Schedule, SocketRoutes, StreamRecords
+from infra.function_spec import FunctionSpec
+from infra.grants import READ_OPERATIONS, READS_OF_TABLE, Grant, allow_within
+from infra.limits import ANSWER_SECONDS, PUSH_RETRIES
+from infra.partitions import EVERY, OWN, Partitions
+
+if TYPE_CHECKING:
+    from infra.function import GridFunction
+    from infra.parts import Parts
+    from infra.settings import Settings
+
+_PUSH_SECONDS: Final = 300
+"""The oldest records that are worth a push."""
+
+_COMMITTED: Final[tuple[Mapping[str, Any], ...]] = (
+    # Items of journals: their heads and marks have not been `made`.
+    {
+        "eventName": ["INSERT"],
+        "dynamodb": {
+            "Keys": {keys.PK: {"S": [{"prefix": keys.JOURNAL_PREFIX}]}},
+            "NewImage": {"made": {"N": [{"exists": True}]}},
+        },
+    },
+    # Definitions and views: clients that follow rows have to read them again.
+    {
+        "dynamodb": {
+            "Keys": {keys.PK: {"S": [{"prefix": keys.PROJECT_PREFIX}]}, keys.SK: {"S": [keys.CATALOG]}}
+        }
+    },
+    {
+        "dynamodb": {
+            "Keys": {
+                keys.PK: {"S": [{"prefix": keys.VIEW_PREFIX}]},
+                keys.SK: {"S": [{"prefix": "shared/"}, {"prefix": "private/"}]},
+            }
+        }
+    },
+)
+
+
+def _writes(of: Partitions) -> tuple[Grant, ...]:
+    return (
+        allow_within(("PutItem",), (of.sockets, of.seats, of.tickets, of.journals)),
+        allow_within(("UpdateItem", "DeleteItem"), (of.sockets, of.seats)),
+    )
+
+
+class Socket(FunctionSpec):
+    """Sockets: who connects, what they subscribe to, and the pushes of what was committed."""
+
+    name = "socket"
+    description = "gridview: tells those who are connected what changes"
+    timeout_seconds = ANSWER_SECONDS
+    # A whole processor: it signs and sends to 64 connections at once.
+    memory_mib = 1769
+    reserved_percent = 10
+
+    grants = (READS_OF_TABLE, *_writes(EVERY))
+    session_grants = (
+        allow_within(
+            READ_OPERATIONS,
+            (
+                OWN.projects,
+                OWN.journals,
+                OWN.histories,
+                OWN.issues,
+                OWN.views,
+                OWN.sockets,
+                OWN.seats,
+            ),
+        ),
+        *_writes(OWN),
+    )
+    # It looks up the tenant of a connection, which sockets are due to end, and which projects' sockets are owed changes.
+    tenantless_grants = (
+        allow_within(("GetItem", "PutItem", "DeleteItem"), (f"{keys.SOCKET_PREFIX}*",)),
+        allow_within(("Query",), (keys.SOCKET, keys.OWED), on_index=True),
+    )
+
+    @override
+    def environment(self, parts: "Parts") -> Mapping[str, str | None]:
+        return {"CURSOR_SECRET_ARN": parts.cursor_secret.arn, **parts.sockets.environment}
+
+    @override
+    def permit(self, function: "GridFunction", parts: "Parts") -> None:
+        """Let it read the secret of cursors, send to connections and close them."""
+        parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
+        parts.sockets.grant_connections(function.role)
+
+    @override
+    def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
+        """The stream has room for two readers, and this is the second. What fails is dropped: the next commit brings it too."""
+        del settings
+        return (
+            StreamRecords(
+                construct="Pushes",
+                filters=_COMMITTED,
+                starting_position="LATEST",
+                # The pushes of a project follow each other, and a new account may have ten invocations at once.
+                batches_per_shard=1,
+                retries=PUSH_RETRIES,
+                oldest_seconds=_PUSH_SECONDS,
+                keeps_failures=False,
+            ),
+            SocketRoutes(),
+            Schedule(
+                construct="Sockets",
+                name="End",
+                task="end",
+                times="rate(1 minute)",
+                description="gridview: ends the sockets that are due",
+            ),
+        )

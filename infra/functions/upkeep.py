@@ -1,0 +1,112 @@
+"""The function that works in the background."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from gridview.encoding import keys
+from infra.event_sources import EventSource, Hints, Schedule
+from infra.function_spec import FunctionSpec
+from infra.grants import READS, allow, allow_within
+from infra.limits import BACKGROUND_SECONDS, SETTLE_SECONDS
+from infra.partitions import EVERY
+
+if TYPE_CHECKING:
+    from infra.function import GridFunction
+    from infra.parts import Parts
+    from infra.settings import Settings
+
+
+class Upkeep(FunctionSpec):
+    """Jobs of projects and users, folds of journals, and the check of the whole index."""
+
+    name = "upkeep"
+    description = "gridview: builds and sweeps in the background, and checks the index"
+    timeout_seconds = BACKGROUND_SECONDS
+    memory_mib = 1769
+    recursive = True
+
+    grants = (
+        *READS,
+        allow("Scan"),
+        # Documents too: people have it change many issues.
+        allow_within(
+            ("PutItem", "DeleteItem"),
+            (
+                EVERY.projects,
+                EVERY.issues,
+                EVERY.blocks,
+                EVERY.journals,
+                EVERY.jobs,
+                EVERY.job_parts,
+                keys.CHECK,
+            ),
+        ),
+        allow_within(("PutItem",), (EVERY.job_lines, keys.BEAT)),
+        allow_within(
+            ("DeleteItem",),
+            (
+                EVERY.views,
+                EVERY.webhooks,
+                EVERY.outboxes,
+                EVERY.comments,
+                EVERY.trash,
+                EVERY.histories,
+                EVERY.activity,
+                EVERY.changes,
+            ),
+        ),
+        # Values of deleted attributes are taken out of documents in place. The writes of tenants are counted, if they are limited.
+        allow_within(("UpdateItem",), (EVERY.issues, EVERY.journals, EVERY.rates)),
+    )
+
+    @override
+    def environment(self, parts: "Parts") -> Mapping[str, str | None]:
+        settings = parts.settings
+        rate = settings.writes_per_second
+        return {
+            "JOB_QUEUE_URL": parts.jobs.queue.queue_url,
+            "DEAD_LETTER_QUEUE_URL": parts.dead_letters.queue.queue_url,
+            "EXPORT_BUCKET": parts.exports.bucket.bucket_name,
+            "USER_POOL_ID": parts.identity.pool.user_pool_id,
+            "SETTLE_SECONDS": str(SETTLE_SECONDS),
+            "WRITES_PER_SECOND": str(rate) if rate else None,
+            "FORMS": str(settings.forms),
+            "FOLD_WEIGHT": str(settings.fold_weight),
+            "FOLD_SECONDS": str(settings.fold_seconds),
+        }
+
+    @override
+    def permit(self, function: "GridFunction", parts: "Parts") -> None:
+        """Let it send dead letters, write exports, and look up the rights of the users whose jobs it works on."""
+        parts.dead_letters.grant_send(function.role)
+        parts.exports.grant_write(function.role)
+        parts.identity.pool.grant(function.role, "cognito-idp:AdminGetUser")
+        parts.jobs.grant_send(function.role)
+
+    @override
+    def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
+        """Hints at jobs, each minute the task that sends a hint at each due job, and each night the check.
+
+        EventBridge and Lambda deliver at least once and not always on time. A lease in the table gives each job a single worker, so
+        ticks may overlap or repeat, and no concurrency is reserved. A failed check is an error and raises an alarm, and so does a
+        missing one.
+        """
+        return (
+            Hints(queue="jobs", invocations=settings.workers),
+            Schedule(
+                construct="Schedules",
+                name="Jobs",
+                task="jobs",
+                times="rate(1 minute)",
+                description="gridview: jobs of the upkeep function",
+            ),
+            Schedule(
+                construct="Schedules",
+                name="Check",
+                task="check",
+                times=settings.check_schedule,
+                description="gridview: check of the upkeep function",
+            ),
+        )
