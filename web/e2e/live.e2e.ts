@@ -210,6 +210,19 @@ test('an issue that somebody deleted has a history, and comes back from the tras
   await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'changed' });
 });
 
+test('an open trash shows what others delete and restore', async ({ visit, api }) => {
+  const id = await bridge(api);
+  const page = await ProjectPage.open(await visit(), id);
+  await page.more('Trash');
+  const trash = page.panel('Trash');
+  await trash.getByText('The trash is empty.').waitFor();
+  const path = { project: id, num: 2 };
+  await api.call('DELETE', '/v1/projects/{project}/issues/{num}', { path });
+  await trash.getByRole('button', { name: 'Restore Part 2' }).waitFor();
+  await api.call('POST', '/v1/projects/{project}/trash/{num}/restore', { path });
+  await trash.getByText('The trash is empty.').waitFor();
+});
+
 test('a change is undone in the history of an issue, and a delete by the keys that undo', async ({ visit, api }) => {
   const id = await bridge(api);
   const page = await ProjectPage.open(await visit(), id);

@@ -3,7 +3,7 @@ import { ApiError, OfflineError } from '../src/api/problem';
 import type { ChangeEvent } from '../src/api/types';
 import type { CellValue, Row } from '../src/fields/values';
 import { AtMost } from '../src/live/at-most';
-import { applied, effectOf, namedIn, Recent } from '../src/live/events';
+import { applied, effectOf, namedIn, Recent, type FeedEvent } from '../src/live/events';
 import { Feed, pauseAfter, type FeedPage } from '../src/live/feed';
 import { Incoming } from '../src/live/incoming';
 import { Live, type Shown } from '../src/project/live';
@@ -324,6 +324,22 @@ describe('an open project', () => {
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).toHaveBeenCalledTimes(1);
     expect(live.said.value).toBe('2 rows changed.');
+    live.stop();
+  });
+
+  it('reports whether issues came into the trash or left it, and that they may have if changes were left out', () => {
+    const { live } = open();
+    const reported = (...events: readonly FeedEvent[]) => {
+      live.told(events);
+      return live.heard.peek().trash;
+    };
+    expect(live.heard.peek().trash).toBe(false);
+    expect(reported(event(1, 2, {}), event(2, 1, {}, { kind: 'create' }))).toBe(false);
+    expect(reported(event(1, 3, {}), event(2, 2, {}, { kind: 'delete' }))).toBe(true);
+    expect(reported(event(1, 4, {}))).toBe(false);
+    expect(reported(event(2, 3, {}, { kind: 'restore' }))).toBe(true);
+    expect(reported(event(1, 5, {}))).toBe(false);
+    expect(reported({ kind: 'reset' })).toBe(true);
     live.stop();
   });
 

@@ -11,10 +11,10 @@ it('a list is read page by page, and anew from its beginning; a failure leaves w
     return page ? Promise.resolve(page) : Promise.reject(new Error('away'));
   });
   await paged.load();
-  expect([paged.list.value, paged.more.value]).toEqual([[1, 2], true]);
+  expect([paged.list.value, paged.more.value, paged.isAtStart]).toEqual([[1, 2], true, true]);
   await paged.next();
   await paged.next();
-  expect([paged.list.value, paged.more.value]).toEqual([[1, 2, 3], false]);
+  expect([paged.list.value, paged.more.value, paged.isAtStart]).toEqual([[1, 2, 3], false, false]);
   paged.drop((one) => one === 2);
   pages.clear();
   await paged.load();

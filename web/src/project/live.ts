@@ -39,10 +39,12 @@ export interface Shown {
 export interface Heard {
   /** The version that an issue has at least; 0 where it may have changed unheard; null where it has not changed. */
   readonly versionOf: (num: number) => number | null;
+  /** Whether issues may have come into the trash or left it. */
+  readonly trash: boolean;
 }
 
-/** Some of the changes were not told: any issue may have changed. */
-const anything = (): Heard => ({ versionOf: () => 0 });
+/** Some of the changes were not reported: any issue may have changed. */
+const anything = (): Heard => ({ versionOf: () => 0, trash: true });
 
 const SECOND = 1000;
 /** Milliseconds between two announcements of how many rows have changed. */
@@ -54,7 +56,7 @@ export class Live implements Listener {
   /** Whether the project has other fields or states than the page shows. */
   readonly redefined = signal(false);
   /** What changed last. */
-  readonly heard = signal<Heard>({ versionOf: () => null });
+  readonly heard = signal<Heard>({ versionOf: () => null, trash: false });
   /** Who else has the project open, and the issues that they look at. */
   readonly lookers = signal<readonly Looker[]>([]);
   private readonly recent = new Recent();
@@ -99,7 +101,8 @@ export class Live implements Listener {
     if (events.some(isReset)) this.missed();
     else {
       const versions = new Map(events.flatMap((event) => (isReset(event) ? [] : [[event.num, event.version] as const])));
-      this.heard.value = { versionOf: (num) => versions.get(num) ?? null };
+      const trash = events.some(({ kind }) => kind === 'delete' || kind === 'restore');
+      this.heard.value = { versionOf: (num) => versions.get(num) ?? null, trash };
     }
   }
 

@@ -12,6 +12,8 @@ export class Paged<T> {
   readonly list = signal<readonly T[] | null>(null);
   readonly more = signal(false);
   readonly error = signal<unknown>(null);
+  /** Whether no page after the first one was read. */
+  isAtStart = true;
   private cursor: string | null = null;
   private request = new AbortController();
 
@@ -42,6 +44,7 @@ export class Paged<T> {
     try {
       const { items, next } = await this.page(cursor, signal);
       if (signal.aborted) return;
+      this.isAtStart = cursor === null;
       this.cursor = next;
       this.more.value = next !== null;
       this.list.value = cursor === null ? items : [...(this.list.peek() ?? []), ...items];
