@@ -11,13 +11,14 @@ import pytest
 
 from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
+from gridview.encoding.seals import Seals
 from gridview.live import deliveries, due_messages, feed
 from gridview.live.delivery_attempts import AT_ONCE
 from gridview.live.outbox import Reply
 from gridview.live.sending import Sender
 from gridview.schema.jobs import Hint
 from gridview.support import clock
-from gridview.support.errors import Overloaded
+from gridview.support.errors import Conflict, Overloaded
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
@@ -794,6 +795,24 @@ def test_a_secret_that_nobody_can_open_disables_the_webhook(
     assert receiver.heard == []
 
 
+def test_a_secret_that_is_replaced_while_it_does_not_open_signs_what_is_sent(
+    courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = courier.account.modules["deliver"].cursor_source
+    real = source.seals
+
+    def meanwhile(purpose: str) -> Seals:
+        monkeypatch.setattr(source, "seals", real)
+        assert courier.api.post(f"{hook}/rotate").status == 200
+        return Seals((b"another",), purpose)
+
+    monkeypatch.setattr(source, "seals", meanwhile)
+    courier.issue(path)
+    courier.deliver()
+    assert courier.api.get(hook).body["enabled"] is True
+    assert [one.headers["webhook-signature"].count("v1,") for one in receiver.heard] == [2]
+
+
 def test_an_administrator_who_is_just_changing_a_webhook_is_not_overruled(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
@@ -946,6 +965,26 @@ def test_other_rows_and_none_clear_the_notice(
     courier.issue(path)
     courier.deliver()
     assert sorted(one["type"] for one in receiver.told) == ["create", "reset", "reset"]
+
+
+def test_a_webhook_that_is_changed_while_its_view_cannot_be_followed_goes_on(
+    courier: Courier, path: str, shared: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, path, view=shared)["path"]
+    real, changed = due_messages.messages_on, list[int]()
+
+    def meanwhile(*args: Any) -> Any:
+        if changed:
+            return real(*args)
+        changed.append(courier.api.patch(hook, {"events": ["enter"]}).status)
+        raise Conflict("Its order is gone.")
+
+    courier.patch.setattr(deliveries, "messages_on", meanwhile)
+    courier.issue(path)
+    courier.deliver()
+    assert changed == [200]
+    assert courier.api.get(hook).body["enabled"] is True
+    assert [one["type"] for one in receiver.told] == ["enter"]
 
 
 def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
