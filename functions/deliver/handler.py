@@ -79,23 +79,22 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
     results = in_threads(
         turn, dict.fromkeys((hint.partition, hint.part == _SLOW) for hint in hints), _AT_ONCE
     )
-    done = [one for one in results if isinstance(one, Delivered)]
-    told = Delivered(*map(sum, zip(*done, strict=True))) if done else Delivered()
-    if any(told):
-        _count(told)
+    done = Delivered.total(one for one in results if isinstance(one, Delivered))
+    if any(done):
+        _count(done)
     for error in results:
         if isinstance(error, Exception):
             raise error
-    return told._asdict()
+    return done._asdict()
 
 
-def _count(told: Delivered) -> None:
+def _count(done: Delivered) -> None:
     """Publish what came of an invocation. One that sent nothing publishes nothing: each metric is paid for by the hour."""
     for name, value in (
-        ("WebhookAttempts", told.attempts),
-        ("WebhookFailures", told.failures),
-        ("DeliveriesGivenUp", told.given_up),
-        ("WebhooksDisabled", told.disabled),
+        ("WebhookAttempts", done.attempts),
+        ("WebhookFailures", done.failures),
+        ("DeliveriesGivenUp", done.given_up),
+        ("WebhooksDisabled", done.disabled),
     ):
         metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
     metrics.flush_metrics()

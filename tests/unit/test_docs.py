@@ -44,7 +44,7 @@ SEPARATOR = "␁"
 
 README_LINES = 250
 
-WALKS = ("## The life of a write", "## The life of a query")
+WALKS = ("## The life of a write", "## The life of a query", "## The life of a webhook delivery")
 """The walks through the code, step by step and function by function."""
 
 

@@ -11,13 +11,14 @@ import pytest
 
 from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
-from gridview.live import deliveries, feed
-from gridview.live.deliveries import AT_ONCE
+from gridview.encoding.seals import Seals
+from gridview.live import deliveries, due_messages, feed
+from gridview.live.delivery_attempts import AT_ONCE
 from gridview.live.outbox import Reply
 from gridview.live.sending import Sender
 from gridview.schema.jobs import Hint
 from gridview.support import clock
-from gridview.support.errors import Overloaded
+from gridview.support.errors import Conflict, Overloaded
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
@@ -267,7 +268,7 @@ def test_a_change_that_is_committed_while_somebody_is_at_work_is_sent_by_him(
             courier.account.outboxes.clear()
         return page
 
-    courier.patch.setattr(deliveries, "read_changes", meanwhile)
+    courier.patch.setattr(due_messages, "read_changes", meanwhile)
     courier.turn(first)
     assert done[1]["attempts"] == 0
     assert [one["data"]["num"] for one in receiver.told] == [1, 2]
@@ -418,7 +419,7 @@ def test_a_receiver_that_says_gone_is_left_alone_at_once(
     for _ in range(10):
         courier.issue(path)
     courier.wait(HOUR)
-    assert len(receiver.heard) <= deliveries.AT_ONCE
+    assert len(receiver.heard) <= AT_ONCE
     told = courier.api.get(hook).body
     assert (told["enabled"], told["notice"]["reason"]) == (
         False,
@@ -631,7 +632,7 @@ def test_who_goes_on_after_somebody_who_died_sends_nothing_that_was_remembered(
         courier.turn(*courier.account.outboxes)
     module.table = whole  # type: ignore[attr-defined]
     courier.account.outboxes.clear()
-    assert len(receiver.heard) == len(courier.log(hook)) == deliveries.AT_ONCE
+    assert len(receiver.heard) == len(courier.log(hook)) == AT_ONCE
     courier.wait(200)
     assert sorted(message.told["data"]["num"] for message in receiver.heard) == [1, 2, 3, 4, 5, 6]
 
@@ -661,7 +662,7 @@ def test_who_has_lost_his_lease_saves_nothing_more(
     assert len(courier.log(hook)) == 9
     courier.wait(HOUR)
     assert sorted(courier.log(hook), key=lambda one: one["issue"]["num"])[0]["issue"]["num"] == 1
-    assert len(receiver.heard) <= 9 + deliveries.AT_ONCE
+    assert len(receiver.heard) <= 9 + AT_ONCE
 
 
 def test_a_turn_ends_before_its_invocation_does_and_another_goes_on(
@@ -692,7 +693,7 @@ def test_a_table_that_refuses_is_asked_again_in_a_moment(
             raise Overloaded("busy")
         return read(*given, **named)
 
-    courier.patch.setattr(deliveries, "read_changes", refusing)
+    courier.patch.setattr(due_messages, "read_changes", refusing)
     courier.deliver()
     assert receiver.heard == []
     courier.wait(6)
@@ -750,7 +751,7 @@ def test_nothing_is_sent_while_a_project_is_deleted_and_all_of_it_once_it_is_bac
                 deleted.append(courier.api.delete(path).status)
             return read(*args, **options)
 
-        monkeypatch.setattr("gridview.live.deliveries.read_changes", reading)
+        monkeypatch.setattr("gridview.live.due_messages.read_changes", reading)
     courier.deliver()
     courier.wait(2 * HOUR)
     assert receiver.heard == []
@@ -792,6 +793,24 @@ def test_a_secret_that_nobody_can_open_disables_the_webhook(
         "Its secret cannot be opened any more. Rotate it, then enable it.",
     )
     assert receiver.heard == []
+
+
+def test_a_secret_that_is_replaced_while_it_does_not_open_signs_what_is_sent(
+    courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = courier.account.modules["deliver"].cursor_source
+    real = source.seals
+
+    def meanwhile(purpose: str) -> Seals:
+        monkeypatch.setattr(source, "seals", real)
+        assert courier.api.post(f"{hook}/rotate").status == 200
+        return Seals((b"another",), purpose)
+
+    monkeypatch.setattr(source, "seals", meanwhile)
+    courier.issue(path)
+    courier.deliver()
+    assert courier.api.get(hook).body["enabled"] is True
+    assert [one.headers["webhook-signature"].count("v1,") for one in receiver.heard] == [2]
 
 
 def test_an_administrator_who_is_just_changing_a_webhook_is_not_overruled(
@@ -946,6 +965,26 @@ def test_other_rows_and_none_clear_the_notice(
     courier.issue(path)
     courier.deliver()
     assert sorted(one["type"] for one in receiver.told) == ["create", "reset", "reset"]
+
+
+def test_a_webhook_that_is_changed_while_its_view_cannot_be_followed_goes_on(
+    courier: Courier, path: str, shared: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, path, view=shared)["path"]
+    real, changed = due_messages.messages_on, list[int]()
+
+    def meanwhile(*args: Any) -> Any:
+        if changed:
+            return real(*args)
+        changed.append(courier.api.patch(hook, {"events": ["enter"]}).status)
+        raise Conflict("Its order is gone.")
+
+    courier.patch.setattr(deliveries, "messages_on", meanwhile)
+    courier.issue(path)
+    courier.deliver()
+    assert changed == [200]
+    assert courier.api.get(hook).body["enabled"] is True
+    assert [one["type"] for one in receiver.told] == ["enter"]
 
 
 def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(

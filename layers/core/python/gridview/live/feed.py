@@ -116,6 +116,7 @@ def read_changes(
             events.append(change)
             behind.append(one.behind)
     waits = taken == len(tellings) < limit
+    held = waits and bool(beyond)
     reached = position._replace(since=now)
     if not waits:
         reached = tellings[taken - 1].behind
@@ -128,8 +129,8 @@ def read_changes(
         catalogs.current(table, catalog.tenant, catalog.project) if events else catalog,
         tuple(behind),
         waits,
-        tuple(overdue(reached.number - 1, beyond, now)) if waits else (),
-        waits and bool(beyond),
+        tuple(overdue(reached.number - 1, beyond, now)) if held else (),
+        held,
     )
 
 

@@ -1,26 +1,38 @@
-"""What is sent to a receiver: the body of a message, as JSON. Pure.
+"""The messages that a webhook is sent: one for each change or reset, with its body as JSON. Pure.
 
     {"type": "update", "timestamp": "2026-11-21T08:00:00Z", "project": "demo", "webhook": "w3k9q2m7x1c0z", "data": {...}}
 
-`data` is the event as the feed of changes tells it (`event_json`), of the webhook's columns only.
+`data` is the event as the feed of changes returns it (`event_json`), with the webhook's columns only.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import datetime_json
-from gridview.live.followed_rows import RowMove
+from gridview.journal.feed_positions import FeedPosition
 from gridview.live.outbox import Delivery
 from gridview.live.webhook import Webhook
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import Change, event_json
 
 MOST_BYTES_SENT: Final = 256 * 1024
-"""Of a message. A larger one leaves out the values of its fields, and `left_out` names them."""
+"""The largest message, in bytes. A larger one leaves out the values of its fields, and `left_out` names them."""
 
 
-def body_of(webhook: Webhook, catalog: Catalog, delivery: Delivery, change: Change | None) -> bytes:
-    """The body of a delivery's message; `change` is what it tells, None for a reset. Definitions are those of `catalog`."""
+class WebhookMessage(NamedTuple):
+    """One message to a receiver: its delivery, and the change that it reports (None: a reset).
+
+    `position`: where the outbox is once the message was tried; None: where it was, since it is a retry or comes before a page.
+    """
+
+    delivery: Delivery
+    change: Change | None
+    position: FeedPosition | None = None
+
+
+def body_of(webhook: Webhook, catalog: Catalog, message: WebhookMessage) -> bytes:
+    """The body of a message, under the definitions of `catalog`."""
+    delivery, change, _ = message
     data: dict[str, Any] = {} if change is None else event_json(catalog, change, webhook.columns)
     if delivery.row is not None:
         key, before = delivery.row if webhook.sends_keys else (None, None)
@@ -36,10 +48,3 @@ def body_of(webhook: Webhook, catalog: Catalog, delivery: Delivery, change: Chan
     if len(made) <= MOST_BYTES_SENT:
         return made
     return dumps({**body, "data": {**data, "fields": {}, "left_out": sorted(data["fields"])}})
-
-
-def tells_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
-    """Whether a webhook's receiver would learn nothing of a change: it touched no field that is sent, and moved no row visibly."""
-    if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
-        return False
-    return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))

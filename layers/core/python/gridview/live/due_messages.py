@@ -1,0 +1,143 @@
+"""Reads what an outbox has to send: messages that are due for another attempt, and those of the changes after its position.
+
+It sends nothing and moves no outbox: what reading shows about the outbox is in `DueMessages.outbox`, for its holder to keep.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from gridview.dynamodb.table import Table
+from gridview.journal.history import read_changes as read_history
+from gridview.journal.log import Log
+from gridview.live.feed import FeedPage, read_changes
+from gridview.live.followed_rows import RowMove
+from gridview.live.messages import WebhookMessage
+from gridview.live.outbox import RESET, Delivery, Outbox, RowKeys
+from gridview.live.outbox_store import OutboxStore
+from gridview.live.row_moves import Unjudged, Verdict, moves_of
+from gridview.live.webhook import Webhook
+from gridview.schema.catalog import Catalog
+from gridview.schema.history import Change, event_json
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+
+_PAGE: Final = 100
+"""Changes that are read together."""
+
+_FORGOTTEN: Final = "Nothing was sent: what the message tells is not remembered any more."
+_OTHER_ROWS: Final = "Nothing was sent: an administrator has chosen other rows since."
+
+
+class Retries(NamedTuple):
+    """Messages that are due for another attempt, and deliveries with the reason why they get none."""
+
+    messages: list[WebhookMessage]
+    hopeless: list[tuple[Delivery, str]]
+
+
+class DueMessages(NamedTuple):
+    """The messages of a result page of the feed.
+
+    `outbox`: the outbox with what the page shows about it. `page` ends before the first change whose row cannot be judged yet.
+    """
+
+    outbox: Outbox
+    page: FeedPage
+    messages: list[WebhookMessage]
+
+
+def retries_of(store: OutboxStore, webhook: Webhook, limit: int) -> Retries:
+    """Up to `limit` deliveries that are due for another attempt, with the changes that they report.
+
+    1 read unit; for each delivery 1 more, and 1 for each 4 KB of its change.
+    """
+    deliveries = store.due_retries(limit)
+    wanted = [(one.num, one.version) for one in deliveries if one.num is not None and one.version is not None]
+    found = read_history(store.table, store.tenant, store.project, wanted, consistent=True) if wanted else {}
+    retries = Retries([], [])
+    for one in deliveries:
+        if one.num is None or one.version is None:
+            retries.messages.append(WebhookMessage(one, None))
+        elif one.choice != webhook.choice:
+            retries.hopeless.append((one, _OTHER_ROWS))
+        elif (one.num, one.version) in found:
+            retries.messages.append(WebhookMessage(one, found[one.num, one.version]))
+        else:
+            retries.hopeless.append((one, _FORGOTTEN))
+    return retries
+
+
+def read_page(
+    store: OutboxStore, catalogs: Catalogs, catalog: Catalog, outbox: Outbox, left: Callable[[], float]
+) -> FeedPage:
+    """The next page of the feed after an outbox's position, strongly consistent: a hint comes moments after a commit, once.
+
+    Empties the numbers at which the feed waits for too long. Where the table was restored to an earlier moment, deletes the
+    deliveries of the numbers that the journal gives out again, until the seconds in `left` are over. Costs and errors: those of
+    `read_changes`, and 1 write unit for each number.
+    """
+    page = read_changes(store.table, catalogs, catalog, outbox.position, _PAGE, consistent=True)
+    if page.position.number < outbox.position.number:  # the table was restored to an earlier moment
+        store.forget_from(page.position.number, left)
+    for number in page.overdue:
+        Log(store.table, store.tenant, store.project).close(number)
+    return page
+
+
+def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) -> DueMessages:
+    """The messages of a page's changes. Without a view no reads, else those of `moves_of`.
+
+    IndexNotReady, Unprocessable, InvalidRequest and Conflict of the frozen view.
+    """
+    if webhook.view is None:
+        return DueMessages(outbox, page, list(_messages(webhook, outbox, page, None)))
+    rows = webhook.view.rows(page.catalog)
+    others = outbox.rows not in ("", rows.fingerprint)
+    outbox = replace(outbox, rows=rows.fingerprint, missed=outbox.missed or others)
+    verdicts = moves_of(table, page.catalog, rows, page.events)
+    if Unjudged.YET in verdicts:
+        count = verdicts.index(Unjudged.YET)
+        page, verdicts = _cut(page, count, outbox), verdicts[:count]
+    return DueMessages(outbox, page, list(_messages(webhook, outbox, page, verdicts)))
+
+
+def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
+    """The first changes of a page, as one that waits for what comes after them."""
+    return replace(
+        page,
+        events=page.events[:count],
+        behind=page.behind[:count],
+        position=page.behind[count - 1] if count else outbox.position,
+        overdue=(),
+        ended=True,
+        held=True,
+    )
+
+
+def _messages(
+    webhook: Webhook, outbox: Outbox, page: FeedPage, verdicts: Sequence[Verdict] | None
+) -> Iterator[WebhookMessage]:
+    """The messages of a page; `verdicts`: what each change does to the rows of the view, None if it follows all issues."""
+    number, place, *_ = outbox.position
+    if page.reset or outbox.missed:
+        yield WebhookMessage(Delivery(number, place, RESET, clock.now()), None)
+    judged = [None] * len(page.events) if verdicts is None else verdicts
+    for change, behind, verdict in zip(page.events, page.behind, judged, strict=True):
+        if verdict is Unjudged.FOREVER:
+            yield WebhookMessage(Delivery(behind.number, behind.place, RESET, clock.now()), None, behind)
+            continue
+        move = verdict if isinstance(verdict, RowMove) else None
+        # A webhook of a view has no event of an issue among its own, so a change that does nothing to the rows is left out.
+        event = change.kind if move is None else move.move
+        if event in webhook.events and not _shows_nothing(webhook, page.catalog, change, move):
+            one = Delivery(behind.number, behind.place, event, change.at, change.num, change.version)
+            row = None if move is None else RowKeys(move.key, move.before)
+            yield WebhookMessage(replace(one, row=row, choice=webhook.choice), change, behind)
+
+
+def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
+    """Whether a change shows a receiver nothing: it touched no field that is sent, and moved no row visibly."""
+    if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
+        return False
+    return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))
