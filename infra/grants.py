@@ -189,6 +189,8 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         _within(("DeleteItem",), (_VIEWS, _WEBHOOKS, _OUTBOXES, _COMMENTS, _TRASH, *_REMEMBERED)),
         # Values of deleted attributes are taken out of documents in place. The writes of tenants are counted, if they are limited.
         _within(("UpdateItem",), (_ISSUES, _JOURNALS, _RATES)),
+        # A lease is taken in place.
+        _within(("UpdateItem",), (_PROJECTS, _JOB_LINES, keys.CHECK)),
     ),
 }
 """By function. Only upkeep reads the table without a key, in a statement of its own."""

@@ -8,7 +8,6 @@ While the last attempt has failed, messages are tried one by one: the next one t
 """
 
 import random
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
+from gridview.dynamodb.leases import RETRY, LeaseLost
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
@@ -27,7 +27,7 @@ from gridview.live.feed import FeedPage, end_of, read_changes
 from gridview.live.followed_rows import RowMove
 from gridview.live.messages import body_of, tells_nothing
 from gridview.live.outbox import GONE, RESET, Delivery, Outbox, RowKeys
-from gridview.live.outbox_store import OutboxLost, OutboxStore
+from gridview.live.outbox_store import OutboxStore
 from gridview.live.retries import is_hopeless
 from gridview.live.row_moves import Unjudged, Verdict, moves_of
 from gridview.live.sending import Sender
@@ -37,7 +37,6 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.history import Change
 from gridview.schema.jobs import Hint
-from gridview.schema.leases import RETRY
 from gridview.schema.store import Catalogs, ProjectClosed
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -111,13 +110,13 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
     if outbox.delays_others and not slow and outbox.is_free(clock.now()):
         means.hint_at(Hint(partition, clock.now()), True)
         return Delivered()
-    taken = store.take(outbox, uuid.uuid4().hex)
+    taken = store.take(outbox)
     if taken is None:
         return Delivered()
     turn = _Turn(means, store, taken, left, interrupted=bool(outbox.holder), slow=slow)
     try:
         turn.work()
-    except OutboxLost:
+    except LeaseLost:
         pass
     except ProjectClosed:
         turn.put_off()
@@ -142,7 +141,7 @@ class _Told(NamedTuple):
 
 
 class _Turn:
-    """One turn of work on an outbox that is held. Another one than the outbox's present holder raises OutboxLost."""
+    """One turn of work on an outbox that is held. Another one than the outbox's present holder raises LeaseLost."""
 
     def __init__(
         self,
@@ -180,7 +179,7 @@ class _Turn:
 
     def put_off(self) -> None:
         """Give the outbox back as it is: nothing is sent while its project is deleted. It goes on from there once that is back."""
-        with suppress(OutboxLost):
+        with suppress(LeaseLost):
             self._store.give_back(self._outbox, clock.after(_HIDDEN), whatever_has_come=True)
 
     def _given_back(self, wait: float | None) -> bool:
