@@ -123,6 +123,7 @@ def test_a_released_item_has_no_holder_and_is_due_again_or_not(table: MemoryTabl
     for _ in range(2):  # the SDK repeats a write whose answer was lost
         release(table, *PLACE, "one", due, assign={"at": 20}, drop=["called"])
     assert (stored(table)[keys.HOLDER], stored(table).get(keys.SORT), stored(table)["at"]) == ("", due, 20)
+    assert (keys.SORT in stored(table)) == (due is not None)
 
 
 def test_an_item_is_released_by_its_holder_unless_it_is_called(table: MemoryTable) -> None:
