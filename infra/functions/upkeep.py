@@ -57,8 +57,12 @@ class Upkeep(FunctionSpec):
                 EVERY.changes,
             ),
         ),
-        # Values of deleted attributes are taken out of documents in place. The writes of tenants are counted, if they are limited.
-        allow_within(("UpdateItem",), (EVERY.issues, EVERY.journals, EVERY.rates)),
+        # Leases are taken in place, and values of deleted attributes are taken out of documents. The writes of tenants are
+        # counted, if they are limited.
+        allow_within(
+            ("UpdateItem",),
+            (EVERY.projects, EVERY.issues, EVERY.journals, EVERY.job_lines, EVERY.rates, keys.CHECK),
+        ),
     )
 
     @override

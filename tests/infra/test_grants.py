@@ -159,7 +159,7 @@ EXPECTED = {
             "view-*",
             "webhook-*",
         ),
-        ("dynamodb:UpdateItem", "table", "issue-*", "journal-*", "rate-*"),
+        ("dynamodb:UpdateItem", "table", "fsck", "issue-*", "jobline-*", "journal-*", "project-*", "rate-*"),
         ("sqs:SendMessage", "dead letters"),
         ("sqs:SendMessage", "jobs"),
         ("sqs:ReceiveMessage", "jobs"),
@@ -242,7 +242,7 @@ DENIED = [
     *(("Maintain", ask("BatchWriteItem", [HISTORY, pk])) for pk in EVERY_PARTITION),
     ("Maintain", ask("PutItem", [ISSUE], (*DERIVED, "num", "name", "state", "fields"))),
     *(("Upkeep", ask(operation, [pk])) for operation in WRITES for pk in (REQUEST, TENANT, NOTE)),
-    *(("Upkeep", ask("UpdateItem", [pk])) for pk in (PROJECT, BLOCK, JOBS, keys.CHECK)),
+    *(("Upkeep", ask("UpdateItem", [pk])) for pk in (BLOCK, JOBS)),
     ("Command", ask("UpdateItem", [REQUEST])),
     *(("Command", ask("DeleteItem", [pk])) for pk in (PROJECT, REQUEST, JOBS)),
     # A request with a key that it may write and one that it may not, and one without any.

@@ -36,7 +36,7 @@ def fold_all(table: Table, tenant: str, project: str, wait: Callable[[float], No
     for _ in range(20):
         while fold_once(log):
             pass
-        if log.rest("2024-01-01T00:00:00.000000Z") is None:
+        if log.release("2024-01-01T00:00:00.000000Z") is None:
             return
         if wait is not None:
             wait(PATIENCE)

@@ -561,7 +561,7 @@ class World:
             if self._head is None or self._head["folded"] == self._head["last"]:
                 return
             self.finish(self.fold(Catalogs()))
-            Log(self.engine, *self.home).rest(now())
+            Log(self.engine, *self.home).release(now())
             self.clock.seconds += PATIENCE
         raise Difference("the fold does not come to an end")
 

@@ -540,7 +540,7 @@ class Faults(RuleBasedStateMachine):
     @rule()
     def wait(self) -> None:
         """Who has taken a number, or put an item, has had his time from now on, dead or alive."""
-        log_of(self.table).rest("2024-01-01T00:00:00.000000Z")
+        log_of(self.table).release("2024-01-01T00:00:00.000000Z")
         TIME.wait(PATIENCE)
 
     @property

@@ -111,7 +111,7 @@ def test_a_hole_behind_everything_is_named_once_the_fold_has_seen_it(derived: De
     log.reserve(1)
     later(journal_check.LATE + 1)
     assert told(checked(derived.table)) == []
-    log.rest(clock.now())
+    log.release(clock.now())
     assert told(checked(derived.table)) == []
     later(journal_check.LATE + 1)
     assert told(checked(derived.table)) == [("hole", "1")]

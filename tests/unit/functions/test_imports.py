@@ -11,12 +11,12 @@ from devtools.local.sqs import HINT_QUEUES
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 648,
+    "query": 650,
     "command": 627,
-    "live": 630,
+    "live": 631,
     "socket": 625,
     "deliver": 600,
-    "maintain": 488,
+    "maintain": 489,
     "upkeep": 506,
 }
 """Modules of a function, the standard library's included. A module takes 0.5 to 1 ms of CPU when its bytecode is there."""

@@ -19,6 +19,7 @@ from gridview.commands.context import WriteContext
 from gridview.commands.write_rate import WINDOW, WriteRate
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.leases import LEASE, RETRY
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
@@ -32,7 +33,6 @@ from gridview.query import executor
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import Change, to_items
 from gridview.schema.jobs import Hint, Turn
-from gridview.schema.leases import LEASE, RETRY
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import living
 from gridview.schema.user_jobs import JobKind

@@ -17,6 +17,7 @@ from devtools.proof.faults.strands import Pool
 from gridview.commands import attributes, issues, jobs, projects, trash
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
+from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.consistency import RecentWrites
@@ -30,7 +31,6 @@ from gridview.maintenance.job_worker import due_jobs
 from gridview.query import executor
 from gridview.schema.catalog import HISTORY, Catalog
 from gridview.schema.jobs import Hint
-from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency

@@ -12,6 +12,7 @@ from gridview.commands import attributes, issues
 from gridview.commands.context import WriteContext
 from gridview.derive.images import Poison
 from gridview.derive.issue_changes import FamilyChange, IssueChange
+from gridview.dynamodb.leases import LEASE, RETRY
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.journal.gaps import MISSING_SECONDS
@@ -21,7 +22,6 @@ from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_worker import Worker, due_jobs
 from gridview.schema.jobs import Hint, Turn
-from gridview.schema.leases import LEASE, RETRY
 from gridview.schema.store import Catalogs
 from gridview.support import clock, fold_pace
 from gridview.support.errors import Overloaded
@@ -122,7 +122,7 @@ def test_what_weighs_enough_is_offered_at_once_and_claimed(table: MemoryTable) -
     assert clock.until(claimed[keys.SORT]) == pytest.approx(LEASE, abs=5)
     assert keys.SORT not in rested
     head = log_of(table).head()
-    assert (head.folded, head.waiting, head.held) == (4, 0, False)
+    assert (head.folded, head.waiting, head.holder) == (4, 0, "")
 
 
 def test_a_change_that_comes_meanwhile_waits_as_long_as_any(
@@ -165,7 +165,7 @@ def test_whoever_has_the_fold_goes_on_if_enough_comes_meanwhile(table: MemoryTab
     assert folder(table.seen_through(around)).take_turn(due_of(table), always) == Turn()
     head = log_of(table).head()
     assert (head.last, head.folded, head.due is None) == (3 + more, 3 if more < 3 else 6, more == 3)
-    assert not head.held
+    assert not head.holder
 
 
 def test_an_outdated_hint_is_ignored(table: MemoryTable, later: Callable[[float], None]) -> None:
@@ -183,8 +183,8 @@ def test_who_has_the_fold_has_it_until_the_lease_runs_out(
     log(table)
     later(pace().seconds)
     due = due_of(table)
-    assert log_of(table).claim(due, clock.after(LEASE))
-    assert log_of(table).head().held
+    assert log_of(table).claim(due)
+    assert log_of(table).head().holder
     assert folder(table).take_turn(due, always) is None
     leased = due_of(table)
     assert folder(table).take_turn(leased, always) is None
@@ -196,10 +196,10 @@ def test_who_has_the_fold_has_it_until_the_lease_runs_out(
 def test_numbers_that_are_taken_meanwhile_do_not_end_a_lease(table: MemoryTable) -> None:
     fold_pace.use(Pace(weight=1))
     log(table)
-    lease = clock.after(LEASE)
-    assert log_of(table).claim(due_of(table), lease)
+    taken = log_of(table).claim(due_of(table))
+    assert taken is not None
     log(table)
-    assert due_of(table) == lease
+    assert due_of(table) == taken.due
 
 
 def test_a_fold_of_little_that_dies_is_offered_again(
@@ -305,7 +305,7 @@ def test_a_pass_folds_when_much_waits_and_stops_when_others_cannot_keep_up(
     folder(table).relieve(always)
     assert log_of(table).head().folded == 4
     log(table, 4)
-    assert log_of(table).claim(due_of(table), clock.after(LEASE))
+    assert log_of(table).claim(due_of(table))
     folder(table).relieve(always)
     log(table, 1)
     with pytest.raises(Overloaded):
@@ -376,7 +376,7 @@ def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: py
 def test_nobody_is_woken_while_somebody_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
     waker = Waker(table, 5)
-    assert log_of(table).claim(due_of(table), clock.after(LEASE))
+    assert log_of(table).claim(due_of(table))
     assert waker.look() == 0
 
 

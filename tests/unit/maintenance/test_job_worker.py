@@ -21,6 +21,7 @@ from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.derive.sort_entries import sort_strings_of
 from gridview.derive.work import Subject
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.journal import maintainer
@@ -33,7 +34,6 @@ from gridview.schema.catalog import HISTORY, Catalog
 from gridview.schema.generations import IndexState
 from gridview.schema.history import Change
 from gridview.schema.jobs import PARTS, Hint, Job, Turn
-from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing, current_catalog
 from gridview.schema.trash import is_trashed
 from gridview.support import aws, clock, concurrency
@@ -684,7 +684,7 @@ def test_a_hint_at_a_job_that_another_worker_holds_is_ignored(table: MemoryTable
     second: list[Turn | None] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "put" and not second:
+        if attempted.operation == "update" and not second:
             second.append(worker(table).take_turn(hint))  # it has read the job, and not yet taken it
         return perform()
 

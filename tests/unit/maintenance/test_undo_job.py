@@ -14,6 +14,7 @@ from gridview.commands import undo as undoing
 from gridview.commands.context import WriteContext
 from gridview.commands.undo import UndoOrder
 from gridview.commands.write_rate import WINDOW, WriteRate
+from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
@@ -25,7 +26,6 @@ from gridview.schema.catalog import HistorySetting
 from gridview.schema.change_entries import list_items, member_entries
 from gridview.schema.history import Change
 from gridview.schema.jobs import Turn
-from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency

@@ -1,4 +1,4 @@
-"""A walk along ordered buckets: which rows lie ahead of a spot, what an offset passes over, and what has to be read."""
+"""The walk along ordered buckets: which rows lie ahead, what an offset passes over, what is read, and how ties are ordered."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,15 @@ from devtools.local.built_chains import built_chain
 from gridview.chains.blocks import Block, Entry, entry_of
 from gridview.chains.directory import Directory, Range, range_of
 from gridview.derive.families import NUMBERS
+from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import sort_string
+from gridview.query import planner
 from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
-from gridview.query.buckets import BucketOrder, TieGroup
+from gridview.query.buckets import Bucket, BucketOrder, TieGroup
 from gridview.query.grid_request import resolve
-from gridview.query.sort_order import Place, Spot
+from gridview.query.order_walk import ALL, TooManyTies, Walked, early_ties, places_in, step
+from gridview.query.sort_order import Place, Spot, place_of
+from gridview.query.steps import Steps
 from gridview.schema.catalog import Catalog
 
 CATALOG = Catalog("0807", "35e9", 1, (), (), 1)
@@ -135,3 +139,116 @@ def test_a_portion_is_split_in_the_direction_of_travel() -> None:
     assert ((first.begin, first.end), (rest.begin, rest.end)) == ((2, 4), (4, 8))
     last, others = portion.split(2, from_behind=True)
     assert ((last.begin, last.end), (others.begin, others.end)) == ((6, 8), (2, 6))
+
+
+# The walk
+
+
+def walked(
+    found: KnownBuckets, ahead: Ahead, missing: int, **how: bool
+) -> tuple[Walked, list[Portion]] | TooManyTies:
+    """What a step along buckets that have been read comes to."""
+
+    def open_all(at: Walked, _: int) -> Steps[Walked]:
+        yield from ()
+        groups = [(one, at.known.tie_groups(one)) for one in at.ahead.buckets]
+        return Walked(at.known, at.ahead.opening(at.known.order, groups, backward=how.get("backward", False)))
+
+    steps = step(Walked(found, ahead), missing, open_all, **how)
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    result: tuple[Walked, list[Portion]] | TooManyTies = end.value.value
+    return result
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2, 3, 4, 7, 9, 20])
+@pytest.mark.parametrize("backward", [False, True])
+def test_as_many_rows_are_taken_as_are_missing(missing: int, *, backward: bool) -> None:
+    found = known()
+    buckets = found.order.buckets[::-1] if backward else found.order.buckets
+    rows_of_all = ASCENDING[::-1] if backward else ASCENDING
+    at, ahead, numbers = Walked(found, Ahead(buckets)), missing, []
+    while ahead > 0 and not at.ahead.over:
+        result = walked(found, at.ahead, ahead, backward=backward)
+        assert not isinstance(result, TooManyTies)
+        at, portions = result
+        ahead -= sum(portion.rows for portion in portions)
+        for portion in portions:
+            numbers += [one.num for one in places_in(found.order, portion, {}, backward=backward)]
+    assert numbers == rows_of_all[:missing]
+    rest = [
+        one for portion in at.ahead.opened for one in places_in(found.order, portion, {}, backward=backward)
+    ]
+    assert [one.num for one in rest] == (rows_of_all[missing:] if missing else [])
+
+
+def of_two_keys() -> KnownBuckets:
+    """The same, where issues of one name are sorted by when they were created."""
+    index = Index()
+    keys = resolve(CATALOG, {"sort": [{"field": "name"}, {"field": "created", "direction": "desc"}]}).keys
+    return KnownBuckets(BucketOrder(keys, index.directory("name.1"), len(NAMES)), index)
+
+
+def documents() -> dict[int, Item]:
+    """Of all issues: the greater its number, the later it was created."""
+    return {
+        num: {"num": num, "name": name, "created": f"2024-01-0{num}T00:00:00.000000Z"}
+        for num, name in NAMES.items()
+    }
+
+
+def test_documents_tell_the_order_of_ties_if_there_are_further_keys() -> None:
+    found = of_two_keys()
+    result = walked(found, Ahead(found.order.buckets), 4)
+    assert not isinstance(result, TooManyTies)
+    _, portions = result
+    assert [(one.rows, one.end) for one in portions] == [(3, None), (3, None)]
+    told = [[one.num for one in places_in(found.order, portion, documents())] for portion in portions]
+    assert told == [[9, 6, 3], [7, 4, 1]]
+    (first, _) = portions
+    back = places_in(found.order, first, documents(), backward=True)
+    assert [one.num for one in back] == [3, 6, 9]
+    assert [one.num for one in places_in(found.order, first._replace(begin=2), documents())] == [3]
+
+
+def test_an_issue_is_where_the_index_has_it_whatever_its_document_says() -> None:
+    found = of_two_keys()
+    result = walked(found, Ahead(found.order.buckets), 1)
+    assert not isinstance(result, TooManyTies)
+    ((portion,), moved) = result[1], {**documents(), 6: {**documents()[6], "name": "z"}}
+    assert [one.num for one in places_in(found.order, portion, moved)] == [9, 6, 3]
+    only = places_in(found.order, portion, moved, belongs=lambda one: one["name"] == "n0")
+    assert [one.num for one in only] == [9, 3]
+    del moved[9]
+    assert [one.num for one in places_in(found.order, portion, moved)] == [6, 3]
+
+
+@pytest.mark.parametrize(("after", "before", "behind"), [(False, [9], [6, 3]), (True, [9, 6], [3])])
+def test_a_spot_parts_the_rows_that_documents_tell(after: bool, before: list[int], behind: list[int]) -> None:
+    found = of_two_keys()
+    spot = Spot(place_of(found.order.keys, documents()[6]), after)
+    at = found.order.at(spot)
+    for backward, expected in ((True, before[::-1]), (False, behind)):
+        result = walked(found, Ahead(found.order.buckets[at : at + 1], spot=spot), ALL, backward=backward)
+        assert not isinstance(result, TooManyTies)
+        portion = result[1][0]
+        assert portion.rows == 0, "only documents tell how many there are"
+        places = places_in(found.order, portion, documents(), backward=backward)
+        assert [one.num for one in places] == expected
+
+
+def test_a_walk_stops_at_more_ties_than_documents_are_read_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "CANDIDATES", 2)
+    found = of_two_keys()
+    ahead = Ahead(found.order.buckets)
+    assert walked(found, ahead, 1) == TooManyTies(3)
+    assert early_ties(found, found.order.buckets[:1]) is None, "a block of several bodies does not show it"
+    assert early_ties(found, [Bucket((), 3)]) == TooManyTies(3)
+    assert early_ties(found, [Bucket((), 2)]) is early_ties(known(), [Bucket((), 3)]) is None
+    for missing, skip, too_many in ((3, 0, False), (6, 0, False), (2, 0, True), (3, 7, True)):
+        result = walked(found, Ahead(found.order.buckets, skip), missing, ordered=False)
+        assert (result == TooManyTies(3)) == too_many, (
+            "which rows they are is known where all of a group are wanted"
+        )
+    monkeypatch.setattr(planner, "CANDIDATES", 3)
+    assert not isinstance(walked(found, ahead, ALL), TooManyTies)

@@ -74,6 +74,13 @@ def test_an_issue_that_the_index_has_elsewhere_is_not_counted_there(
         assert place(few, num, **BY_DAY, **({"filter": only} if only else {})) == row
 
 
+def test_an_issue_that_its_own_block_has_elsewhere_is_not_counted_there(few: Grid) -> None:
+    few.table.put(few.document(3, 2, day="2023-05-09"))
+    assert place(few, 3, **BY_DAY) == 5
+    few.table.put(few.document(6, 2, day="2023-04-01"))
+    assert place(few, 6, **BY_DAY) == 0
+
+
 def test_too_many_ties_are_read_whole_or_refused(few: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "POPULAR", 3)
     monkeypatch.setattr(planner, "CANDIDATES", 5)

@@ -22,6 +22,11 @@ def opened(project: str, job: str, user: str = "ann", due: str = DUE) -> OpenJob
     return OpenJob(project, job, user, JobKind.UPDATE, due)
 
 
+def held(line: JobLine) -> JobLine:
+    """A line while a worker has it."""
+    return replace(line, holder="h", due=LATER)
+
+
 def test_a_job_and_a_line_come_back_from_their_items() -> None:
     job = replace(JOB, state=JobState.FAILED, of=3, done=1, at={"a": [1]}, problem={"type": "x"}, revision=7)
     for one in (JOB, job):
@@ -33,9 +38,9 @@ def test_a_job_and_a_line_come_back_from_their_items() -> None:
 def test_a_line_is_listed_as_long_as_a_job_is_open() -> None:
     line = JobLine().joined(opened("p", "a"))
     assert line.to_item("t")[keys.SORT] == DUE
-    held = line.held("h", LATER).joined(opened("p", "b"))
-    assert (held.due, [job.id for job in held.open]) == (LATER, ["a", "b"])
-    after = held.after_turn(held.open[0], LATER, over=False, refused=True)
+    taken = held(line).joined(opened("p", "b"))
+    assert (taken.due, [job.id for job in taken.open]) == (LATER, ["a", "b"])
+    after = taken.after_turn(taken.open[0], LATER, over=False, refused=True)
     assert ([job.id for job in after.open], after.due, after.holder, after.refusals) == (
         ["b", "a"],
         DUE,
@@ -54,7 +59,7 @@ def test_a_job_that_waits_delays_no_other() -> None:
     line = JobLine().joined(opened("p", "waits", due=LATER)).joined(opened("q", "ready"))
     assert line.due == DUE
     assert line.next_at(DUE) == opened("q", "ready")
-    after = line.held("h", LATER).after_turn(opened("q", "ready"), DUE, over=True, refused=False)
+    after = held(line).after_turn(opened("q", "ready"), DUE, over=True, refused=False)
     assert (after.due, after.next_at(DUE)) == (LATER, None)
     assert after.next_at(LATER) == opened("p", "waits", due=LATER)
 
@@ -66,7 +71,7 @@ def turns(line: JobLine, count: int) -> list[OpenJob]:
         job = line.next_at(DUE)
         assert job is not None
         found.append(job)
-        line = line.held("h", LATER).after_turn(job, DUE, over=False, refused=False)
+        line = held(line).after_turn(job, DUE, over=False, refused=False)
     return found
 
 

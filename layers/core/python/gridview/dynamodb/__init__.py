@@ -1,4 +1,4 @@
 """The only package that talks to DynamoDB.
 
-I/O: client, partitions, sessions, side_by_side, signed_client, table.
+I/O: client, leases, partitions, sessions, side_by_side, signed_client, table.
 """

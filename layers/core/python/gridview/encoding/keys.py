@@ -16,6 +16,7 @@ from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, issue_number
 PK = "PK"
 SK = "SK"
 SORT = "sort"
+HOLDER = "holder"
 GSI1 = "GSI1"
 TTL_ATTRIBUTE = "ttl"
 

@@ -6,19 +6,18 @@ whoever works on one holds a lease. A segment that has ended is due no more. The
 dies before that, the whole looks by itself when its lease is over.
 """
 
-import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item, Write, delete, put, revision_is
+from gridview.dynamodb.leases import RETRY, ItemChanged, lease_end, new_holder, released, save, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding, Tally
 from gridview.fsck.walks import TableWalk
 from gridview.schema.jobs import PARTS, Hint, Turn
-from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
@@ -57,11 +56,13 @@ def go_on(
     if stored is None or stored.get(keys.SORT) != hint.due or hint.due > clock.now() or remaining() <= 0:
         return None
     try:
-        held = _save(table, stored, {keys.SORT: clock.after(LEASE), "holder": uuid.uuid4().hex})
+        held = take(table, keys.CHECK, keys.job(hint.part), hint.due, new_holder())
+        if held is None:
+            return None
         if hint.part:
             return _go_on_with_segment(table, hint.part, held, remaining, found)
         return _go_on_with_whole(table, held, remaining, found, finished)
-    except (ConditionFailed, TransactionFailed, Overloaded):
+    except (ItemChanged, TransactionFailed, Overloaded):
         return None  # another invocation has taken it, or will when the lease runs out
 
 
@@ -71,17 +72,15 @@ def _go_on_with_segment(
     walk = TableWalk(table, len(PARTS), held["position"], only=part - PARTS.start, limit=_PAGE)
     check = _check(table, walk, found, Tally.from_state(held["tally"]))
     due = _work(check, remaining, lambda: check.settled)
-    state = {"holder": "", "position": walk.position, "tally": check.tally.to_state()}
+    state = {"position": walk.position, "tally": check.tally.to_state()}
     if not check.settled:
-        _save(table, held, {**state, keys.SORT: due})
+        _release(table, held, due, state)
         return Turn(hints=(Hint(keys.CHECK, due, part),))
-    _save(table, {name: value for name, value in held.items() if name != keys.SORT}, state)
+    _release(table, held, None, state)
     if not all(map(_ended, _segments(table))):
         return Turn()
     whole = table.get(keys.CHECK, keys.JOB, consistent=True)
-    with suppress(
-        ConditionFailed
-    ):  # another invocation is at work on it, and sees that all segments have ended
+    with suppress(ItemChanged):  # another invocation is at work on it, and sees that all segments have ended
         if whole is not None:
             due = clock.now()
             _save(table, whole, {keys.SORT: due})
@@ -101,14 +100,14 @@ def _go_on_with_whole(
         table.transact(list(_begun(revision_is(held["revision"]), held["revision"] + 1)))
         return Turn()
     if not all(map(_ended, segments)):
-        _save(table, held, {keys.SORT: clock.after(LEASE), "holder": ""})
+        _release(table, held, lease_end(), {})
         return Turn()
     tallies = [Tally.from_state(segment["tally"]) for segment in segments]
     tally = Tally.from_state(held["tally"]) if held["tally"] else Tally.together(tallies)
     check = _check(table, TableWalk(table, segments=0), found, tally)
     due = _work(check, remaining, lambda: check.done)
     if not check.done:
-        _save(table, held, {keys.SORT: due, "holder": "", "tally": tally.to_state()})
+        _release(table, held, due, {"tally": tally.to_state()})
         return Turn(hints=(Hint(keys.CHECK, due),))
     finished(tally)
     over = [delete(keys.CHECK, keys.job(part)) for part in PARTS]
@@ -118,8 +117,8 @@ def _go_on_with_whole(
 
 def _begun(condition: Condition, revision: int) -> Iterable[Write]:
     """The items of a check that begins: its segments are due at once, and it waits for them."""
-    common = {keys.PK: keys.CHECK, "holder": "", "began": clock.now()}
-    due = clock.after(LEASE)
+    common = {keys.PK: keys.CHECK, keys.HOLDER: "", "began": clock.now()}
+    due = lease_end()
     yield put({**common, keys.SK: keys.JOB, keys.SORT: due, "revision": revision, "tally": None}, condition)
     for part in PARTS:
         state = {"revision": 1, "position": None, "tally": Tally().to_state()}
@@ -153,7 +152,16 @@ def _work(check: Check, remaining: Callable[[], float], ended: Callable[[], bool
     return clock.now()
 
 
-def _save(table: Table, before: Item, changes: Item) -> Item:
+def _release(table: Table, held: Item, due: str | None, state: Item) -> None:
+    """Save the state of an item that is held, and release it, due at an instant; None: it is due no more."""
+    free = released(due)
+    _save(
+        table,
+        {name: value for name, value in held.items() if name not in free.drop},
+        {**state, **free.assign},
+    )
+
+
+def _save(table: Table, before: Item, changes: Item) -> None:
     after = {**before, **changes, "revision": before["revision"] + 1}
-    checkpoint(table, after, before["revision"])
-    return after
+    save(table, after, before["revision"], before[keys.HOLDER])

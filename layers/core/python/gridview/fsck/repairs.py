@@ -53,7 +53,7 @@ class Repairs:
         with suppress(Overloaded):  # what is left then is told
             while fold(log, self._fences, current, _told_otherwise):
                 pass
-            log.rest(clock.now())
+            log.release(clock.now())
 
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove the blocks of a family that nobody writes."""

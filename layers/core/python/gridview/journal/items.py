@@ -146,9 +146,6 @@ def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list
 RECHAINED = "rechained"
 """The attribute of a stored head that changes with each repair of a chain."""
 
-HELD = "held"
-"""The attribute of a stored head with the end of the lease of the fold that runs."""
-
 
 @dataclass(frozen=True)
 class Head:
@@ -156,7 +153,7 @@ class Head:
 
     No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
     them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
-    next, or the end of the lease of the fold that runs (`held`); None if nothing waits. When it looked before (`seen_at`, seconds
+    next, or the end of the lease while a `holder` folds; None if nothing waits. When it looked before (`seen_at`, seconds
     since 1970), `seen` was the last number. `rechained` changes with each repair of a chain of blocks.
     """
 
@@ -169,7 +166,7 @@ class Head:
     seen_at: float = 0.0
     trail: tuple[tuple[int, float], ...] = ()
     rechained: str = ""
-    held: bool = False
+    holder: str = ""
 
     def committed(self, number: int) -> bool | None:
         """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
@@ -202,7 +199,7 @@ class Head:
             item.get("seen_at", 0) / 1_000,
             tuple((number, at / 1_000) for number, at in item.get("trail", ())),
             item.get(RECHAINED, ""),
-            HELD in item and item[HELD] == item.get(keys.SORT),
+            item[keys.HOLDER],
         )
 
 
@@ -211,6 +208,7 @@ def new_head(tenant: str, project: str) -> dict[str, Any]:
     return {
         keys.PK: keys.journal(tenant, project),
         keys.SK: keys.FOLD,
+        keys.HOLDER: "",
         "last": 0,
         "folded": 0,
         "waiting": 0,

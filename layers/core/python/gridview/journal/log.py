@@ -11,9 +11,10 @@ from pyroaring import BitMap
 from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
+from gridview.dynamodb.leases import due_at, new_holder, released, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.journal.items import EXPIRES_DAYS, HELD, PATIENCE, RECHAINED, Head, JournalItem, Listing, weight
+from gridview.journal.items import EXPIRES_DAYS, PATIENCE, RECHAINED, Head, JournalItem, Listing, weight
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace
@@ -66,7 +67,7 @@ class Log:
         except ConditionFailed as error:
             raise Overloaded(f"{self.partition} has no head; try again.") from error
         head = Head.from_item(item)
-        if head.waiting >= pace().weight and not head.held:
+        if head.waiting >= pace().weight and not head.holder:
             self._hasten(head)
         return head.last
 
@@ -75,7 +76,7 @@ class Log:
         now = clock.now()
         if head.due is not None and head.due > now:
             with suppress(ConditionFailed, Overloaded):
-                self.table.update(self.partition, keys.FOLD, _due_at(head.due), assign={keys.SORT: now})
+                self.table.update(self.partition, keys.FOLD, due_at(head.due), assign={keys.SORT: now})
 
     def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
         """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
@@ -157,14 +158,13 @@ class Log:
 
     # Folding
 
-    def claim(self, due: str, until: str) -> bool:
-        """Take the fold that is due at an instant, until another: nobody else is to look before. 1 write unit, and 2 in GSI1."""
-        taken = {keys.SORT: until, HELD: until}
-        try:
-            self.table.update(self.partition, keys.FOLD, _due_at(due), assign=taken)
-        except ConditionFailed as error:
-            return error.item is not None and error.item.get(keys.SORT) == until
-        return True
+    def claim(self, due: str) -> Head | None:
+        """Take the fold that is due at an instant for the time of a lease, and return the head; None if another was faster.
+
+        1 write unit, and 2 in GSI1.
+        """
+        item = take(self.table, self.partition, keys.FOLD, due, new_holder())
+        return None if item is None else Head.from_item(item)
 
     def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
         """Move the watermark from where it was read over these items, and rest in the same write, unless much is left.
@@ -188,13 +188,14 @@ class Log:
         waiting = head.waiting
         if number == head.last:
             is_last = Condition("#last = :last", {"#last": "last"}, {":last": number})
+            nothing_due = released(None)
             try:
                 item = self.table.update(
                     self.partition,
                     keys.FOLD,
                     unmoved.also(is_last),
-                    assign={**moved, "waiting": 0},
-                    drop=[keys.SORT, HELD],
+                    assign={**moved, "waiting": 0, **nothing_due.assign},
+                    drop=nothing_due.drop,
                 )
             except ConditionFailed as error:
                 if error.item is None or error.item["folded"] != head.folded:
@@ -204,13 +205,11 @@ class Log:
                 return Head.from_item(item)
         elif since - head.seen_at >= PATIENCE:
             moved |= {"seen": head.last, "seen_at": round(since * 1_000)}
-        drop = []
         if waiting - folded < pace().weight:
-            moved[keys.SORT] = clock.stored(since + pace().seconds)
-            drop = [HELD]
+            moved |= released(clock.stored(since + pace().seconds)).assign
         try:
             item = self.table.update(
-                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}, drop=drop
+                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}
             )
         except ConditionFailed:
             return None
@@ -231,29 +230,31 @@ class Log:
         except ConditionFailed as error:
             raise Overloaded(f"{self.partition} has no head; try again.") from error
 
-    def rest(self, due: str) -> str | None:
+    def release(self, due: str) -> str | None:
         """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
+
+        Whoever holds the fold is its holder no longer: folds may overlap, and the latest look counts.
 
         What was given out by now is remembered for so long that a number among it that is missing then has had its time.
         """
         head, now = self.head(), clock.seconds()
         all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})
+        nothing_due = released(None)
         try:
             self.table.update(
-                self.partition, keys.FOLD, all_folded, assign={"waiting": 0}, drop=[keys.SORT, HELD]
+                self.partition,
+                keys.FOLD,
+                all_folded,
+                assign={"waiting": 0, **nothing_due.assign},
+                drop=nothing_due.drop,
             )
         except ConditionFailed:
-            again: dict[str, Any] = {keys.SORT: due}
+            again = released(due).assign
             if now - head.seen_at >= PATIENCE:
                 again |= {"seen": head.last, "seen_at": round(now * 1_000)}
-            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again, drop=[HELD])
+            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again)
             return due
         return None
-
-
-def _due_at(due: str) -> Condition:
-    """The condition that the fold is due at an instant."""
-    return Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
 
 
 def _rechained_at(head: Head) -> Condition:

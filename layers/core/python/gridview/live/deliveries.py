@@ -6,7 +6,6 @@ which of these were tried. A message that was sent and not recorded is sent agai
 """
 
 import random
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Final, NamedTuple, Self
 
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
+from gridview.dynamodb.leases import RETRY, LeaseLost
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
@@ -23,13 +23,12 @@ from gridview.live.due_messages import DueMessages, messages_on, read_page, retr
 from gridview.live.feed import end_of
 from gridview.live.messages import WebhookMessage
 from gridview.live.outbox import Outbox
-from gridview.live.outbox_store import OutboxLost, OutboxStore
+from gridview.live.outbox_store import OutboxStore
 from gridview.live.sending import Sender
 from gridview.live.webhook import Notice, Webhook
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.jobs import Hint
-from gridview.schema.leases import RETRY
 from gridview.schema.store import Catalogs, ProjectClosed
 from gridview.support import clock
 from gridview.support.errors import (
@@ -98,13 +97,13 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
     if outbox.delays_others and not slow and outbox.is_free(clock.now()):
         means.hint_at(Hint(partition, clock.now()), True)
         return Delivered()
-    taken = store.take(outbox, uuid.uuid4().hex)
+    taken = store.take(outbox)
     if taken is None:
         return Delivered()
     turn = _Turn(means, store, taken, left, interrupted=bool(outbox.holder), slow=slow)
     try:
         turn.work()
-    except OutboxLost:
+    except LeaseLost:
         pass
     except ProjectClosed:
         turn.put_off()
@@ -114,7 +113,7 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
 
 
 class _Turn:
-    """One turn of work on an outbox that is held: what is done next, its position, and its lease. OutboxLost once another holds it.
+    """One turn of work on an outbox that is held: what is done next, its position, and its lease. LeaseLost once another holds it.
 
     `done`: what came of it so far.
     """
@@ -149,7 +148,7 @@ class _Turn:
 
     def put_off(self) -> None:
         """Give the outbox back as it is: nothing is sent while its project is deleted. It goes on from there once that is back."""
-        with suppress(OutboxLost):
+        with suppress(LeaseLost):
             self._store.give_back(self._outbox, clock.after(_HIDDEN), whatever_has_come=True)
 
     def _given_back(self, wait: float | None) -> bool:

@@ -62,7 +62,7 @@ class Outbox:
     Somebody has to look at it when it is `due`. While a `holder` works on it, that is the end of his lease, and `called` says that
     more has come meanwhile. Up to `rests` nothing is tried. `failures` attempts in succession have failed, the first of them at
     `failing`. `slow`: the last attempt that succeeded took longer than `SLOW`. `missed`: there were changes before its position
-    that were not sent. Who takes it raises `revision`. `rows` is the fingerprint of the rows of a view that were followed up to the
+    that were not sent. `rows` is the fingerprint of the rows of a view that were followed up to the
     position.
     """
 
@@ -74,7 +74,6 @@ class Outbox:
     failures: int = 0
     failing: str = ""
     missed: bool = False
-    revision: int = 0
     rows: str = ""
     slow: bool = False
 
@@ -124,9 +123,8 @@ class Outbox:
             keys.PK: partition,
             keys.SK: keys.OUTBOX,
             keys.SORT: self.due,
-            "holder": self.holder,
+            keys.HOLDER: self.holder,
             "state": lane_of(slow=self.delays_others),
-            "revision": self.revision,
             **self.progress,
         }
 
@@ -137,13 +135,12 @@ class Outbox:
         return cls(
             FeedPosition(number, place, since / 1_000, after),
             item.get(keys.SORT, ""),
-            item["holder"],
+            item[keys.HOLDER],
             item.get("called", False),
             item["rests"],
             item["failures"],
             item["failing"],
             item["missed"],
-            item["revision"],
             item["rows"],
             item["slow"],
         )
@@ -156,8 +153,7 @@ def lane_of(*, slow: bool) -> str:
 
 def new_outbox(position: FeedPosition, *, missed: bool = False) -> Outbox:
     """The outbox of a webhook that is sent what comes behind a position, and due at once."""
-    # A revision that no former outbox of the webhook has had.
-    return Outbox(position, clock.now(), missed=missed, revision=round(clock.seconds() * 1_000))
+    return Outbox(position, clock.now(), missed=missed)
 
 
 class RowKeys(NamedTuple):

@@ -5,20 +5,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, delete, put, revision_is
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, delete, put
+from gridview.dynamodb.leases import ItemChanged, LeaseLost, held_by, new_holder, release, take, update_held
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.live.outbox import Delivery, Outbox, lane_of, sort_key_of
 from gridview.schema.jobs import Hint
-from gridview.schema.leases import LEASE
 from gridview.support import clock
 
 _DUE_AT_ONCE = 100
-
-
-class OutboxLost(Exception):
-    """Somebody else has taken the outbox, or it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +42,10 @@ class OutboxStore:
 
     # Taking and giving back
 
-    def take(self, outbox: Outbox, holder: str) -> Outbox | None:
-        """Take the outbox for the time of a lease; None if somebody is at work on it, who then looks once more, or if it rests.
+    def take(self, outbox: Outbox) -> Outbox | None:
+        """Take the outbox for the time of a lease; None if another is at work on it, who then looks once more, or if it rests.
 
-        1 write unit, and 2 in GSI1. Who takes it afterwards finds `holder` and may not know how far the one before him has come.
+        1 write unit, and 2 in GSI1. A worker that takes it and finds a holder may not know how far that one has come.
         """
         now = clock.now()
         if outbox.is_held(now):
@@ -62,61 +58,37 @@ class OutboxStore:
                 return None
         if outbox.rests > now:
             return None
-        lease = clock.after(LEASE)
-        try:
-            item = self.table.update(
-                self.partition,
-                keys.OUTBOX,
-                revision_is(outbox.revision),
-                assign={"holder": holder, keys.SORT: lease},
-                add={"revision": 1},
-                drop=["called"],
-            )
-        except ConditionFailed as error:
-            if error.item is None or error.item["holder"] != holder:
-                return None  # whoever has been faster looks at the feed after this
-            item = error.item
-        return Outbox.from_item(item)
+        # A worker that has been faster looks at the feed after this.
+        taken = take(self.table, self.partition, keys.OUTBOX, outbox.due, new_holder(), drop=["called"])
+        return None if taken is None else Outbox.from_item(taken)
 
     def save(self, outbox: Outbox) -> None:
-        """Save how far it has come: 1 write unit. OutboxLost."""
-        try:
-            self.table.update(self.partition, keys.OUTBOX, _held_by(outbox), assign=outbox.progress)
-        except ConditionFailed as error:
-            raise OutboxLost from error
+        """Save how far it has come: 1 write unit. LeaseLost."""
+        update_held(self.table, self.partition, keys.OUTBOX, outbox.holder, assign=outbox.progress)
 
     def give_back(self, outbox: Outbox, due: str | None, *, whatever_has_come: bool = False) -> bool:
         """Save it, and let others take it: it is due at an instant; None: not until it is put anew. 1 write unit, and 2 in GSI1.
 
-        False if somebody has called meanwhile: then it is still held. OutboxLost.
+        False if another has called meanwhile: then it is still held. LeaseLost.
         """
-        condition = _held_by(outbox)
-        if not whatever_has_come:
-            condition = condition.also(Condition("attribute_not_exists(#called)", {"#called": "called"}))
-        free = {"holder": "", "state": lane_of(slow=outbox.delays_others), **outbox.progress}
         try:
-            self.table.update(
+            release(
+                self.table,
                 self.partition,
                 keys.OUTBOX,
-                condition,
-                assign=free if due is None else {**free, keys.SORT: due},
-                drop=["called"] if due is not None else ["called", keys.SORT],
+                outbox.holder,
+                due,
+                unless="" if whatever_has_come else "called",
+                assign={"state": lane_of(slow=outbox.delays_others), **outbox.progress},
+                drop=["called"],
             )
-        except ConditionFailed as error:
-            if error.item is not None and error.item["holder"] == outbox.holder:
-                self._heed(outbox)
-                return False
-            if error.item is not None and not error.item["holder"]:
-                return True  # this very write, repeated
-            raise OutboxLost from error
+        except LeaseLost:
+            raise
+        except ItemChanged:
+            # It looks once more after this, so the call is taken back.
+            update_held(self.table, self.partition, keys.OUTBOX, outbox.holder, drop=["called"])
+            return False
         return True
-
-    def _heed(self, outbox: Outbox) -> None:
-        """Take back the call: who does looks once more after this."""
-        try:
-            self.table.update(self.partition, keys.OUTBOX, _held_by(outbox), drop=["called"])
-        except ConditionFailed as error:
-            raise OutboxLost from error
 
     # Deliveries
 
@@ -205,12 +177,7 @@ class OutboxStore:
     def wake(self, due: str) -> None:
         """Let the outbox be looked at, though it rests: 1 write unit, and 2 in GSI1. Whoever has it looks for himself."""
         with suppress(ConditionFailed):
-            free = Condition("#holder = :nobody", {"#holder": "holder"}, {":nobody": ""})
-            self.table.update(self.partition, keys.OUTBOX, free, assign={"rests": "", keys.SORT: due})
-
-
-def _held_by(outbox: Outbox) -> Condition:
-    return Condition("#holder = :holder", {"#holder": "holder"}, {":holder": outbox.holder})
+            self.table.update(self.partition, keys.OUTBOX, held_by(""), assign={"rests": "", keys.SORT: due})
 
 
 def _due_at(due: str) -> Condition:

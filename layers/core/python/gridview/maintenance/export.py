@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gridview.commands.jobs import refusals_item
+from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import BATCH_GET, Table
 from gridview.encoding import keys
 from gridview.maintenance.as_of import Untold, documents_at
@@ -29,7 +30,6 @@ from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document
 from gridview.schema.epoch import EpochCheck
-from gridview.schema.leases import RETRY
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock

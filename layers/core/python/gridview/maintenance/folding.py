@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
+from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import Table
 from gridview.journal.fold import MOST, fold
 from gridview.journal.items import Head
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint, Turn
-from gridview.schema.leases import LEASE, RETRY
 from gridview.schema.store import Catalogs, current_catalog, require_deleted
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -26,10 +26,10 @@ _TOO_MUCH = 4 * MOST
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The fold of one project. Where much waits, whoever folds first moves on the instant at which it is due: that is the lease.
+    """The fold of one project. Where much waits, whoever folds first takes a lease.
 
-    A lease only saves money: folds may overlap. So a fold of little takes none. `send_poison` receives an issue of each block that
-    cannot be read.
+    A lease only saves money: folds may overlap. So a fold of little takes none, and no write of a fold depends on one.
+    `send_poison` receives an issue of each block that cannot be read.
     """
 
     table: Table
@@ -57,7 +57,7 @@ class Folder:
         last = self._log.head().last
         if self._fold_for(left).folded >= last:
             return True
-        self._log.rest(clock.after(RETRY))
+        self._log.release(clock.after(RETRY))
         return False
 
     def relieve(self, left: Callable[[], float]) -> None:
@@ -65,7 +65,7 @@ class Folder:
         head = self._log.head()
         if head.waiting < MOST:
             return
-        is_taken = head.held and head.due is not None and head.due > clock.now()
+        is_taken = head.holder and head.due is not None and head.due > clock.now()
         turn = None if is_taken else self._turn(head, left)
         if turn is None and head.waiting >= _TOO_MUCH:
             raise Overloaded(f"{self._log.partition} has to be folded first.")
@@ -76,16 +76,18 @@ class Folder:
 
     def _turn(self, head: Head, left: Callable[[], float]) -> Turn | None:
         """A turn, if nobody else takes it first."""
-        due, lease = head.due, clock.after(LEASE)
         try:
-            if due is None or (head.waiting >= pace().weight and not self._log.claim(due, lease)):
+            if head.due is None:
                 return None
-            if self._fold_for(left).due not in (due, lease):
+            taken = self._log.claim(head.due) if head.waiting >= pace().weight else head
+            if taken is None:
+                return None
+            if self._fold_for(left).due != taken.due:  # nothing waits, or another has taken or released it
                 return Turn()
         except Overloaded:
             pass  # what has been written is not written again
         try:
-            again = self._log.rest(clock.after(RETRY if left() > 0 else 0))
+            again = self._log.release(clock.after(RETRY if left() > 0 else 0))
         except Overloaded:
             return Turn()
         return Turn(hints=() if again is None else (Hint(self._log.partition, again),))

@@ -9,17 +9,15 @@ Each turn first looks at the rights of the job's user (`job_rights`). A job whos
 stays.
 """
 
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.leases import LEASE, RETRY, ItemChanged, LeaseLost, new_holder, save, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.maintenance.job_rights import RoleOf, require_rights, unknown_roles
 from gridview.schema.jobs import Hint, Turn
-from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.schema.user_jobs import JobKind, JobLine, JobState, OpenJob, UserJob
 from gridview.support import clock
 from gridview.support.errors import INTERNAL, Forbidden, Overloaded, RequestError, problem, problem_document
@@ -32,10 +30,6 @@ _BROKEN = LEASE
 
 _ATTEMPTS = 8
 _PROBLEM_BYTES = 4_000
-
-
-class LineLost(Exception):
-    """Another worker has taken the line, or the job has gone."""
 
 
 class HeldJob:
@@ -55,22 +49,24 @@ class HeldJob:
     def save(self, job: UserJob) -> None:
         """Save a checkpoint: a write unit for each KB. If the job has been cancelled meanwhile, it is saved as cancelled.
 
-        LineLost if somebody else has written it.
+        LeaseLost if another worker has written it, which then has the line, or if it is gone.
         """
         for _ in range(2):
             written = replace(job, revision=self._saved.revision + 1)
             try:
-                checkpoint(self._table, written.to_item(self.tenant, self.project), self._saved.revision)
-            except ConditionFailed as error:
-                now = None if error.item is None else UserJob.from_item(error.item)
-                if now is None or not self._is_only_cancelled(now):
-                    raise LineLost from error
+                save(self._table, written.to_item(self.tenant, self.project), self._saved.revision)
+            except LeaseLost:
+                raise
+            except ItemChanged as error:
+                now = UserJob.from_item(error.item)
+                if not self._is_only_cancelled(now):
+                    raise LeaseLost(error.item) from error
                 job = replace(job, state=now.state, ended=now.ended)
                 self._saved = now
                 continue
             self.job = self._saved = written
             return
-        raise LineLost
+        raise LeaseLost
 
     def _is_only_cancelled(self, now: UserJob) -> bool:
         """Whether nothing else has happened to the job since it was saved."""
@@ -116,21 +112,21 @@ class LineWorker:
         entry = stored.next_at(now)
         if entry is None:
             return None
-        try:
-            line = self._save_line(tenant, stored, stored.held(uuid.uuid4().hex, clock.after(LEASE)))
-        except LineLost:
+        item = take(self._table, hint.partition, keys.LINE, hint.due, new_holder())
+        if item is None:
             return None
+        line = JobLine.from_item(item)
         held = self._held(tenant, entry)
         if held is None:  # it expired, or its project was removed
             return self._end_turn(tenant, line, entry, 0.0, None)
         try:
             wait = self._work(held, left)
-        except LineLost:
+        except LeaseLost:
             return Turn(held.issues)
         except Overloaded:
             return self._end_turn(tenant, line, entry, RETRY, held, refused=True)
         except Exception:
-            with suppress(Overloaded, LineLost):
+            with suppress(Overloaded, LeaseLost):
                 self._note_failure(held)
                 self._end_turn(tenant, line, entry, _BROKEN, held)
             raise
@@ -192,11 +188,10 @@ class LineWorker:
             due = clock.after(0.0 if over else wait)
             try:
                 after = self._save_line(tenant, line, line.after_turn(entry, due, over=over, refused=refused))
-            except LineLost:
-                now = self._stored_line(tenant)
-                if now is None or now.holder != line.holder:
-                    return Turn(issues)
-                line = now
+            except LeaseLost:
+                return Turn(issues)
+            except ItemChanged as error:
+                line = JobLine.from_item(error.item)
             else:
                 hints = (Hint(keys.job_line(tenant), after.due),) if after.open else ()
                 return Turn(issues, after.refusals, hints)
@@ -208,8 +203,5 @@ class LineWorker:
 
     def _save_line(self, tenant: str, before: JobLine, after: JobLine) -> JobLine:
         saved = replace(after, revision=before.revision + 1)
-        try:
-            checkpoint(self._table, saved.to_item(tenant), before.revision)
-        except ConditionFailed as error:
-            raise LineLost from error
+        save(self._table, saved.to_item(tenant), before.revision, before.holder)
         return saved

@@ -10,7 +10,6 @@ before that, the job finds out by itself.
 
 import math
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +23,8 @@ from gridview.derive.families import NUMBERS, TOKENS_SUFFIX
 from gridview.derive.images import Poison
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Write, delete, put, version_is
+from gridview.dynamodb.leases import LEASE, RETRY, ItemChanged, LeaseLost, lease_end, new_holder, take
+from gridview.dynamodb.leases import save as save_item
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -42,7 +43,6 @@ from gridview.schema.items import (
     to_item,
 )
 from gridview.schema.jobs import PARTS, Hint, Job, Turn, save, unchanged
-from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.schema.store import Catalogs, read_kept, require_deleted
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
@@ -73,10 +73,6 @@ _FAMILIES_AT_ONCE = 4
 
 _DEFINITIONS_AT_ONCE = 10
 """Definitions that are removed together, with their blocks."""
-
-
-class _Lost(Exception):
-    """The job has changed since it was read: definitions changed, or another worker took it when the lease ran out."""
 
 
 class Worked(NamedTuple):
@@ -170,16 +166,17 @@ class Worker:
         stored = _stored(self._table, partition, hint.part)
         if stored is None or stored.due != hint.due or stored.due > clock.now() or self._remaining() <= 0:
             return None
-        holder = uuid.uuid4().hex
-        job: Job | None = stored
+        holder = new_holder()
         already, self._hints = self._issues, []
         try:
-            job = self._save(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
+            job = self._take(hint, holder)
             while job is not None and left() > 0:
                 job = self._step(partition, job, left)
             if job is not None:
-                job = self._save(partition, job, replace(job, holder="", due=clock.now()))
-        except _Lost:
+                job = self._save(partition, job, job.released(clock.now()))
+        except (
+            ItemChanged
+        ):  # another has taken it, or its definitions changed; then it is due again at the end of the lease
             job = None
         except Overloaded:
             job = self._postpone(hint, holder, RETRY)
@@ -189,6 +186,10 @@ class Worker:
         if job is not None:
             self._hints.append(_hint(partition, job))
         return Turn(self._issues - already, 0 if job is None else job.refusals, tuple(self._hints))
+
+    def _take(self, hint: Hint, holder: str) -> Job | None:
+        item = take(self._table, hint.partition, keys.job(hint.part), hint.due, holder)
+        return None if item is None else Job.from_item(item)
 
     def _folder(self, partition: str) -> Folder:
         project = keys.parse_journal(partition)
@@ -211,16 +212,16 @@ class Worker:
                 self._slice(partition, job, slices)
                 return None
             return self._go_on(partition, job, job.last) if job.left else self._finish(partition, job, left)
-        except (_Lost, TransactionFailed) as error:
+        except (ItemChanged, TransactionFailed) as error:
             current = _stored(self._table, partition, job.part)
             if current is None or current.holder != job.holder:
-                raise _Lost from error
+                raise LeaseLost from error
             return current  # definitions changed; the lease still holds
         except Unreadable:
             if job.next == 1:
                 raise
             # A block of the family of issue numbers is unreadable; a pass repairs that family from its beginning on.
-            return self._save(partition, job, replace(job, next=1, due=clock.after(LEASE)))
+            return self._save(partition, job, replace(job, next=1, due=lease_end()))
 
     def _step_of_slice(self, partition: str, job: Job) -> Job | None:
         """One step of a slice. It has nothing to do if its job does not wait for it any more: the project was deleted, say."""
@@ -240,7 +241,7 @@ class Worker:
         """Cut the rest of a pass into slices, which are due at once. The job waits: if nobody wakes it, for the end of a lease."""
         now = clock.now()
         due = [replace(one, due=now, revision=1) for one in slices]
-        waiting = replace(job, next=job.next + job.left, slices=len(due), holder="", due=clock.after(LEASE))
+        waiting = replace(job.released(lease_end()), next=job.next + job.left, slices=len(due))
         created = [put(one.to_item(partition), ABSENT) for one in due]
         self._table.transact([save(partition, job, waiting), *created])
         self._hints += [_hint(partition, one) for one in due]
@@ -248,7 +249,7 @@ class Worker:
     def _wait_for_slices(self, partition: str, job: Job) -> Job | None:
         """Go on if no slice is left. Nothing else happens to a job before."""
         if _any_slice(self._table, partition):
-            self._save(partition, job, replace(job, holder="", due=clock.after(LEASE)))
+            self._save(partition, job, job.released(lease_end()))
             return None
         return self._save(partition, job, replace(job, slices=0))
 
@@ -257,12 +258,12 @@ class Worker:
         try:
             self._table.delete(partition, keys.job(job.part), unchanged(job))
         except ConditionFailed as error:
-            raise _Lost from error
+            raise LeaseLost from error
         if _any_slice(self._table, partition):
             return
         whole = _stored(self._table, partition)
         if whole is not None and whole.slices and whole.last is not None:
-            with suppress(_Lost):  # somebody else is at work on it, and sees that no slice is left
+            with suppress(ItemChanged):  # somebody else is at work on it, and sees that no slice is left
                 awake = self._save(partition, whole, replace(whole, due=clock.now()))
                 self._hints.append(_hint(partition, awake))
 
@@ -271,7 +272,7 @@ class Worker:
         began = time.monotonic()
         numbers = range(job.next, min(job.next + min(BATCH, job.rate or BATCH), last + 1))
         self._issues += self._pass_over(partition, numbers)
-        done = replace(job, next=numbers.stop, due=clock.after(LEASE), refusals=0)
+        done = replace(job, next=numbers.stop, due=lease_end(), refusals=0)
         after = self._save(partition, job, done)
         if job.rate:
             clock.sleep(max(0.0, len(numbers) / job.rate - (time.monotonic() - began)))
@@ -355,7 +356,7 @@ class Worker:
 
     def _wait_for_fold(self, partition: str, job: Job) -> None:
         """Go on later: somebody is writing what the pass, or an edit before its end, has put into the journal."""
-        waiting = self._save(partition, job, replace(job, holder="", due=clock.after(RETRY)))
+        waiting = self._save(partition, job, job.released(clock.after(RETRY)))
         self._hints.append(_hint(partition, waiting))
 
     def _finish_removal(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
@@ -410,14 +411,12 @@ class Worker:
 
     def _keep_lease(self, partition: str, job: Job) -> Job:
         """Renew the lease of a job whose end takes longer than a turn."""
-        return self._save(partition, job, replace(job, due=clock.after(LEASE), refusals=0))
+        return self._save(partition, job, replace(job, due=lease_end(), refusals=0))
 
     def _save(self, partition: str, before: Job, after: Job) -> Job:
+        """Save a job, and return it. ItemChanged if its definitions changed; LeaseLost."""
         saved = replace(after, revision=before.revision + 1)
-        try:
-            checkpoint(self._table, saved.to_item(partition), before.revision)
-        except ConditionFailed as error:
-            raise _Lost from error
+        save_item(self._table, saved.to_item(partition), before.revision, before.holder)
         return saved
 
     def _postpone(self, hint: Hint, holder: str, seconds: float) -> Job | None:
@@ -426,7 +425,7 @@ class Worker:
             job = _stored(self._table, hint.partition, hint.part)
             if job is not None and job.holder == holder:
                 return self._save(hint.partition, job, job.postponed(clock.after(seconds)))
-        except (Overloaded, _Lost):
+        except (Overloaded, ItemChanged):
             pass
         return None
 

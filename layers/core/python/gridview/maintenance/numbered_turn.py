@@ -15,11 +15,11 @@ from pyroaring import BitMap
 
 from gridview.commands.jobs import refusals_item
 from gridview.commands.write_rate import WriteRate
+from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import BATCH_GET, Table
 from gridview.encoding import keys
 from gridview.maintenance.bulk_place import Again, Begun, BulkPlace, Chunk, chunks_of
 from gridview.maintenance.job_line import HeldJob
-from gridview.schema.leases import RETRY
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock

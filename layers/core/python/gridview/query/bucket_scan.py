@@ -1,36 +1,26 @@
 """Rows of a page along the buckets of an order: further blocks, sort entries and documents, as far as the page takes them. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import issue_number
 from gridview.query import planner
 from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
-from gridview.query.buckets import Bucket, BucketOrder
+from gridview.query.buckets import BucketOrder
 from gridview.query.grid_request import MAX_LIMIT
+from gridview.query.order_walk import TooManyTies, Walked, early_ties, places_in, read_buckets, step
 from gridview.query.page import Row, Rows, add_rows, judged, page_paths, projection
 from gridview.query.plan import BucketScan, GridPage, Node, RestScan
-from gridview.query.sort_order import Place, Spot, bound_at, in_order, rows_before
+from gridview.query.sort_order import Place, Spot, bound_at
 from gridview.query.steps import Steps, ask, rounds_taken, tell
 from gridview.schema.catalog import Catalog
-from gridview.view.reads import Documents, Listed, ReadBlocks, ReadDocuments, ReadRange
+from gridview.view.reads import Documents, Listed, ReadDocuments, ReadRange
 
-
-class TooManyTies(NamedTuple):
-    """So many issues share what the first key compares, and only their documents put them in order."""
-
-    issues: int
-
-
-@dataclass(frozen=True, slots=True)
-class ScanProgress:
-    """How far a scan has come: what lies ahead, what is known of the buckets, and the documents at hand (None: it has gone)."""
-
-    ahead: Ahead
-    known: KnownBuckets
-    documents: Mapping[int, Item | None]
+_AtHand = Mapping[int, Item | None]
+"""Documents that have been read, by issue number; None: it has gone."""
 
 
 def page_rows(
@@ -38,7 +28,7 @@ def page_rows(
 ) -> Steps[Rows | TooManyTies]:
     """The rows of a page, one more if there is one, and what lies behind it."""
     reading = _Reading(scan, page, catalog)
-    done = yield from _add(reading, ScanProgress(ahead, known, {}), found, page.query.limit)
+    done = yield from _add(reading, Walked(known, ahead), found, page.query.limit)
     if isinstance(done, TooManyTies):
         return done
     found, known = done
@@ -105,10 +95,11 @@ class _Reading(NamedTuple):
 
 
 def _add(
-    reading: _Reading, at: ScanProgress, found: Rows, limit: int
+    reading: _Reading, at: Walked, found: Rows, limit: int
 ) -> Steps[tuple[Rows, KnownBuckets] | TooManyTies]:
     """Add rows up to one more than the limit, or to the end of the order."""
     page = reading.page
+    at_hand: _AtHand = {}
     while len(found.rows) <= limit and found.stopped_at is None:
         full = 0 < limit == len(found.rows)
         ahead = at.ahead
@@ -122,9 +113,9 @@ def _add(
         at, portions = gathered
         if not portions:
             break
-        places, documents = yield from _places(reading, at, portions, limit - len(found.rows))
-        at = replace(at, documents=documents)
-        found = yield from add_rows(page, reading.catalog, found, places, documents, limit)
+        order, room = at.known.order, limit - len(found.rows)
+        places, at_hand = yield from _places(reading, order, at_hand, portions, room)
+        found = yield from add_rows(page, reading.catalog, found, places, at_hand, limit)
     return found, at.known
 
 
@@ -136,7 +127,7 @@ def _before(reading: _Reading, known: KnownBuckets, found: Rows) -> Steps[Spot |
     ahead = planner.from_the_end(back.page, known.order)
     if known.order.by_number and known.matching is not None:
         ahead = ahead.opening_set(known.order, known.matching, backward=True)
-    done = yield from _add(back, ScanProgress(ahead, known, {}), Rows(), 0)
+    done = yield from _add(back, Walked(known, ahead), Rows(), 0)
     if isinstance(done, TooManyTies):
         return done
     last, _ = done
@@ -146,38 +137,22 @@ def _before(reading: _Reading, known: KnownBuckets, found: Rows) -> Steps[Spot |
 # Bucket by bucket
 
 
-def _gather(
-    reading: _Reading, at: ScanProgress, missing: int
-) -> Steps[tuple[ScanProgress, list[Portion]] | TooManyTies]:
+def _gather(reading: _Reading, at: Walked, missing: int) -> Steps[tuple[Walked, list[Portion]] | TooManyTies]:
     """The next portions, of as many rows as are missing if there are so many."""
     taken: list[Portion] = []
-    while missing > 0:
-        ahead = at.ahead
-        if not ahead.opened:
-            if not ahead.buckets or (taken and missing == 1 and reading.all and ahead.only_rest):
-                break
-            opened = yield from _open(reading, at, missing)
-            if isinstance(opened, TooManyTies):
-                return opened
-            at = opened
-            continue
-        opened_now = list(ahead.opened)
-        used = 0
-        while missing > 0 and used < len(opened_now):
-            portion = opened_now[used]
-            if portion.end is None and portion.group.told and len(portion.group.numbers) > planner.CANDIDATES:
-                return TooManyTies(len(portion.group.numbers))
-            if portion.end is not None and portion.rows > missing:
-                portion, opened_now[used] = portion.split(missing, from_behind=reading.page.backward)
-            else:
-                used += 1
-            taken.append(portion)
-            missing -= portion.rows
-        at = replace(at, ahead=replace(ahead, opened=tuple(opened_now[used:])))
+    while missing > 0 and not at.ahead.over:
+        if taken and missing == 1 and reading.all and at.ahead.only_rest:
+            break
+        walked = yield from step(at, missing, partial(_open, reading), backward=reading.page.backward)
+        if isinstance(walked, TooManyTies):
+            return walked
+        at, portions = walked
+        taken += portions
+        missing -= sum(portion.rows for portion in portions)
     return at, taken
 
 
-def _open(reading: _Reading, at: ScanProgress, missing: int) -> Steps[ScanProgress | TooManyTies]:
+def _open(reading: _Reading, at: Walked, missing: int) -> Steps[Walked | TooManyTies]:
     """Open the next buckets, as many as should have the missing rows; read what they take."""
     scan, backward = reading.scan, reading.page.backward
     known, ahead = at.known, at.ahead.passing_over(at.known.known_hits)
@@ -189,68 +164,57 @@ def _open(reading: _Reading, at: ScanProgress, missing: int) -> Steps[ScanProgre
         elif known.order.straight and planner.ROUNDS - (yield from rounds_taken()) > _ROUNDS_TO_THE_REST:
             # How many rows there are before those without a value is not known, and these take all blocks.
             reach = reach[:-1]
-    to_read = known.reading(reach)
-    planner.check_blocks(to_read.blocks)
-    if not reading.all and to_read.wants:
-        yield from ask(scan, ReadBlocks(to_read.wants))
-        known = to_read.known
+    if not reading.all:
+        known = yield from read_buckets(scan, known, reach)
         ahead = ahead.passing_over(known.known_hits)
         reach = planner.reach(known, ahead, missing)
-    ties = _ties(known, reach)
+    ties = early_ties(known, reach)
     if ties is not None:
         return ties
     rounds_left = planner.ROUNDS - (yield from rounds_taken())
     by_keys = [one for one in reach if planner.takes_entries(known, one, missing, rounds_left)]
-    to_read = known.reading(reach if reading.all else (), by_keys=by_keys)
-    planner.check_blocks(to_read.blocks)
-    yield from ask(scan, ReadBlocks(to_read.wants))
-    known = to_read.known
+    known = yield from read_buckets(scan, known, reach if reading.all else (), by_keys)
     # That none match is known from the sets; without a filter, sizes tell it, and these may be of two moments.
     groups = [
         (bucket, [] if not reading.all and known.hits(bucket) == 0 else known.tie_groups(bucket))
         for bucket in reach
     ]
-    return replace(at, ahead=ahead.opening(known.order, groups, backward=backward), known=known)
-
-
-def _ties(known: KnownBuckets, reach: Sequence[Bucket]) -> TooManyTies | None:
-    """Too many issues of one body that only documents can put in order, where that can be told early."""
-    if known.order.simple:
-        return None
-    for bucket in reach:
-        alone = not bucket.entries or len({entry.body for entry in bucket.entries} - {None}) == 1
-        if alone and all(entry.body is not None for entry in bucket.entries):
-            count = known.hits(bucket)
-            if count > planner.CANDIDATES:
-                return TooManyTies(count)
-    return None
+    return Walked(known, ahead.opening(known.order, groups, backward=backward))
 
 
 # What only documents tell
 
 
 def _places(
-    reading: _Reading, at: ScanProgress, portions: Sequence[Portion], room: int
-) -> Steps[tuple[list[Place], Mapping[int, Item | None]]]:
+    reading: _Reading, order: BucketOrder, at_hand: _AtHand, portions: Sequence[Portion], room: int
+) -> Steps[tuple[list[Place], _AtHand]]:
     """The places of the rows of portions, and the documents at hand. Documents are fetched where only they tell."""
     by_documents = [num for one in portions if one.end is None for num in one.group.numbers]
     to_order: Mapping[int, Item] = {}
-    at_hand = at.documents
     if by_documents:
-        to_order, at_hand = yield from _fetch_to_order(reading, at, portions, by_documents, room)
+        fetched = yield from _fetch_to_order(reading, order, at_hand, portions, by_documents, room)
+        to_order, at_hand = fetched
     places: list[Place] = []
     for portion in portions:
-        if portion.end is not None:
-            found = at.known.order.places(portion.group, portion.begin, portion.end)
-            places += found[::-1] if reading.page.backward else found
-        else:
-            places += _sorted(reading, at.known.order, portion, to_order)
+        belongs = partial(_belongs, reading, order, portion)
+        places += places_in(order, portion, to_order, backward=reading.page.backward, belongs=belongs)
     return places, at_hand
 
 
+def _belongs(reading: _Reading, order: BucketOrder, portion: Portion, document: Item) -> bool:
+    """Whether the issue whose document this is still matches, and may rightly stand in its portion."""
+    only = reading.page.query.filter
+    return (only is None or only.matches(document)) and portion.holds(order, document)
+
+
 def _fetch_to_order(
-    reading: _Reading, at: ScanProgress, portions: Sequence[Portion], numbers: Sequence[int], room: int
-) -> Steps[tuple[Mapping[int, Item], Mapping[int, Item | None]]]:
+    reading: _Reading,
+    order: BucketOrder,
+    at_hand: _AtHand,
+    portions: Sequence[Portion],
+    numbers: Sequence[int],
+    room: int,
+) -> Steps[tuple[Mapping[int, Item], _AtHand]]:
     """The documents of these issues; with those of the other rows that will be shown, if this is the last round."""
     page = reading.page
     rounds_left = planner.ROUNDS - (yield from rounds_taken())
@@ -260,8 +224,7 @@ def _fetch_to_order(
         for portion in portions:
             if portion.end is not None and room > 0:
                 shown, _ = portion.split(min(room, portion.rows), from_behind=page.backward)
-                places = at.known.order.places(shown.group, shown.begin, shown.end or 0)
-                wanted += [one.num for one in places]
+                wanted += [one.num for one in places_in(order, shown, {})]
             room -= portion.rows
     paths = (
         projection(judged(page.query.keys, page.query.filter))
@@ -269,25 +232,4 @@ def _fetch_to_order(
         else page_paths(reading.catalog, page.query)
     )
     read: Documents = yield from ask(reading.scan, ReadDocuments(wanted, paths))
-    at_hand = at.documents if narrow else {**at.documents, **dict.fromkeys(wanted), **read.found}
-    return read.found, at_hand
-
-
-def _sorted(
-    reading: _Reading, order: BucketOrder, portion: Portion, documents: Mapping[int, Item]
-) -> list[Place]:
-    """The places of those issues of a portion that still belong there, by their documents."""
-    page, only = reading.page, reading.page.query.filter
-    found = []
-    for num in portion.group.numbers:
-        document = documents.get(num)
-        if document is None or (only is not None and not only.matches(document)):
-            continue
-        if portion.holds(order, document):
-            body = portion.group.body if portion.group.told else order.keys[0].part(document)
-            found.append(Place((body, *(key.part(document) for key in order.keys[1:])), num))
-    places = in_order(order.keys, found)
-    at = 0 if portion.spot is None else rows_before(order.keys, places, portion.spot)
-    if page.backward:
-        return places[: at if portion.spot is not None else len(places)][::-1]
-    return places[at + portion.begin :]
+    return read.found, at_hand if narrow else {**at_hand, **dict.fromkeys(wanted), **read.found}

@@ -1,4 +1,4 @@
-"""A walk along ordered buckets, as values: what has been read of the buckets, and which rows lie ahead. Pure.
+"""The values of a walk along ordered buckets (`order_walk`): what has been read of the buckets, and which rows lie ahead. Pure.
 
     opened: portions of buckets that have been read | buckets | the issues without a value, a bucket without blocks
 
@@ -153,6 +153,11 @@ class Portion(NamedTuple):
             return self.end - self.begin
         return 0 if self.spot is not None else len(self.group.numbers) - self.begin
 
+    def is_whole(self, missing: int) -> bool:
+        """Whether it is its whole group, and no more rows than are missing."""
+        size = len(self.group.numbers)
+        return self.spot is None and self.begin == 0 and self.end in (None, size) and size <= missing
+
     def split(self, count: int, *, from_behind: bool) -> tuple["Portion", "Portion"]:
         """The next rows, so many, and the rest, where body and number tell the order."""
         begin, end = self.begin, self.end or 0
@@ -186,6 +191,11 @@ class Ahead:
     skip: int = 0
     spot: Spot | None = None
     opened: tuple[Portion, ...] = ()
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing lies ahead."""
+        return not self.opened and not self.buckets
 
     @property
     def rest_next(self) -> bool:

@@ -117,13 +117,15 @@ class BucketOrder:
 
     def places(self, group: TieGroup, begin: int, end: int) -> list[Place]:
         """The places of a group's rows from one on and up to another, where issues of one body stand in number order."""
-        numbers = group.numbers
+        return [self.place(group.body, num) for num in self.in_number_order(group.numbers, begin, end)]
+
+    def in_number_order(self, numbers: BitMap, begin: int, end: int) -> list[int]:
+        """Issues of one body from one row on and up to another, where they stand in number order: in that of the last key."""
+        size = len(numbers)
         if not self.keys[-1].descending:
-            chosen = list(numbers[begin:end])
-        else:
-            size = len(numbers)
-            chosen = list(numbers[max(size - end, 0) : max(size - begin, 0)])[::-1]
-        return [self.place(group.body, num) for num in chosen]
+            return list(numbers if begin == 0 and end >= size else numbers[begin:end])
+        chosen = numbers if begin == 0 and end >= size else numbers[max(size - end, 0) : max(size - begin, 0)]
+        return list(chosen)[::-1]
 
     def place(self, body: str | None, num: int) -> Place:
         """Where an issue of this body stands, as far as body and number tell."""

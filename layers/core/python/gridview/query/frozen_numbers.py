@@ -4,8 +4,8 @@ No document is read for what sets decide, so a million issues take about a thous
 the index answers all of it, with the writes that a caller's tokens name laid over.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pyroaring import BitMap
 
@@ -16,19 +16,18 @@ from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck
-from gridview.query.bucket_scan import TooManyTies
-from gridview.query.bucket_walk import KnownBuckets
-from gridview.query.buckets import Bucket, TieGroup
+from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
+from gridview.query.buckets import Bucket
 from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.order_walk import TooManyTies, Walked, places_in, read_buckets, step
 from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import DirectoryScan, FullScan, Node
 from gridview.query.predicates import Filter
-from gridview.query.sort_order import Keys, OrderKey, RowRange, in_order, place_of
+from gridview.query.sort_order import Keys, OrderKey, RowRange
 from gridview.query.steps import Steps, ask, ask_directories
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
-from gridview.support.concurrency import chunked
 from gridview.support.errors import RequestError
 from gridview.view.block_reads import Want
 from gridview.view.context import ReadContext
@@ -139,82 +138,60 @@ def _of_whole(
     return BitMap(place.num for place in places[rows.first : rows.last + 1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """The rows of a bucket that are in the range: from `begin` up to `end`, of `hits`."""
-
-    bucket: Bucket
-    begin: int
-    end: int
-    hits: int
-
-    @property
-    def whole(self) -> bool:
-        return self.begin == 0 and self.end == self.hits
-
-
 def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuckets) -> Steps[BitMap]:
     """Along the buckets of the order. Only in the first and the last one does it matter which issue stands where."""
     found = BitMap()
-    before, end = 0, rows.last + 1
-    for buckets in chunked(known.order.buckets, BUCKETS_AT_ONCE):
-        if before >= end:
+    at, missing = Walked(known, Ahead(known.order.buckets, rows.first)), rows.last + 1 - rows.first
+    while missing > 0 and not at.ahead.over:
+        walked = yield from step(at, missing, partial(_open, plan), ordered=False)
+        if isinstance(walked, TooManyTies):
+            refusal = planner.too_many_ties(catalog, rows.keys, walked.issues)
+            return (yield from _of_whole(plan, rows, at.known, at.known.matching, refusal))
+        at, portions = walked
+        whole: list[BitMap] = []
+        for portion in portions:
+            if portion.is_whole(missing):
+                whole.append(portion.group.numbers)
+            else:
+                found |= yield from _part(plan, rows, at.known, portion, missing)
+            missing -= portion.rows
+        found |= BitMap.union(BitMap(), *whole)
+    return found
+
+
+def _open(plan: NumbersRead, at: Walked, missing: int) -> Steps[Walked]:
+    """Open the next buckets, up to the last row. Which issue has which key is read of those that are partly in the range."""
+    known, count = at.known, BUCKETS_AT_ONCE
+    if known.matching is not None:
+        known = yield from read_buckets(plan, known, at.ahead.buckets[:count])
+    ahead = at.ahead.passing_over(known.known_hits)
+    if known.matching is not None:
+        count -= len(at.ahead.buckets) - len(ahead.buckets)
+    chosen: list[tuple[Bucket, int]] = []
+    whole: list[Bucket] = []
+    partly: list[Bucket] = []
+    begin = ahead.skip
+    for bucket in ahead.buckets[:count]:
+        if missing <= 0:
             break
-        if known.matching is not None:
-            known = yield from read_buckets(plan, known, buckets, ())
-        cuts = []
-        for bucket in buckets:
-            hits = known.hits(bucket)
-            cut = _Cut(bucket, max(rows.first - before, 0), min(end - before, hits), hits)
-            if cut.begin < cut.end:
-                cuts.append(cut)
-            before += hits
-        whole = [cut.bucket for cut in cuts if cut.whole]
-        known = yield from read_buckets(plan, known, whole, [cut.bucket for cut in cuts if not cut.whole])
-        for cut in cuts:
-            groups = known.tie_groups(cut.bucket)
-            if cut.whole:
-                found |= BitMap.union(BitMap(), *(group.numbers for group in groups))
-                continue
-            inside = yield from _inside(plan, rows, known, cut, groups)
-            if isinstance(inside, TooManyTies):
-                refusal = planner.too_many_ties(catalog, rows.keys, inside.issues)
-                return (yield from _of_whole(plan, rows, known, known.matching, refusal))
-            found |= inside
-    return found
+        hits = known.hits(bucket)
+        wanted = max(min(hits - begin, missing), 0)
+        chosen.append((bucket, wanted))
+        if wanted:
+            (whole if wanted == hits else partly).append(bucket)
+        missing -= wanted
+        begin = 0
+    known = yield from read_buckets(plan, known, whole, partly)
+    groups = [(bucket, known.tie_groups(bucket) if wanted else []) for bucket, wanted in chosen]
+    return Walked(known, ahead.opening(known.order, groups, backward=False))
 
 
-def read_buckets(
-    plan: Node, known: KnownBuckets, buckets: Sequence[Bucket], by_keys: Sequence[Bucket]
-) -> Steps[KnownBuckets]:
-    """What is known once these buckets have been read: of those of `by_keys` also which issue has which key."""
-    reading = known.reading(buckets, by_keys=by_keys)
-    planner.check_blocks(reading.blocks)
-    yield from ask(plan, ReadBlocks(reading.wants))
-    return reading.known
-
-
-def _inside(
-    plan: NumbersRead, rows: RowRange, known: KnownBuckets, cut: _Cut, groups: Sequence[TieGroup]
-) -> Steps[BitMap | TooManyTies]:
-    """The issues of a bucket of which only some rows are in the range."""
-    found = BitMap()
-    before = 0
-    for group in groups:
-        size = len(group.numbers)
-        begin, end = max(cut.begin - before, 0), min(cut.end - before, size)
-        before += size
-        if begin >= end:
-            continue
-        if begin == 0 and end == size:
-            found |= group.numbers
-        elif known.order.simple and group.told:
-            found |= BitMap(place.num for place in known.order.places(group, begin, end))
-        elif size > planner.CANDIDATES:
-            return TooManyTies(size)
-        else:
-            paths = projection(judged_fields(rows.keys, plan.only))
-            documents: Documents = yield from ask(plan, ReadDocuments(list(group.numbers), paths))
-            places = in_order(rows.keys, (place_of(rows.keys, one) for one in documents.found.values()))
-            found |= BitMap(place.num for place in places[begin:end])
-    return found
+def _part(
+    plan: NumbersRead, rows: RowRange, known: KnownBuckets, portion: Portion, missing: int
+) -> Steps[BitMap]:
+    """The issues of a tie group of which only some rows are in the range: those of a portion, as many as are missing."""
+    if portion.end is not None:
+        return BitMap(known.order.in_number_order(portion.group.numbers, portion.begin, portion.end))
+    paths = projection(judged_fields(rows.keys, plan.only))
+    documents: Documents = yield from ask(plan, ReadDocuments(list(portion.group.numbers), paths))
+    return BitMap(place.num for place in places_in(known.order, portion, documents.found)[:missing])

@@ -9,8 +9,9 @@ an order, and for as many issues of one key as a grid would read.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from pyroaring import BitMap
@@ -21,19 +22,19 @@ from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Selection
 from gridview.query.bitmap_scan import bitmap_scan
-from gridview.query.bucket_walk import KnownBuckets
-from gridview.query.buckets import TieGroup
-from gridview.query.frozen_numbers import BUCKETS_AT_ONCE, every_number, read_buckets
+from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
+from gridview.query.buckets import BucketOrder
+from gridview.query.frozen_numbers import BUCKETS_AT_ONCE, every_number
 from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.order_walk import ALL, TooManyTies, Walked, places_in, read_buckets, step
 from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import DirectoryScan, FullScan, Node
 from gridview.query.predicates import Filter
-from gridview.query.sort_order import Keys, in_order, place_of
+from gridview.query.sort_order import Keys
 from gridview.query.steps import Steps, ask, ask_directories
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
-from gridview.support.concurrency import chunked
 from gridview.view.context import ReadContext
 from gridview.view.reads import Documents, ReadDocuments
 
@@ -84,69 +85,75 @@ def read_rows(plan: RowsRead, catalog: Catalog) -> Steps[Numbers]:
         every = matching
         if every is None:
             every = yield from every_number(plan, snapshot)
-        return array("I", _by_number(plan.keys, every))
+        return array("I", known.order.in_number_order(every, 0, len(every)))
     return (yield from _along(plan, catalog, known))
 
 
 def _along(plan: RowsRead, catalog: Catalog, known: KnownBuckets) -> Steps[Numbers]:
     """Along the buckets of the order. An issue that is just being moved counts where it stands first."""
     found, seen = array("I"), BitMap()
-    for buckets in chunked(known.order.buckets, BUCKETS_AT_ONCE):
-        if known.matching is not None:
-            known = yield from read_buckets(plan, known, buckets, ())
-        # How many issues have no value is told by a difference, which moves that wait for a fold can make too small.
-        filled = [bucket for bucket in buckets if not bucket.entries or known.hits(bucket)]
-        known = yield from read_buckets(plan, known, filled, filled)
-        groups = [group for bucket in filled for group in known.tie_groups(bucket)]
-        most = max((len(one.numbers) for one in groups if not _is_told(known, one)), default=0)
-        if most > planner.CANDIDATES:
-            return (yield from _of_whole(plan, catalog, known, most))
-        for some in _portions(known, groups):
-            numbers = yield from _ordered(plan, known, some)
+    at = Walked(known, Ahead(known.order.buckets))
+    while not at.ahead.over:
+        walked = yield from step(at, ALL, partial(_open, plan))
+        if isinstance(walked, TooManyTies):
+            return (yield from _of_whole(plan, catalog, at.known, walked.issues))
+        at, portions = walked
+        for some in _at_once(portions):
+            numbers = yield from _ordered(plan, known.order, some)
             found.extend(num for num in numbers if num not in seen)
             seen.update(numbers)
     return found
 
 
-def _is_told(known: KnownBuckets, group: TieGroup) -> bool:
-    """Whether the order of a group's rows is known without documents."""
-    return len(group.numbers) == 1 or (known.order.simple and group.told)
+def _open(plan: RowsRead, at: Walked, _: int) -> Steps[Walked]:
+    """Open the next buckets: their sets, and which issue has which key."""
+    known, buckets = at.known, at.ahead.buckets[:BUCKETS_AT_ONCE]
+    if known.matching is not None:
+        known = yield from read_buckets(plan, known, buckets)
+    # How many issues have no value is told by a difference, which moves that wait for a fold can make too small.
+    filled = [bucket for bucket in buckets if not bucket.entries or known.hits(bucket)]
+    known = yield from read_buckets(plan, known, filled, filled)
+    groups = [
+        (bucket, known.tie_groups(bucket) if not bucket.entries or known.hits(bucket) else [])
+        for bucket in buckets
+    ]
+    return Walked(known, at.ahead.opening(known.order, groups, backward=False))
 
 
-def _portions(known: KnownBuckets, groups: Iterable[TieGroup]) -> Iterable[Sequence[TieGroup]]:
-    """The groups in order, some at a time: so many that the documents which tell their order fit in a round."""
-    some: list[TieGroup] = []
+def _takes_documents(portion: Portion) -> bool:
+    """Whether only documents tell the order of a portion's rows."""
+    return portion.end is None and len(portion.group.numbers) > 1
+
+
+def _at_once(portions: Iterable[Portion]) -> Iterator[Sequence[Portion]]:
+    """The portions in order, some at a time: so many that the documents which tell their order fit in a round."""
+    some: list[Portion] = []
     documents = 0
-    for group in groups:
-        size = 0 if _is_told(known, group) else len(group.numbers)
+    for portion in portions:
+        size = len(portion.group.numbers) if _takes_documents(portion) else 0
         if some and documents + size > _DOCUMENTS_AT_ONCE:
             yield some
             some, documents = [], 0
-        some.append(group)
+        some.append(portion)
         documents += size
     if some:
         yield some
 
 
-def _ordered(plan: RowsRead, known: KnownBuckets, groups: Sequence[TieGroup]) -> Steps[list[int]]:
-    """The numbers of these groups in order."""
-    untold = [num for group in groups if not _is_told(known, group) for num in group.numbers]
+def _ordered(plan: RowsRead, order: BucketOrder, portions: Sequence[Portion]) -> Steps[list[int]]:
+    """The numbers of the rows of these portions in order."""
+    untold = [num for one in portions if _takes_documents(one) for num in one.group.numbers]
     documents = Documents({})
     if untold:
         documents = yield from ask(plan, ReadDocuments(untold, projection(judged_fields(plan.keys, None))))
     found: list[int] = []
-    for group in groups:
-        if _is_told(known, group):
-            found += _by_number(plan.keys, group.numbers)
-            continue
-        held = (documents.found[num] for num in group.numbers if num in documents.found)
-        found += (place.num for place in in_order(plan.keys, (place_of(plan.keys, one) for one in held)))
+    for portion in portions:
+        numbers = portion.group.numbers
+        if _takes_documents(portion):
+            found += (place.num for place in places_in(order, portion, documents.found))
+        else:
+            found += order.in_number_order(numbers, 0, len(numbers))
     return found
-
-
-def _by_number(keys: Keys, numbers: BitMap) -> list[int]:
-    """The numbers in the direction of the last key, which is that of ties."""
-    return list(numbers)[::-1] if keys[-1].descending else list(numbers)
 
 
 def _of_whole(plan: RowsRead, catalog: Catalog, known: KnownBuckets, ties: int) -> Steps[Numbers]:

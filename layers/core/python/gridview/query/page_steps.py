@@ -14,11 +14,12 @@ from gridview.derive.families import NUMBERS
 from gridview.query import planner
 from gridview.query.bitmap_filter import Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck
-from gridview.query.bucket_scan import TooManyTies, page_rows, rest_scan
+from gridview.query.bucket_scan import page_rows, rest_scan
 from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.full_scan import full_scan, matching_places
 from gridview.query.grid_request import MAX_LIMIT
 from gridview.query.index_scan import index_scan, number_scan
+from gridview.query.order_walk import TooManyTies
 from gridview.query.page import Rows, add_rows, cut, judged, page_paths, projection
 from gridview.query.plan import (
     BucketScan,

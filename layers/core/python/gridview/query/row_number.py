@@ -8,6 +8,7 @@ documents, where several keys need them     4th at most
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pyroaring import BitMap
 
@@ -20,15 +21,15 @@ from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck
-from gridview.query.bucket_scan import TooManyTies
-from gridview.query.bucket_walk import KnownBuckets
+from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder, TieGroup
 from gridview.query.full_scan import full_scan, matching_places
 from gridview.query.grid_request import PositionQuery
+from gridview.query.order_walk import ALL, TooManyTies, Walked, early_ties, places_in, read_buckets, step
 from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
-from gridview.query.sort_order import Spot, in_order, place_of, rows_before
+from gridview.query.sort_order import Spot, place_of, rows_before
 from gridview.query.steps import Ask, Steps, ask, ask_directories, side_by_side, tell
 from gridview.schema.catalog import Catalog
 from gridview.view.context import ReadContext
@@ -109,16 +110,10 @@ def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:
     here, known = issue.here, issue.known
     scan = planner.count_buckets(known, here)
     yield from tell(issue.plan, chosen=scan)
-    known_ties = not known.order.simple and all(
-        entry.body is not None for bucket in here for entry in bucket.entries
-    )
-    ties = sum(known.hits(bucket) for bucket in here)
-    if known_ties and ties > planner.CANDIDATES:
-        return (yield from _whole(issue, scan, known, TooManyTies(ties)))
-    to_read = known.reading((), by_keys=here)
-    planner.check_blocks(to_read.blocks)
-    yield from ask(scan, ReadBlocks(to_read.wants))
-    inside = yield from _inside(issue, scan, to_read.known)
+    ties = early_ties(known, here)
+    if ties is not None:
+        return (yield from _whole(issue, scan, known, ties))
+    inside = yield from _inside(issue, scan, (yield from read_buckets(scan, known, (), here)))
     if isinstance(inside, TooManyTies):
         return (yield from _whole(issue, scan, known, inside))
     before = sum(bucket.size for bucket in known.order.buckets[: issue.at])
@@ -194,19 +189,37 @@ def _count_buckets(
 
 
 def _inside(issue: _Issue, scan: Node, known: KnownBuckets) -> Steps[int | TooManyTies]:
-    """Rows in the issue's own bucket before it. The sets and sort entries must have been read."""
+    """Rows in the issue's own bucket before it: those on the way back. The sets and sort entries must have been read."""
     order, counted = known.order, 0
-    for group in (group for bucket in issue.here for group in known.tie_groups(bucket)):
-        others = group._replace(numbers=group.numbers - issue.itself)
-        if order.simple or order.side(others, issue.spot):
-            counted += order.rows_before(others, issue.spot)
-        elif len(others.numbers) > planner.CANDIDATES:
-            return TooManyTies(len(others.numbers))
-        else:
-            documents: Documents = yield from ask(scan, _fields_of(issue, list(others.numbers)))
-            places = in_order(order.keys, (place_of(order.keys, one) for one in documents.found.values()))
-            counted += rows_before(order.keys, places, issue.spot)
+    walked = yield from step(
+        Walked(known, Ahead(issue.here, spot=issue.spot)),
+        ALL,
+        partial(_open, issue),
+        backward=True,
+        ordered=False,
+    )
+    if isinstance(walked, TooManyTies):
+        return walked
+    for portion in walked[1]:
+        counted += portion.rows
+        if portion.spot is not None:
+            documents: Documents = yield from ask(scan, _fields_of(issue, list(portion.group.numbers)))
+            counted += len(places_in(order, portion, documents.found, backward=True))
     return counted
+
+
+def _open(issue: _Issue, at: Walked, _: int) -> Steps[Walked]:
+    """Open the issue's own bucket, without the issue: it has been read."""
+    yield from ()  # no reads
+    known, here = at
+    groups = [
+        (
+            bucket,
+            [one._replace(numbers=one.numbers - issue.itself) for one in known.tie_groups(bucket)],
+        )
+        for bucket in here.buckets
+    ]
+    return Walked(known, here.opening(known.order, groups, backward=True))
 
 
 def _whole(issue: _Issue, scan: Node, known: KnownBuckets, ties: TooManyTies) -> Steps[int]:

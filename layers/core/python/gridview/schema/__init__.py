@@ -1,4 +1,4 @@
 """The data model: projects, attributes and issue documents, and the store that reads and writes definitions.
 
-I/O: document_store, epoch, leases, store.
+I/O: document_store, epoch, store.
 """

@@ -91,9 +91,13 @@ class Job:
         """This job after its pass, with nothing to do until `due`."""
         return Job(self.epoch, due, revision=self.revision, rests=True)
 
+    def released(self, due: str) -> Self:
+        """This job after its turn: no one holds it, and it is due at `due`."""
+        return replace(self, due=due, holder="")
+
     def postponed(self, due: str) -> Self:
         """This job after it could not go on: no one holds it until `due`."""
-        return replace(self, due=due, holder="", refusals=self.refusals + 1)
+        return replace(self.released(due), refusals=self.refusals + 1)
 
     @property
     def left(self) -> int:
@@ -133,7 +137,7 @@ class Job:
             "next_number": self.next,
             "last_number": self.last,
             "rate": self.rate,
-            "holder": self.holder,
+            keys.HOLDER: self.holder,
             "refusals": self.refusals,
             "revision": self.revision,
             "slices": self.slices,
@@ -150,7 +154,7 @@ class Job:
             next=item["next_number"],
             last=item["last_number"],
             rate=item["rate"],
-            holder=item["holder"],
+            holder=item[keys.HOLDER],
             refusals=item["refusals"],
             revision=item["revision"],
             slices=item["slices"],

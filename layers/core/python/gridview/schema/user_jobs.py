@@ -163,10 +163,6 @@ class JobLine:
         jobs = (*self.open, job)
         return replace(self, open=jobs, due=self.due if self.holder else _first_due(jobs))
 
-    def held(self, holder: str, until: str) -> Self:
-        """While a worker works on one of its jobs."""
-        return replace(self, holder=holder, due=until)
-
     def next_at(self, now: str) -> OpenJob | None:
         """The job whose turn it is at a stored instant; None if none is due."""
         return next((job for job in self.open if job.due <= now), None)
@@ -193,7 +189,7 @@ class JobLine:
             keys.SK: keys.LINE,
             **({keys.SORT: self.due} if self.open else {}),
             "open": [list(job) for job in self.open],
-            "holder": self.holder,
+            keys.HOLDER: self.holder,
             "refusals": self.refusals,
             "revision": self.revision,
         }
@@ -207,7 +203,7 @@ class JobLine:
                 for project, job, user, kind, due in item["open"]
             ),
             due=item.get(keys.SORT, ""),
-            holder=item["holder"],
+            holder=item[keys.HOLDER],
             refusals=item["refusals"],
             revision=item["revision"],
         )

@@ -1,0 +1,136 @@
+"""The walk along the buckets of an order: for the rows of a page, a row number, and the rows of jobs and exports. Pure.
+
+    open     the next buckets are read, and their tie groups are portions then. Each reader says which buckets, and what of them
+    take     portions of as many rows as are missing, in the direction of travel
+    order    the places of a portion's rows: by body and number, or else by their documents
+
+*The rule of ties.* Body and number order the issues of a tie group if there are no further keys. Otherwise their documents do. A
+walk that needs the documents of more than `CANDIDATES` issues of one body stops there (`TooManyTies`). It needs none where it wants
+all rows of a group and not their order, as jobs do. The first key's body is what the index says; the documents add only what
+further keys compare. So an issue is where the index has it, even if it has just been moved.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gridview.dynamodb.expressions import Item
+from gridview.query import planner
+from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
+from gridview.query.buckets import Bucket, BucketOrder
+from gridview.query.plan import Node
+from gridview.query.sort_order import Place, in_order, rows_before
+from gridview.query.steps import Steps, ask
+from gridview.view.reads import ReadBlocks
+
+ALL = sys.maxsize
+"""As many rows as there are."""
+
+
+class TooManyTies(NamedTuple):
+    """So many issues share what the first key compares, and only their documents put them in order."""
+
+    issues: int
+
+
+class Walked(NamedTuple):
+    """How far a walk has come: what is known of the buckets, and what lies ahead."""
+
+    known: KnownBuckets
+    ahead: Ahead
+
+
+Opener = Callable[[Walked, int], Steps[Walked | TooManyTies]]
+"""Opens the next buckets, of which so many rows are missing: after its reads their portions lie ahead, if they have any."""
+
+
+def step(
+    at: Walked, missing: int, open_next: Opener, *, backward: bool = False, ordered: bool = True
+) -> Steps[tuple[Walked, list[Portion]] | TooManyTies]:
+    """The next portions, of as many rows as are missing if those that are open have so many; buckets are opened if none is open.
+
+    `ordered`: whether the order of the rows is wanted, or only which they are.
+    """
+    if not at.ahead.opened:
+        opened = yield from open_next(at, missing)
+        if isinstance(opened, TooManyTies):
+            return opened
+        at = opened
+    return _taken(at, missing, backward=backward, ordered=ordered)
+
+
+def _taken(
+    at: Walked, missing: int, *, backward: bool, ordered: bool
+) -> tuple[Walked, list[Portion]] | TooManyTies:
+    opened, used = list(at.ahead.opened), 0
+    taken: list[Portion] = []
+    while missing > 0 and used < len(opened):
+        portion = opened[used]
+        size = len(portion.group.numbers)
+        by_documents = portion.end is None and (ordered or not portion.is_whole(missing))
+        if by_documents and portion.group.told and size > planner.CANDIDATES:
+            return TooManyTies(size)
+        if portion.end is not None and portion.rows > missing:
+            portion, opened[used] = portion.split(missing, from_behind=backward)
+        else:
+            used += 1
+        taken.append(portion)
+        missing -= portion.rows
+    return Walked(at.known, replace(at.ahead, opened=tuple(opened[used:]))), taken
+
+
+def early_ties(known: KnownBuckets, buckets: Sequence[Bucket]) -> TooManyTies | None:
+    """Too many issues of one body that only documents can put in order, where fences and counts show it."""
+    if known.order.simple:
+        return None
+    for bucket in buckets:
+        bodies = {entry.body for entry in bucket.entries}
+        if len(bodies) < 2 and None not in bodies:
+            count = known.hits(bucket)
+            if count > planner.CANDIDATES:
+                return TooManyTies(count)
+    return None
+
+
+def read_buckets(
+    node: Node, known: KnownBuckets, buckets: Sequence[Bucket], by_keys: Sequence[Bucket] = ()
+) -> Steps[KnownBuckets]:
+    """What is known once these buckets have been read: of those of `by_keys` also which issue has which key.
+
+    Half a read unit for 4 KB of each block that is not known yet. Unprocessable if the answer would take too many.
+    """
+    reading = known.reading(buckets, by_keys=by_keys)
+    planner.check_blocks(reading.blocks)
+    yield from ask(node, ReadBlocks(reading.wants))
+    return reading.known
+
+
+def places_in(
+    order: BucketOrder,
+    portion: Portion,
+    documents: Mapping[int, Item],
+    *,
+    backward: bool = False,
+    belongs: Callable[[Item], bool] | None = None,
+) -> list[Place]:
+    """The places of a portion's rows, in the direction of travel.
+
+    Where body and number do not tell their order, those that have a document here. `belongs` says of a document whether its issue
+    still counts.
+    """
+    if portion.end is not None:
+        places = order.places(portion.group, portion.begin, portion.end)
+        return places[::-1] if backward else places
+    found = []
+    for num in portion.group.numbers:
+        document = documents.get(num)
+        if document is None or (belongs is not None and not belongs(document)):
+            continue
+        body = portion.group.body if portion.group.told else order.keys[0].part(document)
+        found.append(Place((body, *(key.part(document) for key in order.keys[1:])), num))
+    places = in_order(order.keys, found)
+    at = None if portion.spot is None else rows_before(order.keys, places, portion.spot)
+    if backward:
+        return places[:at][::-1]
+    return places[(at or 0) + portion.begin :]
