@@ -1,7 +1,7 @@
 """Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort strings."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.chains import block_writer
 from gridview.chains.blocks import HEAD
+from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes, deleted_attributes, deleted_projects, issues, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
@@ -19,7 +20,7 @@ from gridview.derive.families import NUMBERS, derived_strings, has_entries, with
 from gridview.derive.images import Image, Poison
 from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.derive.sort_entries import sort_strings_of
-from gridview.derive.work import Subject
+from gridview.derive.work import Subject, Superseded
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
@@ -30,13 +31,14 @@ from gridview.journal.log import Log
 from gridview.maintenance import job_worker
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worked, Worker, due_jobs
+from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import HISTORY, Catalog
 from gridview.schema.generations import IndexState
 from gridview.schema.history import Change
 from gridview.schema.jobs import PARTS, Hint, Job, Turn
 from gridview.schema.store import Catalogs, DefinitionsMissing, current_catalog
 from gridview.schema.trash import is_trashed
-from gridview.support import aws, clock, concurrency
+from gridview.support import aws, backoff, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
 from tests.support.depth import one_of
@@ -141,7 +143,7 @@ def follow(table: Table) -> None:
                 continue
             order = ImageVersion(document["version"], removed=True)
             catalog = current_catalog(table, Catalogs(), tenant, project)
-            gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
+            gone = Image(pk, keys.IssueKey(tenant, project, num), order, {})
             bring(table, catalog, gone, Ledger.from_item(item))
 
 
@@ -405,6 +407,21 @@ def test_a_project_that_is_deleted_while_a_worker_ends_is_looked_after(
     time.seconds += 7 * 86_400
     finish(table, time)
     check(table, delete_project)
+
+
+def test_a_pass_does_not_count_an_issue_as_done_that_others_keep_changing(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def overtaken(_: Table, subjects: Sequence[Subject], *, touch: bool) -> dict[str, Exception]:
+        asked.append(len(subjects))
+        return {subject.image.key: Superseded() for subject in subjects if subject.image.issue.num == 2}
+
+    monkeypatch.setattr(maintainer, "derive", overtaken)
+    with pytest.raises(Overloaded):
+        pass_over(table, Catalogs(), Fences(), TENANT, PROJECT, [1, 2], no_poison)
+    assert asked == [2, *[1] * (backoff.ATTEMPTS - 1)]  # the other is not derived again
 
 
 def test_a_pass_over_a_project_that_is_deleted_meanwhile_ends(table: MemoryTable, time: Passing) -> None:

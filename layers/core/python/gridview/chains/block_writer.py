@@ -162,13 +162,7 @@ class BlockWriter:
         for attempt in range(backoff.ATTEMPTS):
             done = self._put(remaining)
             written |= done
-            # All keys of an issue in a family go together: a plain block does not tell an issue's keys apart.
-            again = {
-                (place.issue, place.family)
-                for place in remaining
-                if self._located[place.family, place.key] not in done
-            }
-            remaining = [place for place in remaining if (place.issue, place.family) in again]
+            remaining = [place for place in remaining if self._located[place.family, place.key] not in done]
             if not remaining or self._replay is None:
                 break
             backoff.pause(attempt)

@@ -25,8 +25,6 @@ class Image:
     issue: IssueKey
     order: ImageVersion
     document: Item
-    restored: bool
-    """Whether it was put where no item was, and is not the first version."""
 
     @property
     def project(self) -> tuple[str, str]:
@@ -43,7 +41,6 @@ class Image:
                 keys.parse_issue(key),
                 ImageVersion(int(document["version"]), removed=is_trashed(document)),
                 document,
-                False,
             )
         except NOT_AN_ISSUE as error:
             raise Underivable(f"{type(error).__name__}: {error}") from error

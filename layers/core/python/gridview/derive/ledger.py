@@ -215,7 +215,6 @@ def plan(
     target: Mapping[str, str],
     epoch: int,
     *,
-    restored: bool = False,
     tell: bool = False,
     now: int = 0,
 ) -> Plan | None:
@@ -225,8 +224,7 @@ def plan(
     that is indexed differs from the version just before. With `tell` there is, unless a newer image is known: the journal has not
     reported this image yet. After a longer step, or under a newer epoch, the ledger is written even so: an invocation believed
     dead may be about to derive something else from a version in between or by older definitions, and now finds the ledger
-    changed. The step to a `restored` issue is a longer one, because it includes the removal. An image older than an unfinished
-    ledger completes what that ledger intended.
+    changed. An image older than an unfinished ledger completes what that ledger intended.
     """
     known = not tell and epoch <= ledger.epoch
     if ledger.intent is None and (image < ledger.order or (image == ledger.order and known)):
@@ -240,9 +238,7 @@ def plan(
         for family in {**present, **target}
         if family in unfinished or present.get(family) != ((target[family],) if family in target else None)
     ]
-    one_step = (
-        not ledger.removed and not restored and image == ImageVersion(ledger.version + 1, removed=False)
-    )
+    one_step = not ledger.removed and image == ImageVersion(ledger.version + 1, removed=False)
     if not touched and one_step and known:
         return None
     before = ledger.left_by(now)

@@ -145,7 +145,7 @@ def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
         raise Superseded
     target = target_of(catalog, image)
     news = touch and catalog is not None and image.order.version > (ledger.told or 0)
-    found = plan(ledger, image.order, target, epoch, restored=image.restored, tell=news, now=now)
+    found = plan(ledger, image.order, target, epoch, tell=news, now=now)
     if found is None or not (touch or found.put or found.clear):
         return None
     return Work(catalog, image.key, ledger, found, tells=news and found.done.order == image.order)

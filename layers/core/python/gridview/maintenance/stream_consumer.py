@@ -130,7 +130,6 @@ def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
         issue=keys.parse_issue(key),
         order=order,
         document=document,
-        restored=event == "INSERT" and order.version > 1,
         first=stream["SequenceNumber"],
     )
 
