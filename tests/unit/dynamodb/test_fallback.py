@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 from aws_lambda_powertools import Logger
+from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.exceptions import ClientError, ConnectionClosedError
+from botocore.retries.standard import RetryQuotaChecker
 from moto import mock_aws
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
@@ -21,16 +23,16 @@ from moto.core.models import botocore_stubber
 from devtools.local.table import create_table_input
 from gridview.api.config import ConfigurationError, stack_transport
 from gridview.dynamodb import client as clients
-from gridview.dynamodb import expressions, signed_client
-from gridview.dynamodb.answers import Damaged, whole
+from gridview.dynamodb import expressions
+from gridview.dynamodb.answers import Damaged, retry_cost, whole
 from gridview.dynamodb.client import Transport
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, version_is
 from gridview.dynamodb.signed_client import SignedClient
 from gridview.dynamodb.table import Table
-from gridview.support import signed_requests
 from gridview.support.connections import Broken
 from gridview.support.errors import Overloaded
+from gridview.support.signature import signed_headers
 
 NAME = "gridview"
 ID = {"x-amzn-requestid": "4Q"}
@@ -206,6 +208,11 @@ def either(request: pytest.FixtureRequest) -> Iterator[World]:
         yield World(direct=request.param == "direct")
 
 
+def _bytes(request: AWSPreparedRequest) -> bytes:
+    body: Any = request.body
+    return bytes(body)
+
+
 def item(version: int, **more: Any) -> dict[str, Any]:
     return {"PK": "a", "SK": "b", "version": version, **more}
 
@@ -245,7 +252,7 @@ def test_every_write_is_done_once_whatever_the_endpoint_answers(either: World, f
 
 
 def test_every_write_is_done_once_whatever_the_endpoint_answers_in_whatever_order(either: World) -> None:
-    faults = [*DAMAGE.values(), *BUSY.values()]
+    faults = (html_after, cut, wrong_crc, failed_after, reset, reset_after)
     for version, bad in enumerate(itertools.product(faults, faults), start=1):
         either.connect()
         either.meets(*bad)
@@ -289,7 +296,7 @@ def test_a_damaged_answer_to_a_transaction_is_known_by_its_token(world: World) -
     # moto does not know tokens; DynamoDB takes the second for the first.
     with pytest.raises(TransactionFailed):
         world.table.transact([expressions.put(item(1), ABSENT)])
-    bodies = [json.loads(request.body or b"") for request in world.endpoint.requests]
+    bodies = [json.loads(_bytes(request)) for request in world.endpoint.requests]
     assert len({body["ClientRequestToken"] for body in bodies}) == 1
     assert world.endpoint.senders == ["direct", "botocore"]
 
@@ -361,16 +368,15 @@ def test_where_botocore_signs_otherwise_it_is_the_client(monkeypatch: pytest.Mon
     assert not reasons
 
     def differently(*given: Any) -> dict[str, str]:
-        return {**signed(*given), "Authorization": "another"}
+        return {**signed_headers(*given), "Authorization": "another"}
 
     def not_at_all(*_: Any) -> None:
         raise TypeError("botocore has changed")
 
-    signed = signed_requests.signed_headers
-    monkeypatch.setattr(signed_requests, "signed_headers", differently)
+    monkeypatch.setattr("gridview.support.signed_requests.signed_headers", differently)
     assert not isinstance(clients.connect("", Transport(True, reasons.append)), SignedClient)
-    monkeypatch.setattr(signed_requests, "signed_headers", signed)
-    monkeypatch.setattr(signed_requests.SigV4Auth, "add_auth", not_at_all)
+    monkeypatch.setattr("gridview.support.signed_requests.signed_headers", signed_headers)
+    monkeypatch.setattr(SigV4Auth, "add_auth", not_at_all)
     assert not isinstance(clients.connect("", Transport(True, reasons.append)), SignedClient)
     assert reasons == ["botocore signs otherwise"] * 2
 
@@ -409,12 +415,11 @@ def test_what_succeeds_gives_back_what_its_attempts_took(world: World) -> None:
 
 
 def test_the_cost_of_an_attempt_is_botocores() -> None:
-    from botocore.retries.standard import RetryQuotaChecker
-
-    assert signed_client.retry_cost(500, "") == RetryQuotaChecker._RETRY_COST
-    assert signed_client.retry_cost(0, "") == RetryQuotaChecker._RETRY_COST
-    assert signed_client.retry_cost(429, "") == RetryQuotaChecker._THROTTLING_RETRY_COST
-    assert signed_client.retry_cost(400, "ThrottlingException") == RetryQuotaChecker._THROTTLING_RETRY_COST
+    theirs: Any = RetryQuotaChecker
+    failures = [retry_cost(status, "") for status in (0, 500)]
+    assert failures == [theirs._RETRY_COST] * 2
+    throttles = [retry_cost(429, ""), retry_cost(400, "ThrottlingException")]
+    assert throttles == [theirs._THROTTLING_RETRY_COST] * 2
 
 
 # The clock

@@ -94,8 +94,8 @@ class SignedClient:
             if operation == "TransactWriteItems":
                 # By it DynamoDB knows a transaction whose answer was lost: the next attempt succeeds as the first did.
                 request.setdefault("ClientRequestToken", str(uuid4()))
-            if self._given_up:
-                return self._by_botocore(name, request, self._given_up)
+            if reason := self._given_up:
+                return self._by_botocore(name, request, reason)
             try:
                 return self.answer(operation, orjson.dumps(request, default=_text_of))
             except Damaged as error:
