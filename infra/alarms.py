@@ -408,7 +408,16 @@ def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
 
 
 def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
-    rules = {}
+    rules = {
+        "TransportFallback": _Rule(
+            metric=_metric(
+                "gridview", "TransportFallback", {"service": "table", "stack": settings.stack_name}
+            ),
+            threshold=1,
+            means="DynamoDB and the direct client misunderstood each other, so botocore carried out calls. No write is lost.",
+            do="Read `reason` in the functions' log groups. If it lasts, deploy with `-c transport=botocore`.",
+        )
+    }
     on_table = {"TableName": table.name}
     on_index = {**on_table, "GlobalSecondaryIndexName": keys.GSI1}
     for name, place, dimensions in (("Table", "the table", on_table), (keys.GSI1, keys.GSI1, on_index)):

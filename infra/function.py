@@ -57,6 +57,7 @@ class GridFunction(Construct):
                 "POWERTOOLS_LOG_LEVEL": "INFO",
                 "STACK_NAME": settings.stack_name,
                 "TABLE_NAME": parts.table.name,
+                "TRANSPORT": settings.transport,
                 **{name: value for name, value in spec.environment(parts).items() if value is not None},
                 **({"SESSION_ROLE_ARN": self.session.role_arn} if self.session else {}),
             },

@@ -12,6 +12,7 @@ from infra.functions import FUNCTIONS
 
 Architecture = Literal["arm64", "x86_64"]
 Stage = Literal["prod", "staging", "dev"]
+Transport = Literal["direct", "botocore"]
 
 _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
@@ -193,6 +194,12 @@ class Settings:
     fold_seconds: int = field(
         default=Pace().seconds,
         metadata=_told("seconds after which fewer changes are folded too; longer is cheaper, up to 900"),
+    )
+    transport: Transport = field(
+        default="direct",
+        metadata=_told(
+            "`botocore`: the functions call DynamoDB by botocore alone, which takes five times as much CPU time a call"
+        ),
     )
     isolate_sessions: bool = field(
         default=False,
@@ -403,6 +410,10 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "forms": (lambda our: forms.OLDEST <= our.forms <= forms.NEWEST, f"{forms.OLDEST} to {forms.NEWEST}"),
     "fold-weight": (lambda our: 1 <= our.fold_weight <= HEAVIEST, f"1 to {HEAVIEST:,}"),
     "fold-seconds": (lambda our: 1 <= our.fold_seconds <= LONGEST, f"1 to {LONGEST}"),
+    "transport": (
+        lambda our: our.transport in get_args(Transport),
+        f"one of {', '.join(get_args(Transport))}",
+    ),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
     # Lambda takes no lower maximum.
     "workers": (lambda our: 2 <= our.workers <= 1000, "2 to 1000"),

@@ -16,6 +16,7 @@ from gridview.api.config import (
     required,
     session_role,
     stack_metrics,
+    stack_transport,
     use_forms,
     webhooks_to_localhost,
     writes_per_second,
@@ -61,7 +62,7 @@ Result = TypeVar("Result")
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"), session_role=session_role())
+table = Table(required("TABLE_NAME"), session_role=session_role(), transport=stack_transport(logger))
 catalogs = Catalogs()
 cursor_source = CursorSource()
 settling = float(required("SETTLE_SECONDS"))

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import CursorSource, required, stack_metrics, webhooks_to_localhost
+from gridview.api.config import CursorSource, required, stack_metrics, stack_transport, webhooks_to_localhost
 from gridview.dynamodb.table import Table
 from gridview.live.deliveries import Delivered, DeliveryMeans, take_turn
 from gridview.live.outbox_store import due_outboxes
@@ -32,7 +32,7 @@ _SLOW = 1
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"))
+table = Table(required("TABLE_NAME"), transport=stack_transport(logger))
 table.connect()
 catalogs = Catalogs()
 cursor_source = CursorSource()

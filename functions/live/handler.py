@@ -6,7 +6,14 @@ A function of its own, so that no query waits for it. How many requests wait is 
 
 from aws_lambda_powertools import Logger
 
-from gridview.api.config import CursorSource, polls_per_tenant, required, session_role, stack_metrics
+from gridview.api.config import (
+    CursorSource,
+    polls_per_tenant,
+    required,
+    session_role,
+    stack_metrics,
+    stack_transport,
+)
 from gridview.api.http import Endpoint, Request, Response, ok
 from gridview.api.http import handler as http_handler
 from gridview.commands import reads
@@ -31,7 +38,7 @@ _MARGIN = 4.0
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"), session_role=session_role())
+table = Table(required("TABLE_NAME"), session_role=session_role(), transport=stack_transport(logger))
 catalogs = Catalogs()
 cursor_source = CursorSource()
 socket_url = required("SOCKET_URL")

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms
+from gridview.api.config import required, stack_metrics, stack_transport, use_fold_pace, use_forms
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.live.delivery_hints import DeliveryHints
@@ -22,7 +22,7 @@ use_forms()
 use_fold_pace()
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"))
+table = Table(required("TABLE_NAME"), transport=stack_transport(logger))
 table.connect()
 catalogs = Catalogs()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))

@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from gridview.api import snapshots, tokens
-from gridview.api.config import CursorSource, required, session_role, stack_metrics
+from gridview.api.config import CursorSource, required, session_role, stack_metrics, stack_transport
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.commands import jobs, reads, users
@@ -36,7 +36,7 @@ from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"), session_role=session_role())
+table = Table(required("TABLE_NAME"), session_role=session_role(), transport=stack_transport(logger))
 cache = BlockCache()
 catalogs = Catalogs(beside=lambda own, tenant, project: learn(Log(own, tenant, project), cache))
 cursor_source = CursorSource()

@@ -11,7 +11,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import CursorSource, required, session_role, stack_metrics
+from gridview.api.config import CursorSource, required, session_role, stack_metrics, stack_transport
 from gridview.dynamodb.table import Table
 from gridview.live.known_owners import KnownOwners
 from gridview.live.socket_calls import SocketCalls
@@ -28,8 +28,9 @@ _MARGIN = 4.0
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"), session_role=session_role())
-owners = Table(required("TABLE_NAME"))
+transport = stack_transport(logger)
+table = Table(required("TABLE_NAME"), session_role=session_role(), transport=transport)
+owners = Table(required("TABLE_NAME"), transport=transport)
 catalogs = Catalogs()
 cursor_source = CursorSource()
 wire: SocketWire = ApiGatewayWire()

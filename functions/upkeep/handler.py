@@ -8,7 +8,14 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms, writes_per_second
+from gridview.api.config import (
+    required,
+    stack_metrics,
+    stack_transport,
+    use_fold_pace,
+    use_forms,
+    writes_per_second,
+)
 from gridview.chains.fence_cache import Fences
 from gridview.commands.write_rate import WriteRate
 from gridview.derive.images import Poison
@@ -30,7 +37,7 @@ use_forms()
 use_fold_pace()
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"))
+table = Table(required("TABLE_NAME"), transport=stack_transport(logger))
 table.connect()
 catalogs = Catalogs()
 fences = Fences()

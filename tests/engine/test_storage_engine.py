@@ -1,4 +1,6 @@
-"""The conformance suite of the storage module over DynamoDB Local: what the table in memory is held to, call by call."""
+"""The conformance suite of the storage module over DynamoDB Local: what the table in memory is held to, call by call,
+by both transports.
+"""
 
 import inspect
 import secrets
@@ -11,6 +13,7 @@ from devtools.local import engine as engines
 from devtools.local.engine import Engine
 from devtools.local.table import create_table_input
 from gridview.dynamodb.metering import Meter
+from gridview.dynamodb.signed_client import refuse_damaged
 from gridview.dynamodb.table import Table
 from tests.unit.dynamodb import test_scan, test_table
 
@@ -25,11 +28,14 @@ CONFORMANCE: dict[str, Callable[..., Any]] = {
 globals().update(CONFORMANCE)
 
 
-@pytest.fixture
-def table(engine: Engine) -> Iterator[Table]:
+@pytest.fixture(params=["direct", "botocore"])
+def table(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Table]:
     """An empty table, without a stream: a second one slows the engine down."""
     name = f"conformance-{secrets.token_hex(8)}"
-    client = engines.signed(engine.client())
+    client = engine.client()
+    refuse_damaged(client)
+    if request.param == "direct":
+        client = engines.signed(client)
     asked = create_table_input(name)
     del asked["StreamSpecification"]
     client.create_table(**asked)

@@ -44,6 +44,7 @@ def chosen_template() -> dict[str, Any]:
         forms=1,
         fold_weight=100,
         fold_seconds=60,
+        transport="botocore",
         hot_keys=True,
         customer_key=True,
         backup=True,

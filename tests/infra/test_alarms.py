@@ -54,6 +54,10 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
         ("AWS/SQS", "ApproximateAgeOfOldestMessage", {"QueueName": "queue"}),
         *("Maximum", 300, 60, 5, "notBreaching"),
     ),
+    "TransportFallback": (
+        ("gridview", "TransportFallback", {"service": "table", "stack": "Gridview"}),
+        *("Sum", 1, 300, 1, "notBreaching"),
+    ),
     "ServerErrors": (("AWS/ApiGateway", "5xx", API), "Sum", 10, 300, 1, "notBreaching"),
     **{
         f"{name}Slow": (

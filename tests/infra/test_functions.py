@@ -138,6 +138,7 @@ def test_environment(template: dict[str, Any]) -> None:
         variables = function["Environment"]["Variables"]
         assert set(variables) == extra[name] | {
             "TABLE_NAME",
+            "TRANSPORT",
             "POWERTOOLS_SERVICE_NAME",
             "POWERTOOLS_METRICS_NAMESPACE",
             "POWERTOOLS_LOG_LEVEL",
@@ -146,6 +147,12 @@ def test_environment(template: dict[str, Any]) -> None:
         assert variables["POWERTOOLS_SERVICE_NAME"] == name
         assert variables["POWERTOOLS_METRICS_NAMESPACE"] == "gridview"
         assert variables["STACK_NAME"] == "Gridview"
+        assert variables["TRANSPORT"] == "direct"
+
+
+def test_every_function_is_told_the_transport_that_was_chosen(chosen_template: dict[str, Any]) -> None:
+    functions = resources(chosen_template, "AWS::Lambda::Function").values()
+    assert {function["Environment"]["Variables"]["TRANSPORT"] for function in functions} == {"botocore"}
 
 
 def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_form(

@@ -9,19 +9,22 @@ from devtools.local.table import create_table_input
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.dynamodb import client
 from gridview.dynamodb.expressions import Condition, Key
+from gridview.dynamodb.signed_client import SignedClient
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 
 NAME = "gridview"
 
 
-@pytest.fixture(params=["moto", "memory"])
+@pytest.fixture(params=["direct", "botocore", "memory"])
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     if request.param == "memory":
         yield MemoryTable()
         return
     with mock_aws():
-        made = Table(NAME, client.connect())
+        direct = request.param == "direct"
+        made = Table(NAME, transport=client.Transport(direct))
+        assert isinstance(made._client, SignedClient) == direct
         made._client.create_table(**create_table_input(NAME))
         yield made.metered()
 

@@ -80,7 +80,7 @@ class Engine:
         assert f"Credential={self.tokens[-1].split()[0]}/" in _text(request.headers["Authorization"])
         if self.meeting is not None:
             self.meeting.wait()
-        return AWSResponse(request.url, 200, {}, Body())  # type: ignore[arg-type]
+        return AWSResponse(request.url, 200, {"x-amzn-requestid": "4Q"}, Body())  # type: ignore[arg-type]
 
 
 def _text(header: str | bytes) -> str:

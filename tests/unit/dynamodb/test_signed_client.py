@@ -123,7 +123,9 @@ BUSY = [
     refused("ThrottlingException"),
     (500, {"__type": PREFIX + "InternalServerError", "message": "oh"}),
     (503, b"<html>"),
-    (200, b'{"cut'),
+    (408, b""),
+    (429, b""),
+    (429, {"message": "slow down"}),
 ]
 
 
@@ -153,7 +155,7 @@ def test_a_connection_that_breaks_is_made_again(monkeypatch: pytest.MonkeyPatch,
         tried.append(body)
         if len(tried) < 3:
             raise connections.Broken("cut")
-        return connections.HttpAnswer(200, {}, b'{"Item":{}}')
+        return connections.HttpAnswer(200, {"x-amzn-requestid": "4Q"}, b'{"Item":{}}')
 
     monkeypatch.setattr(connections.Connections, "send", send)
     client: Any = clients.connect()

@@ -1,6 +1,7 @@
 """What the core may rely on of its table: the real one over moto and the one in memory alike. And DynamoDB's bad days.
 
-The tests that take a table are the conformance suite: `tests/engine/test_storage_engine.py` runs them over DynamoDB Local too.
+The tests that take a table are the conformance suite: over moto by both transports, and `tests/engine/test_storage_engine.py`
+runs them over DynamoDB Local too.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from gridview.chains.blocks import Block, BlockChange
 from gridview.dynamodb import client, expressions
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Span, version_is
+from gridview.dynamodb.signed_client import SignedClient
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.support.errors import Overloaded
@@ -27,13 +29,15 @@ NAME = "gridview"
 Item = dict[str, Any]
 
 
-@pytest.fixture(params=["moto", "memory"])
+@pytest.fixture(params=["direct", "botocore", "memory"])
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     if request.param == "memory":
         yield MemoryTable()
         return
     with mock_aws():
-        made = Table(NAME, client.connect())
+        direct = request.param == "direct"
+        made = Table(NAME, transport=client.Transport(direct))
+        assert isinstance(made._client, SignedClient) == direct
         made._client.create_table(**create_table_input(NAME))
         yield made.metered()
 

@@ -5,8 +5,10 @@ import os
 import time
 from contextlib import suppress
 
-from aws_lambda_powertools import Metrics
+from aws_lambda_powertools import Logger, Metrics, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
 
+from gridview.dynamodb.client import Transport
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.seals import Seals
@@ -36,8 +38,36 @@ def session_role() -> str:
 def stack_metrics() -> Metrics:
     """The function's metrics. Each carries the stack's name (STACK_NAME): stages share the metrics of their account."""
     metrics = Metrics()
-    metrics.set_default_dimensions(stack=os.environ.get("STACK_NAME", "local"))
+    metrics.set_default_dimensions(stack=_stack())
     return metrics
+
+
+def stack_transport(logger: Logger) -> Transport:
+    """How calls reach the table (TRANSPORT): `direct`, the default, or `botocore`.
+
+    Each call that botocore carries out in the direct client's place counts as a `TransportFallback` of the stack; the first
+    of each reason is logged.
+    """
+    text = os.environ.get("TRANSPORT", "direct")
+    if text not in ("direct", "botocore"):
+        raise ConfigurationError("The environment variable TRANSPORT must be direct or botocore.")
+    dimensions = {"service": "table", "stack": _stack()}
+    logged = set[str]()
+
+    def count(reason: str) -> None:
+        # Calls side by side fall back at the same time. The function's own metrics are not made for threads.
+        with single_metric(
+            name="TransportFallback", unit=MetricUnit.Count, value=1, default_dimensions=dimensions
+        ):
+            if reason not in logged:
+                logged.add(reason)
+                logger.warning("botocore carries out calls of the direct client", extra={"reason": reason})
+
+    return Transport(text == "direct", count)
+
+
+def _stack() -> str:
+    return os.environ.get("STACK_NAME", "local")
 
 
 def writes_per_second() -> int:

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from botocore.config import Config
 
 from gridview.dynamodb.sessions import SessionCredentials
-from gridview.dynamodb.signed_client import SignedClient
+from gridview.dynamodb.signed_client import OnFallback, SignedClient, refuse_damaged, unreported
 from gridview.support import aws
 from gridview.support.concurrency import in_context
 from gridview.support.connections import is_direct
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 CONCURRENCY = 16
+
+
+class Transport(NamedTuple):
+    """How calls reach the table: by the direct client, or (`direct` is false) by botocore's.
+
+    `on_fallback` is called with the reason for each call that botocore carries out in the direct client's place.
+    """
+
+    direct: bool = True
+    on_fallback: OnFallback = unreported
 
 
 class _Pool:
@@ -37,14 +47,21 @@ class _Pool:
 POOL = _Pool()
 
 
-def connect(role: str = "") -> "DynamoDBClient":
+def connect(role: str = "", transport: Transport | None = None) -> "DynamoDBClient":
     """A client of the region of the environment, with short time-outs and retries of its own.
 
     Its credentials are those of the environment, or with the ARN of a session `role` those of the tenant of each call (`sessions`).
-    Where a proxy stands before DynamoDB it is botocore's, which finds the way through.
+    Where a proxy stands before DynamoDB it is botocore's, which finds the way through; so it is where botocore signs otherwise.
     """
+    wanted = transport or Transport()
     credentials = SessionCredentials(role) if role else aws.credentials()
     config = aws.PATIENT.merge(Config(max_pool_connections=64))
     client: Any = aws.client("dynamodb", config, credentials)
-    signed: Any = SignedClient(client, credentials)
-    return signed if is_direct(client.meta.endpoint_url) else client  # type: ignore[no-any-return]
+    refuse_damaged(client)
+    if not wanted.direct or not is_direct(client.meta.endpoint_url):
+        return client  # type: ignore[no-any-return]
+    signed: Any = SignedClient(client, credentials, wanted.on_fallback)
+    if signed.signs_as_botocore:
+        return signed  # type: ignore[no-any-return]
+    wanted.on_fallback("botocore signs otherwise")
+    return client  # type: ignore[no-any-return]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
-from gridview.dynamodb.client import POOL, connect
+from gridview.dynamodb.answers import is_busy
+from gridview.dynamodb.client import POOL, Transport, connect
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
 from gridview.dynamodb.expressions import (
     PRESENT,
@@ -31,6 +32,7 @@ from gridview.dynamodb.expressions import (
 from gridview.dynamodb.metering import Call, Meter, capacity_in, items_in
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
+from gridview.support import aws
 from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded
 
@@ -101,13 +103,18 @@ class Table:
         meter: Meter | None = None,
         *,
         session_role: str = "",
+        transport: Transport | None = None,
     ) -> None:
-        """`session_role`: the ARN of the role to assume for the tenant of each call (`sessions`). Empty: none is."""
+        """`session_role`: the ARN of the role to assume for the tenant of each call (`sessions`). Empty: none is.
+
+        `transport`: how calls reach the table; by default by the direct client.
+        """
         self.name = name
         # A container keeps its table for hours: without a meter that somebody reads, no call is remembered.
         self.meter = meter or Meter(recording=False)
         self._made = client
         self._session_role = session_role
+        self._transport = transport
 
     @property
     def services(self) -> tuple[str, ...]:
@@ -116,7 +123,7 @@ class Table:
 
     def connect(self) -> None:
         """Make a new client, with new connections and no sessions yet; without this, the first call makes one."""
-        self._made = connect(self._session_role)
+        self._made = connect(self._session_role, self._transport)
 
     @property
     def _client(self) -> "DynamoDBClient":
@@ -503,8 +510,8 @@ class Table:
         try:
             answer = getattr(self._client, operation)(ReturnConsumedCapacity="TOTAL", **request)
         except ClientError as error:
-            code = error.response["Error"]["Code"]
-            if code in _TRANSIENT:
+            code, status = aws.refusal(error)
+            if code in _TRANSIENT or is_busy(status):
                 raise Overloaded("The table is busy; try again.") from error
             if code == "ValidationException" and "Item size" in error.response["Error"].get("Message", ""):
                 raise ItemTooLarge("The item would be larger than 400 KB.") from error

@@ -11,7 +11,12 @@ from botocore.loaders import create_loader
 FAILURES = (ClientError, BotoCoreError)
 """What a call of AWS raises."""
 
-PATIENT = Config(connect_timeout=1, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 5})
+PATIENT = Config(
+    connect_timeout=1,
+    read_timeout=10,
+    retries={"mode": "standard", "total_max_attempts": 5},
+    user_agent_extra="gridview",
+)
 """Short time-outs, and retries of what may succeed when it is tried again."""
 
 FOR_FILES = PATIENT.merge(

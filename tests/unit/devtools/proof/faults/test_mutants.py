@@ -23,7 +23,6 @@ HOLDS_NO_RULE = {
     "gridview.commands.context": "plain values",
     "gridview.commands.requests": "the models of bodies",
     "gridview.derive.issue_changes": "plain values",
-    "gridview.dynamodb.client": "the connection and its settings",
     "gridview.dynamodb.errors": "names of errors",
     "gridview.view.block_reads": "plain values",
     "gridview.maintenance.dead_letters": "one call of a queue",
