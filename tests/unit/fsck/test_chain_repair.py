@@ -145,6 +145,13 @@ def test_fences_and_links_are_brought_together(chain: tuple[Block, ...], right: 
     assert table.items == again
 
 
+def test_a_last_block_without_an_upper_fence_links_to_none() -> None:
+    table = stored(ONE, TWO, THREE)
+    table.put({**table.items[place("three")], "next": HEAD})
+    straightened(table, quietly)
+    assert rows(table) == WHOLE
+
+
 @pytest.mark.parametrize(
     "spoilt", [{"set": b"\x07"}, {"set": "text"}, {"write_id": None}], ids=["set", "text", "write id"]
 )
@@ -216,6 +223,22 @@ def test_a_lost_race_begins_anew_with_what_the_other_has_written() -> None:
     straightened(table, around)
     assert writes == ["transact", "transact"]
     assert rows(table) == [*GAP[:2], ("three", M, None, None, [3, 4])]
+
+
+def test_a_block_that_is_merged_away_meanwhile_is_not_put_back() -> None:
+    table = stored(replace(ONE, next="three"), TWO, THREE)
+    writes: list[str] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and not writes:
+            table.delete(*place("two"))
+        if attempted.writes:
+            writes.append(attempted.operation)
+        return perform()
+
+    straightened(table, around)
+    assert writes == ["transact", "transact"]
+    assert rows(table) == GAP
 
 
 def test_whoever_always_loses_gives_up_and_has_written_nothing() -> None:

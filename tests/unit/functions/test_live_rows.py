@@ -281,6 +281,20 @@ def test_what_is_not_remembered_yet_is_waited_for(
     assert told == [{"kind": "reset"}]
 
 
+def test_an_issue_of_which_an_older_version_was_put_back_is_a_reset(
+    account: Cloud, api: Client, live: str, stream: Stream
+) -> None:
+    num = create(api, "one", kind="a")
+    stream.deliver()
+    rows = Rows(api, {"filter": {"field": "kind", "op": "eq", "value": "a"}})
+    older = account.table.get(keys.issue("0807", "plain", num), keys.project("0807", "plain"))
+    assert older is not None
+    patch(api, num, name="two")
+    stream.deliver()
+    account.table.put(older)
+    assert asked(api, rows.query, since=rows.cursor).body["items"] == [{"kind": "reset"}]
+
+
 @pytest.mark.parametrize("touches", [True, False])
 def test_a_field_that_no_later_version_changed_is_as_the_document_has_it(
     account: Cloud, api: Client, live: str, stream: Stream, touches: bool

@@ -1,0 +1,32 @@
+"""Keys of two owners never meet."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+
+from gridview.encoding import keys
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        keys.project,
+        keys.journal,
+        keys.views,
+        keys.webhooks,
+        keys.comments,
+        keys.activity,
+        keys.trash,
+        keys.jobs,
+        lambda tenant, project: keys.issue(tenant, project, 1),
+        lambda tenant, project: keys.history(tenant, project, 1),
+        lambda tenant, project: keys.order(tenant, project, "num"),
+        lambda tenant, project: keys.directory(tenant, project, "num"),
+        lambda tenant, project: keys.block(tenant, project, "num", "0"),
+    ],
+)
+def test_each_project_has_keys_of_its_own(key: Callable[[str, str], str]) -> None:
+    owners = [("acme", "bridge"), ("acme", "harbor"), ("zeta", "bridge")]
+    for one, other in combinations([key(*owner) for owner in owners], 2):
+        assert one != other
