@@ -259,6 +259,20 @@ def test_whoever_goes_on_with_an_undo_that_died_takes_nothing_back_twice(after: 
     assert killed > 10
 
 
+def test_edits_after_an_undo_has_put_an_issue_back_are_no_conflict() -> None:
+    world = World()
+    world.act(("delete", 1, None), BEN, CHANGE)
+    own, (first,) = world.undo(CHANGE)
+    assert (first.num, first.refused) == (1, None)
+    world.act(("edit", 1, {"name": "three"}), ADA, None)
+    world.act(("delete", 1, None), ADA, None)
+    deleted = _documents(world.table)[1]
+    _, (again,) = world.undo(CHANGE, into=own)
+    assert again.wrote
+    assert isinstance(again.refused, NotFound)  # no conflict: the edit came after the undo
+    assert _documents(world.table)[1] == deleted
+
+
 def forget_the_last(table: MemoryTable, own: UUID) -> None:
     """As long as the stream has not told of it: what an undo has just written is known by the document alone."""
     for num, document in _documents(table).items():
