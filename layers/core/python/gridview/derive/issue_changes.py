@@ -7,7 +7,7 @@ from typing import NamedTuple
 class FamilyChange(NamedTuple):
     """What an issue does in one family: the derived strings that it leaves, and the one that it takes (None: it takes none).
 
-    `thorough`: somebody may have written others of these strings into blocks, so that all are written, changed or not.
+    `thorough`: another writer may have put others of these strings into blocks, so all are written, changed or not.
     """
 
     left: tuple[str, ...]

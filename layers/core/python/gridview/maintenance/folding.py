@@ -26,7 +26,7 @@ _TOO_MUCH = 4 * MOST
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The fold of one project. Where much waits, whoever folds first takes a lease.
+    """The fold of one project. Where much waits, the first to fold takes a lease.
 
     A lease only saves money: folds may overlap. So a fold of little takes none, and no write of a fold depends on one.
     `send_poison` receives an issue of each block that cannot be read.

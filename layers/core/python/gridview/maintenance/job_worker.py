@@ -263,7 +263,7 @@ class Worker:
             return
         whole = _stored(self._table, partition)
         if whole is not None and whole.slices and whole.last is not None:
-            with suppress(ItemChanged):  # somebody else is at work on it, and sees that no slice is left
+            with suppress(ItemChanged):  # another worker has it, and sees that no slice is left
                 awake = self._save(partition, whole, replace(whole, due=clock.now()))
                 self._hints.append(_hint(partition, awake))
 
