@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
@@ -222,6 +222,11 @@ class Settings:
         for name, (is_valid, valid) in _RULES.items():
             if not is_valid(self):
                 raise SettingError(f"{name}: {valid}")
+
+    @property
+    def fold_environment(self) -> Mapping[str, str]:
+        """The variables of functions that write to journals: when a fold is due."""
+        return {"FOLD_WEIGHT": str(self.fold_weight), "FOLD_SECONDS": str(self.fold_seconds)}
 
     def reserved(self, function: str) -> int | None:
         """The concurrency set aside for a function; None: it shares what the account has.

@@ -61,8 +61,7 @@ class Maintain(FunctionSpec):
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
             "DEAD_LETTER_QUEUE_URL": parts.dead_letters.queue.queue_url,
             "FORMS": str(settings.forms),
-            "FOLD_WEIGHT": str(settings.fold_weight),
-            "FOLD_SECONDS": str(settings.fold_seconds),
+            **settings.fold_environment,
         }
 
     @override

@@ -77,8 +77,7 @@ class Upkeep(FunctionSpec):
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
             "WRITES_PER_SECOND": str(rate) if rate else None,
             "FORMS": str(settings.forms),
-            "FOLD_WEIGHT": str(settings.fold_weight),
-            "FOLD_SECONDS": str(settings.fold_seconds),
+            **settings.fold_environment,
         }
 
     @override

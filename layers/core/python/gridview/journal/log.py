@@ -233,7 +233,7 @@ class Log:
     def release(self, due: str) -> str | None:
         """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
 
-        Whoever holds the fold is its holder no longer: folds may overlap, and the latest look counts.
+        The fold has no holder afterwards: folds may overlap, and the latest look counts.
 
         What was given out by now is remembered for so long that a number among it that is missing then has had its time.
         """
