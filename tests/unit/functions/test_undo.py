@@ -404,6 +404,25 @@ def test_a_token_of_a_delete_is_waited_for(account: Cloud, api: Client, path: st
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
 
 
+@pytest.mark.parametrize("second", ["edit", "delete"])
+def test_a_token_of_a_write_that_the_history_lacks_is_waited_for_though_it_has_another(
+    account: Cloud, api: Client, path: str, second: str
+) -> None:
+    first = api.patch(f"{path}/issues/1", {"name": "Pier 2"}, headers={"x-change-id": CHANGE})
+    account.follow()
+    headers = {"x-change-id": CHANGE}
+    late = (
+        api.delete(f"{path}/issues/2", headers=headers)
+        if second == "delete"
+        else api.patch(f"{path}/issues/2", {"name": "Deck 2"}, headers=headers)
+    )
+    tokens = ", ".join(answer.headers["x-consistency-token"] for answer in (first, late))
+    answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=tokens)
+    assert answer.kind == (409, "not-told")
+    assert values(api, path, 1)["name"] == "Pier 2"
+    assert undone(undo(account, api, path, CHANGE, x_consistency_token=tokens)) == {1: 3, 2: 3}
+
+
 def test_tokens_of_other_issues_tell_nothing_of_a_change(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,14 +106,11 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
     later = life.changes[end:] if current == GONE else life.changes[end:current]
     for change in later:
         course = course.with_later([change])
-    if current != GONE:
-        course = course.with_document(life.documents[current - 1], all_told=True)
     if course.missing or course.created is None:
         # Nobody can know: the document is gone, and no change tells.
         assert current == GONE
         return
     found = course.passages(WANTED)
-    assert [one.known for one in found] == [True] * len(found)
     assert found == [life.passage(version) for version in range(first, end + 1)]
 
 
@@ -131,17 +128,3 @@ def test_a_document_tells_what_no_later_version_has_changed(steps: list[Any], da
         }
     touched_later = {key for change in life.changes[end:] if change.kind == "update" for key in change.fields}
     assert course.missing <= touched_later
-
-
-def test_what_was_remembered_before_instants_were_is_not_known() -> None:
-    """Of an older version of this code: nobody knows when the version before was made."""
-    life = Life([{"a1": 2}, {"a1": 3}])
-    plain = Change(
-        *(
-            getattr(life.changes[2], name)
-            for name in ("num", "version", "kind", "by", "at", "change", "fields")
-        )
-    )
-    course = Course.of([plain], WANTED).with_document(life.documents[2])
-    assert [one.known for one in course.passages(WANTED)] == [False]
-    assert [one.known for one in course.passages(frozenset({"a1"}))] == [True]

@@ -164,7 +164,7 @@ def test_a_value_that_is_none_of_its_field_is_not_judged(table: MemoryTable, cat
 
 
 def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, catalog: Catalog) -> None:
-    """An older version of this code did not remember that."""
+    """The document before was written past the API: it had no instant."""
     table.put(document(catalog, 2))
     plain = Change(7, 2, "update", "ann", LONG_AGO, None, {"name": Values("m", "n")})
     by_update = rows_of(catalog, {"sort": [{"field": "updated"}]})

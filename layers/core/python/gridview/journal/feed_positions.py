@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from gridview.derive.issue_changes import IssueChange
 from gridview.journal.items import JournalItem
 
 SAME_SECONDS = 60.0
@@ -71,7 +70,7 @@ def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
         if before is not None and before > change.version:
             continue
         versions: Iterable[int | None] = [None]
-        if before is not None and change.version - before <= _LONGEST and not _vanished(change):
+        if before is not None and change.version - before <= _LONGEST:
             versions = range(before + 1, change.version + 1)
         for version in versions:
             place += 1
@@ -80,8 +79,3 @@ def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
             place += 1
             behind = FeedPosition(item.number, place, item.made, item_id)
             yield ToldVersion(change.num, change.version, behind, after=True)
-
-
-def _vanished(change: IssueChange) -> bool:
-    """Whether somebody has taken the issue out of the table by hand: no version was made then."""
-    return change.removed and change.before == change.version

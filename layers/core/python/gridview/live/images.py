@@ -23,11 +23,13 @@ _KINDS_OF_A_WHOLE = frozenset({"create", "restore"})
 
 
 class Passage(NamedTuple):
-    """The issue before and after a change; None: there is no such issue. A value that nobody knows makes `known` false."""
+    """The issue before and after a change; None: there is no such issue.
+
+    `updated` is empty where no document says when the version was made; a filter or an order that needs it raises ValueError.
+    """
 
     before: IssueImage | None
     after: IssueImage | None
-    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +69,10 @@ class Course:
         """The version after the last change."""
         return self.changes[-1].version
 
-    def with_document(self, document: Document, *, all_told: bool = False) -> Self:
-        """With what a document tells, of this version or a later one. `all_told`: every change up to it was told (`with_later`), so
-        what is still missing is as it was.
-        """
+    def with_document(self, document: Document) -> Self:
+        """With the values of a document of this version or a later one that no version in between has changed."""
         held = {"name": document["name"], "state": document["state"], **document["fields"]}
-        current = all_told or document["version"] == self.version
-        found = {
-            key: held.get(key) for key in self.missing if current or changed_at(document, key) <= self.version
-        }
+        found = {key: held.get(key) for key in self.missing if changed_at(document, key) <= self.version}
         return self._with(found, document[CREATED])
 
     def with_later(self, changes: Iterable[Change]) -> Self:
@@ -109,10 +106,7 @@ class Course:
                 for key in wanted - {CREATED, UPDATED}
             }
             before = None if change.kind in _KINDS_OF_A_WHOLE else self._image(change, values, earlier)
-            known = (CREATED not in wanted or self.created is not None) and (
-                UPDATED not in wanted or before is None or bool(earlier)
-            )
-            found.append(Passage(before, after, known))
+            found.append(Passage(before, after))
         return found[::-1]
 
     def _image(self, change: Change, values: Mapping[str, Any], updated: str) -> IssueImage:

@@ -59,7 +59,7 @@ def moves_of(table: Table, catalog: Catalog, rows: FollowedRows, changes: Sequen
 def _judged(rows: FollowedRows, wanted: frozenset[str], course: Course) -> Iterator[Verdict]:
     for passage in course.passages(wanted):
         try:
-            yield rows.move(passage.before, passage.after) if passage.known else Unjudged.FOREVER
+            yield rows.move(passage.before, passage.after)
         except (UnknownOption, *NOT_AN_ISSUE):  # somebody has written past the API
             yield Unjudged.FOREVER
 
@@ -91,13 +91,10 @@ def _complete(
             return Unjudged.FOREVER
         course, newest = course.with_document(document), document["updated"]
     if _lacks(course, wanted):
-        told = version
         for place, later in enumerate(changes_behind(table, catalog.tenant, catalog.project, num, version)):
-            course, told = course.with_later([later]), later.version
+            course = course.with_later([later])
             if not _lacks(course, wanted) or place >= _MOST:
                 break
-        if document is not None and told >= document["version"]:
-            course = course.with_document(document, all_told=True)
     if not _lacks(course, wanted):
         return course
     return Unjudged.YET if clock.seconds() - clock.instant(newest) < _PATIENCE else Unjudged.FOREVER

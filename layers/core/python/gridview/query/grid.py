@@ -107,19 +107,13 @@ def _arrangements(query: GridQuery) -> list[list[int | bool]]:
 def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[list[orjson.Fragment], int]:
     """The rows that are shown, as JSON, and how many places of the order they stand for: all, or those that fit in an answer.
 
-    A row whose document no longer belongs where it was found is left out, and so is an issue that is there already: entries and
-    documents are not of one moment, so one that just got its first value may stand among those without, too.
+    A row whose document no longer belongs where it was found is left out.
     """
     shown: list[orjson.Fragment] = []
-    numbers: set[int] = set()
     size, size_in_all = 0, 0
     for taken, row in enumerate(rows):
         if row.document is None or not row.belongs:
             continue
-        num = row.document["num"]
-        if num in numbers:
-            continue
-        numbers.add(num)
         told = to_json(catalog, row.document, query.columns)
         encoded = dumps({**told, "key": row_key(query.keys, row.place)} if query.with_keys else told)
         size += len(encoded)
