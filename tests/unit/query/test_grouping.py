@@ -26,7 +26,15 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import sort_string
 from gridview.encoding.values import parse_datetime
-from gridview.query import aggregate_planner, group_blocks, group_request, grouping, periods, prices
+from gridview.query import (
+    aggregate_planner,
+    group_blocks,
+    group_plan,
+    group_request,
+    grouping,
+    periods,
+    prices,
+)
 from gridview.query.counting import grouped_counts
 from gridview.query.executor import Executor
 from gridview.query.group_blocks import Division
@@ -102,7 +110,7 @@ class Loaded:
         return self.ask(**body)[0]
 
 
-def carried_out(context: ReadContext, query: GroupsQuery) -> tuple[grouping.Found, list[str]]:
+def carried_out(context: ReadContext, query: GroupsQuery) -> tuple[group_plan.Found, list[str]]:
     """The groups found, and the plan in words."""
     executor = Executor(context.table, IndexView(context))
     plan = aggregate_planner.groups(context.catalog, query)

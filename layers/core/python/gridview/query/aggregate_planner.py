@@ -12,8 +12,7 @@ from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
 from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family
-from gridview.query.group_request import GroupsQuery, Reached
-from gridview.query.grouping import (
+from gridview.query.group_plan import (
     Beyond,
     Grouping,
     GroupsByDocuments,
@@ -24,6 +23,7 @@ from gridview.query.grouping import (
     entries_of,
     in_words,
 )
+from gridview.query.group_request import GroupsQuery, Reached
 from gridview.query.plan import DirectoryScan, Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
 from gridview.query.remedies import Remedy, index_field, joined, refused

@@ -28,6 +28,7 @@ HOLDS_NO_RULE = {
     "gridview.maintenance.dead_letters": "one call of a queue",
     "gridview.live.change_requests": "the models of bodies",
     "gridview.maintenance.job_queue": "one call of a queue",
+    "gridview.query.group_plan": "plain values, and their sentences",
     "gridview.query.plan": "plain values, and their sentences",
     "gridview.query.prices": "plain values",
     "gridview.view.reads": "plain values",

@@ -1,0 +1,167 @@
+"""The nodes of the plans of groups, and the choices that are made while a plan is carried out. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from pyroaring import BitMap
+
+from gridview.chains.blocks import Entry
+from gridview.chains.directory import Directory
+from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.group_blocks import Division
+from gridview.query.group_request import Group, GroupsQuery, Reached
+from gridview.query.plan import Choice, DirectoryScan, Said
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupsBySizes(Said):
+    """The groups of one field by the sizes of its blocks."""
+
+    division: Division
+
+    def said(self, facts: Mapping[str, Any]) -> str:
+        """What was done, in a sentence."""
+        upto, read = facts["upto"], facts["read"]
+        told = f"The first {upto:,}"
+        if facts["begin"]:
+            told = f"From the cursor on {upto:,}"
+        said = (
+            f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. {told} tell the groups "
+            f"asked for: {upto - read:,} with one group each, or a part of one, count by their size; {read:,} are read."
+        )
+        rest = " What is missing from them to all issues of the project has no value."
+        return said + rest if facts.get("without") else said
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupsBySets(Said):
+    """The groups of fields by the sets of their blocks."""
+
+    query: GroupsQuery
+    blocks: int
+
+    def said(self, facts: Mapping[str, Any]) -> str:
+        """What was done, in a sentence."""
+        by = f"the sets of {in_words(self.query)}, which have {self.blocks:,} blocks, group by group."
+        if self.query.filter is None or "matched" not in facts:
+            return f"Intersect {by}"
+        candidates = facts["candidates"]
+        judge = f", after the documents of {candidates:,} were read" if candidates else ""
+        return f"The sets of the filter ({self.query.filter}) give {facts['matched']:,} issues{judge}. Intersect them with {by}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupsByDocuments(Said):
+    """The groups of the documents of all issues that may match. `reason`: what takes them, where blocks would do otherwise."""
+
+    query: GroupsQuery
+    reason: str = ""
+
+    def said(self, facts: Mapping[str, Any]) -> str:
+        """What was done, in a sentence."""
+        there = "may match, keep those that do" if self.query.filter is not None else "there are"
+        how = "in ranges of numbers side by side" if facts["in_ranges"] else "by number"
+        return f"Fetch the {facts['issues']:,} issues that {there}, {how}; group them by {in_words(self.query)} in memory."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Spelling(Said):
+    """The documents of some issues of groups whose values blocks do not spell."""
+
+    issues: BitMap
+
+    def said(self, _: Mapping[str, Any]) -> str:
+        """What was done, in a sentence."""
+        return f"Fetch {len(self.issues):,} documents, which tell how the values are spelled."
+
+
+class Beyond(NamedTuple):
+    """A way by blocks would take more than its budget; `reason` says what."""
+
+    reason: str
+
+
+class Plain(NamedTuple):
+    """Issues that may match in a plain block of the field at a place, whose bodies only sort entries or documents tell."""
+
+    place: int
+    entry: Entry
+    members: BitMap
+
+
+GroupsWay = GroupsBySizes | GroupsBySets | GroupsByDocuments
+
+
+class GroupChoices(Protocol):
+    """The choices of groups: a rule of `aggregate_planner`, which refuses what passes all budgets."""
+
+    @property
+    def work(self) -> int:
+        """Intersections of sets for one answer."""
+
+    def way(self, directories: Mapping[str, Directory]) -> GroupsWay:
+        """How to begin."""
+
+    def instead(self, beyond: Beyond) -> GroupsByDocuments:
+        """How to go on where blocks would take too much."""
+
+    def beyond_blocks(self, blocks: int) -> Beyond | None:
+        """Whether these are too many to read."""
+
+    def beyond_entries(self, blocks: int) -> Beyond | None:
+        """Whether these are too many to read the sort entries of."""
+
+    def beyond_documents(self, issues: int, field_id: str | None) -> Beyond | None:
+        """Whether these are too many to read for their groups, of one field or of all."""
+
+    def beyond_candidates(self, judged: Judged) -> Beyond | None:
+        """Whether the filter's sets leave too much open."""
+
+    def beyond_work(self) -> Beyond:
+        """What is said of too many intersections."""
+
+    def by_entries(self, plain: Sequence[Plain]) -> list[Plain]:
+        """Those whose sort entries are read; of the others the documents are."""
+
+    def untold(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """As many of these plain blocks as may be read ahead."""
+
+    def check(self, issues: int, judged: Judged | None, reason: str) -> None:
+        """Refuse to read the documents of too many issues."""
+
+    def in_ranges(self, numbers: BitMap) -> bool:
+        """Whether ranges of these issues cost less than one after the other."""
+
+    def check_alike(self, issues: int) -> None:
+        """Refuse to tell apart the texts of too many issues."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grouping(Choice):
+    """Groups. `divisions`: of the fields; () where one has no index that is complete. `reached`: where the page before ends."""
+
+    query: GroupsQuery
+    reached: Reached | None
+    selection: Selection
+    directories: DirectoryScan
+    divisions: tuple[Division, ...]
+    rule: GroupChoices
+
+
+class Found(NamedTuple):
+    """Groups in order, with those that a page asks for, and whether there are more than these; `issues`: how many there are."""
+
+    groups: list[Group]
+    more: bool
+    issues: int = 0
+
+
+def in_words(query: GroupsQuery) -> str:
+    """`state, then created`."""
+    return ", then ".join(one.field.id for one in query.by)
+
+
+def entries_of(division: Division, directories: Mapping[str, Directory]) -> list[Entry]:
+    """The blocks that tell the groups of a field, none of an issue's number."""
+    return [] if division.numbered else [one for one in directories[division.family].entries if one.size]
