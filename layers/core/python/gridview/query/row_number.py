@@ -86,6 +86,10 @@ class _Issue:
         """The issue as a set."""
         return BitMap((self.plan.num,))
 
+    def taken_out_of(self, group: TieGroup) -> TieGroup:
+        """A tie group without the issue."""
+        return group._replace(numbers=group.numbers - self.itself) if self.plan.num in group.numbers else group
+
 
 def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
     """How many rows come before the issue; None when it does not match."""
@@ -213,11 +217,7 @@ def _open(issue: _Issue, at: Walked, _: int) -> Steps[Walked]:
     yield from ()  # no reads
     known, here = at
     groups = [
-        (
-            bucket,
-            [one._replace(numbers=one.numbers - issue.itself) for one in known.tie_groups(bucket)],
-        )
-        for bucket in here.buckets
+        (bucket, [issue.taken_out_of(group) for group in known.tie_groups(bucket)]) for bucket in here.buckets
     ]
     return Walked(known, here.opening(known.order, groups, backward=True))
 
