@@ -17,7 +17,7 @@ COMMANDS = {
     "token": ("devtools.local.command", "print a bearer token for the local stack"),
     "import": ("devtools.importer", "import a CSV or NDJSON file through the API"),
     "test": ("devtools.checks", "run the tests"),
-    "prove": ("devtools.proof.prove", "run every proof at full length (up to an hour)"),
+    "prove": ("devtools.proof.prove", "run every proof at full length (two to three hours)"),
     "check": ("devtools.checks", "check style, formatting and types"),
     "faults": (
         "devtools.proof.faults",

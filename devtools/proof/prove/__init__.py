@@ -6,8 +6,8 @@ from devtools.arguments import add_jobs
 
 DESCRIPTION = """\
 Run every proof at full length: 20,000 fault scenarios and every mutant, 100 scenarios over DynamoDB Local, 50,000 queries against
-SQLite, 1,000 more while others write, the recorded costs of queries at 100,000 issues, and the tests of the benchmark. It takes up
-to an hour on two cores. Run it at the end of a piece of work, or each night; `./dev test` is for every change.
+SQLite, 1,000 more while others write, the recorded costs of queries at 100,000 issues, and the tests of the benchmark. It takes two
+to three hours on two cores. Run it at the end of a piece of work, or each night; `./dev test` is for every change.
 
 Each proof prints one line: its figures and the CPU minutes that it took. A proof that needs something this machine lacks does not
 run, and its line says why. The exit status is 1 if any proof found a difference, and 0 otherwise.
@@ -18,7 +18,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the subcommand `prove`."""
     parser = subparsers.add_parser(
         "prove",
-        help="run every proof at full length (up to an hour)",
+        help="run every proof at full length (two to three hours)",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
