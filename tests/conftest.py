@@ -20,6 +20,7 @@ _GROUPS = {
     "tests/engine/test_import.py": "stack",
     "tests/engine/test_local_stack.py": "stacks",
     "tests/engine/": "engine",
+    "tests/unit/routes/": "routes",
 }
 """Tests that stand on the same thing, which takes long to stand, run in one process; others stay together by file."""
 
@@ -38,6 +39,7 @@ _FIRST = (
     "tests/unit/encoding/test_json_codec.py",
     "tests/engine/test_local_stack.py",
     "tests/web/",
+    "tests/unit/routes/",
     "tests/unit/devtools/proof/",
     "tests/unit/functions/",
     "tests/unit/fsck/",

@@ -9,6 +9,7 @@ from gridview.encoding.attribute_values import item_to_wire
 from gridview.journal.committer import LEDGER_TOMBSTONE_DAYS
 from gridview.journal.items import JournalItem
 from infra.limits import PUSH_RETRIES
+from tests.support.event_patterns import fits
 from tests.support.templates import of_construct, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
@@ -163,21 +164,5 @@ def test_what_is_pushed_here_and_in_the_cloud(
             **({"NewImage": item_to_wire(image)} if image else {}),
         },
     }
-    assert any(_fits(json.loads(one["Pattern"]), record) for one in declared) is passes
+    assert any(fits(json.loads(one["Pattern"]), record) for one in declared) is passes
     assert socket_server.wanted(record) is passes
-
-
-def _fits(pattern: Any, value: Any) -> bool:
-    """As Lambda filters: each member of the pattern has to be there, with one of the values or rules that it lists."""
-    if isinstance(pattern, dict):
-        return isinstance(value, dict) and all(_fits(rule, value.get(name)) for name, rule in pattern.items())
-    return any(_obeys(rule, value) for rule in pattern)
-
-
-def _obeys(rule: Any, value: Any) -> bool:
-    match rule:
-        case {"prefix": str(prefix)}:
-            return isinstance(value, str) and value.startswith(prefix)
-        case {"exists": True}:
-            return value is not None
-    return bool(rule == value)

@@ -1,27 +1,30 @@
-"""The functions in an account: imported under its environment, on the table in memory, with a queue of moto's.
+"""The functions in an account: imported under its environment, with a queue and a bucket of moto's.
 
-Each function has the reach that its role gives it: what the role does not allow is denied (`reach`).
+The table is the one in memory, unless a test asks for moto's (`on_moto`). Each function has the reach that its role gives it: what
+the role does not allow is denied (`reach`).
 
 That the table in memory answers as DynamoDB does, and that the real one does in moto, `tests/unit/dynamodb/test_table.py` proves.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, NamedTuple, Protocol
 
 import boto3
 import pytest
 from moto import mock_aws
+from typing_extensions import TypeVar
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.live.delivery_hints import DeliveryHints
@@ -31,9 +34,11 @@ from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.view.block_cache import BlockCache
+from tests.support.event_patterns import wakes
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handlers, claims
 from tests.support.iam import Asked
+from tests.support.moto_table import MotoTable, Record, adapted
 from tests.support.reach import within_reach, within_reach_of_owners
 from tests.support.wire import MemoryWire
 
@@ -59,8 +64,40 @@ ENVIRONMENT = {
 }
 
 
+Held = TypeVar("Held", bound=MemoryTable | MotoTable, default=MemoryTable)
+"""The table of an account."""
+
+
+class Stream(Protocol):
+    """The stream of a table."""
+
+    def take(self) -> list[Record]:
+        """The records since the last call."""
+
+
+class MemoryStream:
+    """The stream of the table in memory, with the records of issues, or of `everything`."""
+
+    def __init__(self, table: MemoryTable, *, everything: bool = False) -> None:
+        self._records: list[Record] = []
+        self._number = 0
+        self._everything = everything
+        table.tell(self._hear)
+
+    def _hear(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
+        one = new or old or {}
+        if self._everything or (keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK])):
+            self._number += 1
+            self._records.append(record(self._number, old, new))
+
+    def take(self) -> list[Record]:
+        """The records since the last call."""
+        records, self._records = self._records, []
+        return records
+
+
 @dataclass(frozen=True)
-class Cloud:
+class Cloud(Generic[Held]):
     """What runs in the account: the functions' modules, the queue of poison issues, and the hints at due jobs."""
 
     modules: Mapping[str, ModuleType]
@@ -70,12 +107,12 @@ class Cloud:
     """Hints at the outboxes of webhooks."""
     retries: deque[Hint]
     """Hints at the outboxes of webhooks whose receivers fail."""
-    table: MemoryTable
+    table: Held
     """The table, for what the API cannot do."""
     asked: Mapping[str, set[Asked]]
     """What each function has asked of DynamoDB."""
-    stream: list[dict[str, Any]]
-    """What the table's stream has told of issues since the last `follow`."""
+    stream: Stream
+    """The table's stream."""
     wire: MemoryWire
     """The connections of the WebSocket API."""
 
@@ -93,7 +130,7 @@ class Cloud:
         for queue in (self.hints, self.outboxes, self.retries):
             queue.clear()
         self.table.clear()
-        self.stream.clear()
+        self.stream.take()
         self.wire.clear()
         self.forget()
 
@@ -135,9 +172,20 @@ class Cloud:
 
     def follow(self) -> None:
         """Hand what the stream has told to the stream consumer: every change with its old and its new image."""
-        records, self.stream[:] = list(self.stream), []
-        result = self.modules["maintain"].handler({"Records": records}, Context())
-        assert result == {"batchItemFailures": []}
+        self._hand("maintain", self.stream.take())
+
+    def deliver_stream(self) -> None:
+        """Hand the stream's records to both functions that read it, until none of the records wakes one of them."""
+        while records := [
+            one for one in self.stream.take() if wakes("maintain", one) or wakes("socket", one)
+        ]:
+            for function in ("maintain", "socket"):
+                self._hand(function, records)
+
+    def _hand(self, function: str, records: Sequence[Record]) -> None:
+        """Hand a function those records that its mapping lets through."""
+        event = {"Records": [one for one in records if wakes(function, one)]}
+        assert self.modules[function].handler(event, Context()) == {"batchItemFailures": []}
 
     def upkeep(self) -> int:
         """Work on the background jobs until nothing is left to do; then the containers seem to be new ones. Tells how many turns of
@@ -188,15 +236,48 @@ def _record(kind: str, partition_key: Any, images: Mapping[str, Any]) -> dict[st
     return {"eventName": kind, "dynamodb": stream}
 
 
-@cache
-def _modules() -> Mapping[str, ModuleType]:
+class _Imported(NamedTuple):
     """The functions' modules, which every account of a process has: what they find when they are imported is always the same."""
-    return freshly_imported()
+
+    modules: Mapping[str, ModuleType]
+    tables: Mapping[str, Table]
+    """The table that each has made itself, and by `OWNERS` the one that the socket function uses in nobody's name."""
+
+
+@cache
+def _imported() -> _Imported:
+    modules = freshly_imported()
+    tables = {name: module.table for name, module in modules.items()}
+    return _Imported(modules, {**tables, OWNERS: modules["socket"].owners})
 
 
 @contextmanager
 def running() -> Iterator[Cloud]:
-    """The account, with an empty table. Other tests' modules of the same names stay as they were."""
+    """The account, with an empty table in memory. Other tests' modules of the same names stay as they were."""
+    with _environment() as queue_url:
+        table = MemoryTable()
+        yield _account(queue_url, table, MemoryStream(table), lambda _: table.metered())
+
+
+@contextmanager
+def running_with_whole_stream() -> Iterator[Cloud]:
+    """The same, with a stream that has records of all items."""
+    with _environment() as queue_url:
+        table = MemoryTable()
+        yield _account(queue_url, table, MemoryStream(table, everything=True), lambda _: table.metered())
+
+
+@contextmanager
+def running_on_moto() -> Iterator[Cloud[MotoTable]]:
+    """The account, with an empty table on moto, which each function calls by the client that it has made itself."""
+    with _environment() as queue_url, adapted():
+        table, own = MotoTable(TABLE, ENVIRONMENT["AWS_REGION"]), _imported().tables
+        yield _account(queue_url, table, table, own.__getitem__)
+
+
+@contextmanager
+def _environment() -> Iterator[str]:
+    """moto, and the environment of the functions; the URL of the queue of dead letters."""
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
@@ -215,30 +296,27 @@ def running() -> Iterator[Cloud]:
         boto3.client("s3").create_bucket(
             Bucket=EXPORTS, CreateBucketConfiguration={"LocationConstraint": ENVIRONMENT["AWS_REGION"]}
         )
-        table, modules = MemoryTable(), _modules()
-        asked: dict[str, set[Asked]] = {name: set() for name in (*modules, OWNERS)}
-        for name, module in modules.items():
-            module.table = within_reach(name, table.metered(), asked[name])  # type: ignore[attr-defined]
-        sockets = modules["socket"]
-        sockets.owners = within_reach_of_owners(table.metered(), asked[OWNERS])  # type: ignore[attr-defined]
-        wire = MemoryWire()
-        sockets.wire = wire  # type: ignore[attr-defined]
-        hints: deque[Hint] = deque()
-        for name in ("command", "maintain", "upkeep"):
-            modules[name].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
-        outboxes: deque[Hint] = deque()
-        for name in ("command", "maintain", "deliver"):
-            modules[name].webhook_queue = Hints(outboxes.append)  # type: ignore[attr-defined]
-        retries: deque[Hint] = deque()
-        modules["deliver"].retry_queue = Hints(retries.append)  # type: ignore[attr-defined]
-        stream: list[dict[str, Any]] = []
+        yield queue_url
 
-        def tell(old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
-            one = new or old or {}
-            if keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK]):
-                stream.append(record(len(stream) + 1, old, new))
 
-        table.tell(tell)
-        account = Cloud(modules, queue_url, hints, outboxes, retries, table, asked, stream, wire)
-        account.forget()
-        yield account
+def _account(queue_url: str, table: Held, stream: Stream, opened: Callable[[str], Table]) -> Cloud[Held]:
+    """The functions on a table, which `opened` gives to each by its name."""
+    modules = _imported().modules
+    asked: dict[str, set[Asked]] = {name: set() for name in (*modules, OWNERS)}
+    for name, module in modules.items():
+        module.table = within_reach(name, opened(name), asked[name])  # type: ignore[attr-defined]
+    sockets = modules["socket"]
+    sockets.owners = within_reach_of_owners(opened(OWNERS), asked[OWNERS])  # type: ignore[attr-defined]
+    wire = MemoryWire()
+    sockets.wire = wire  # type: ignore[attr-defined]
+    hints: deque[Hint] = deque()
+    for name in ("command", "maintain", "upkeep"):
+        modules[name].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
+    outboxes: deque[Hint] = deque()
+    for name in ("command", "maintain", "deliver"):
+        modules[name].webhook_queue = Hints(outboxes.append)  # type: ignore[attr-defined]
+    retries: deque[Hint] = deque()
+    modules["deliver"].retry_queue = Hints(retries.append)  # type: ignore[attr-defined]
+    account = Cloud(modules, queue_url, hints, outboxes, retries, table, asked, stream, wire)
+    account.forget()
+    return account

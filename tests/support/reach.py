@@ -6,10 +6,10 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted, Watched, written_key
 from gridview.dynamodb import sessions
 from gridview.dynamodb.expressions import Key, Write
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from infra.functions import FUNCTIONS
 from infra.grants import ATTRIBUTES, PARTITIONS, Grant
@@ -45,7 +45,7 @@ def statements(grants: Iterable[Grant]) -> tuple[Statement, ...]:
     )
 
 
-def within_reach(function: str, table: MemoryTable, asked_for: set[Asked]) -> Watched:
+def within_reach(function: str, table: Table, asked_for: set[Asked]) -> Watched:
     """The table as this function sees it: a call that its role does not allow is denied. `asked_for` gathers what it asks for.
 
     What serves callers is held to the policies of both settings: to those of its role, and to those of its session role, where the
@@ -55,7 +55,7 @@ def within_reach(function: str, table: MemoryTable, asked_for: set[Asked]) -> Wa
     return _within(function, spec.grants, spec.session_grants, table, asked_for)
 
 
-def within_reach_of_owners(table: MemoryTable, asked_for: set[Asked]) -> Watched:
+def within_reach_of_owners(table: Table, asked_for: set[Asked]) -> Watched:
     """The table as the socket function sees it in nobody's name: whose a socket is, and nothing else."""
     return _within("socket", FUNCTIONS["socket"].tenantless_grants, (), table, asked_for)
 
@@ -64,7 +64,7 @@ def _within(
     function: str,
     grants: Iterable[Grant],
     of_session: Iterable[Grant],
-    table: MemoryTable,
+    table: Table,
     asked_for: set[Asked],
 ) -> Watched:
     granted, by_session = statements(grants), statements(of_session)
@@ -83,7 +83,7 @@ def _within(
                 raise denied(function, asked)
         return perform()
 
-    return table.seen_through(around)
+    return Watched(table, around)
 
 
 def denied(function: str, asked: Asked) -> ClientError:

@@ -1,4 +1,6 @@
-"""The worked example of the documentation: a project of tenant 0807 with four attributes and three issues."""
+"""The worked example of the documentation: a project of tenant 0807 with four attributes and three issues, and one of tenant 3cc8
+with none and two.
+"""
 
 from tests.support.http import Client
 
@@ -25,3 +27,19 @@ def load(api: Client) -> str:
     for issue in ISSUES:
         api.made(f"{PATH}/issues", issue)
     return PATH
+
+
+NEWS_TENANT = "3cc8"
+NEWS = "/v1/projects/7b7e"
+NEWS_ISSUES = (
+    {"name": "Launch new newspaper!", "state": "closed"},
+    {"name": "Hire reporter for showbiz desk", "state": "open"},
+)
+
+
+def load_news(api: Client) -> str:
+    """Create the other tenant's project through the API, and give its path. `api`: of an admin of that tenant."""
+    api.made("/v1/projects", {"id": NEWS.rpartition("/")[2], "name": "The Daily News"})
+    for issue in NEWS_ISSUES:
+        api.made(f"{NEWS}/issues", issue)
+    return NEWS

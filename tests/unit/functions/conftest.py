@@ -1,6 +1,8 @@
-"""The API on moto: the functions are imported once a module; each test has an empty table, or shares one that nobody changes.
+"""The API on the table in memory: the functions are imported once a process; each test has an empty table, or shares one that
+nobody changes.
 
-A table for each test and not a tenant: what moto's transactions take grows with all that the table ever held.
+Queues and files are moto's. DynamoDB is moto's in `tests/unit/routes`, where each route has a test that runs on both tables, and in
+`tests/unit/dynamodb`, whose conformance suite holds the tables to each other, call by call. DynamoDB Local is in `tests/engine`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,9 @@
-"""The event files, which `sam local invoke -e` uses too: each is handed to the function that it is for."""
+"""The event files, which `sam local invoke -e` uses too: their form, and the effects of those that are not of the HTTP API.
+
+The effects of the others are tested on two tables in `tests/unit/routes`.
+"""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,9 @@ from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import BY_KEY, ROUTES
 from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
-from gridview.schema import ids
-from tests.support import schemas, sockets, told_changes, webhooks
-from tests.support.cloud import SOCKET_URL, Cloud
-from tests.support.http import Answer, Client, Context, invoke
+from tests.support import schemas, sockets, webhooks
+from tests.support.cloud import Cloud
+from tests.support.http import Context
 from tests.support.worked_example import PATH
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -22,8 +23,8 @@ STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_trash", "st
 UPKEEP = ("upkeep_jobs", "upkeep_check", "upkeep_turn", "deliver_webhooks", "deliver_turn")
 SOCKETS = ("socket_connect", "socket_disconnect", "socket_end")
 START = "xvalue-0807.35e9.a1.1"
-CALLER = "c1f3a0c2-7b1e-4d52-9a55-3f0a6a2d1e90"
 END = "xvalue-0807.35e9.a2.1"
+WEBHOOK = "w3k9q2m7x1c0z"
 
 
 def load(name: str) -> dict[str, Any]:
@@ -49,189 +50,6 @@ def test_an_event_file_is_of_its_route_and_carries_a_role_that_is_just_high_enou
         assert authorizer is None
     else:
         assert authorizer["jwt"]["claims"]["custom:role"] == route.role.name.lower()
-
-
-EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
-    "health": (200, lambda _, answer: answer.body == {"status": "ok"}),
-    "openapi": (
-        200,
-        lambda _, answer: (
-            answer.body["servers"] == [{"url": "https://a1b2c3d4e5.execute-api.eu-west-2.amazonaws.com"}]
-        ),
-    ),
-    "me": (
-        200,
-        lambda api, answer: (
-            api.get("/v1/users").body["items"] == [{"id": answer.body["id"], "name": "Ann Arrol"}]
-        ),
-    ),
-    "list_users": (200, lambda _, answer: answer.body == {"items": [], "next": None}),
-    "list_projects": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["35e9"]),
-    "create_project": (
-        201,
-        lambda api, answer: api.get(answer.headers["location"]).body["name"] == "Tay Rail Bridge",
-    ),
-    "get_project": (200, lambda _, answer: len(answer.body["attributes"]) == 4),
-    "update_project": (200, lambda api, _: api.get(PATH).body["states"][1]["color"] == "red"),
-    "delete_project": (204, lambda api, _: api.get(PATH).status == 404),
-    "list_deleted_projects": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["35e9"]),
-    "restore_project": (200, lambda api, answer: api.get(PATH).body == answer.body),
-    "purge_project": (204, lambda api, _: api.get("/v1/deleted-projects").body["items"] == []),
-    "create_attribute": (201, lambda api, _: api.get(PATH).body["attributes"][0]["id"] == "severity"),
-    "get_attribute": (200, lambda _, answer: answer.body["type"] == "number"),
-    "update_attribute": (
-        200,
-        lambda api, _: api.get(PATH).body["attributes"][3]["name"] == "Number of Items",
-    ),
-    "delete_attribute": (204, lambda api, _: "47e5" not in api.get(f"{PATH}/issues/3").body["fields"]),
-    "list_deleted_attributes": (
-        200,
-        lambda _, answer: [one["id"] for one in answer.body["items"]] == ["47e5"],
-    ),
-    "restore_attribute": (200, lambda api, _: "47e5" in api.get(f"{PATH}/issues/3").body["fields"]),
-    "purge_attribute": (204, lambda api, _: api.get(f"{PATH}/deleted-attributes").body["items"] == []),
-    "list_indexes": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["c1"]),
-    "create_index": (201, lambda api, _: api.get(f"{PATH}/indexes/c1").status == 200),
-    "get_index": (200, lambda _, answer: answer.body["sort"][1]["direction"] == "desc"),
-    "delete_index": (204, lambda api, _: api.get(f"{PATH}/indexes").body["items"] == []),
-    "list_webhooks": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == [WEBHOOK]),
-    "create_webhook": (201, lambda api, answer: api.get(answer.headers["location"]).status == 200),
-    "get_webhook": (200, lambda _, answer: answer.body["enabled"] is True),
-    "update_webhook": (200, lambda api, _: api.get(f"{PATH}/webhooks/{WEBHOOK}").body["enabled"] is False),
-    "delete_webhook": (204, lambda api, _: api.get(f"{PATH}/webhooks").body["items"] == []),
-    "list_deliveries": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["57_1"]),
-    "replay_delivery": (202, lambda _, answer: answer.body["status"] == "pending"),
-    "rotate_webhook": (200, lambda _, answer: answer.body["secret"].startswith("whsec_")),
-    "create_issue": (201, lambda api, _: api.get(f"{PATH}/issues/4").body["name"] == "Rivets missing"),
-    "batch": (
-        200,
-        lambda _, answer: [one["status"] for one in answer.body["results"]] == [201, 200, 204, 404],
-    ),
-    "get_issue": (200, lambda _, answer: answer.body["fields"] == {"3fe6": 42, "47e5": "Approved"}),
-    "update_issue": (
-        200,
-        lambda api, _: api.get(f"{PATH}/issues/3").body["fields"] == {"3812": "2023-05-03", "3fe6": 42},
-    ),
-    "delete_issue": (204, lambda api, _: api.get(f"{PATH}/issues/2").status == 404),
-    "list_trash": (200, lambda _, answer: [one["num"] for one in answer.body["items"]] == [2]),
-    "restore_issue": (200, lambda api, answer: api.get(f"{PATH}/issues/2").body == answer.body),
-    "purge_issue": (204, lambda api, _: api.get(f"{PATH}/trash").body["items"] == []),
-    "grid": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [3, 2, 1]),
-    "grid_get": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [2, 1]),
-    "groups": (
-        200,
-        lambda _, answer: (
-            [(one["values"], one["count"]) for one in answer.body["groups"]]
-            == [(["open", "2023-05"], 1), (["open", None], 1), (["closed", "2023-05"], 1)]
-        ),
-    ),
-    "summary": (
-        200,
-        lambda _, answer: (
-            {**answer.body, "changes": None}
-            == {
-                "matched": 3,
-                "summaries": [
-                    {"field": "state", "count": 3, "distinct": 2},
-                    {"field": "3812", "empty": 1, "min": "2023-05-01", "max": "2023-05-02"},
-                    {"field": "3fe6", "sum": 42, "avg": 42},
-                ],
-                "index": {"lag_ms": None, "pending": 0},
-                "changes": None,
-            }
-        ),
-    ),
-    "position": (200, lambda _, answer: answer.body["position"] == 0),
-    "list_comments": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == [1]),
-    "create_comment": (
-        201,
-        lambda api, answer: api.get(f"{PATH}/issues/1/comments/1").body == answer.body,
-    ),
-    "get_comment": (200, lambda _, answer: answer.body["text"] == "The paint is ordered."),
-    "update_comment": (
-        200,
-        lambda _, answer: (answer.body["text"], answer.body["version"]) == ("The paint is here.", 2),
-    ),
-    "delete_comment": (204, lambda api, _: api.get(f"{PATH}/issues/1/comments").body["items"] == []),
-    "changes": (200, lambda _, answer: answer.body["items"] == []),
-    "create_ticket": (200, lambda _, answer: answer.body["url"] == SOCKET_URL),
-    "issue_history": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["1.1"]),
-    "activity": (200, lambda _, answer: [one["num"] for one in answer.body["items"]] == [2, 1]),
-    "list_views": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["v1"]),
-    "create_view": (
-        201,
-        lambda api, answer: api.acting(user=CALLER).get(f"{PATH}/views/v1").body == answer.body,
-    ),
-    "get_view": (200, lambda _, answer: answer.body["color"] == "state"),
-    "update_view": (
-        200,
-        lambda _, answer: (answer.body["name"], answer.body["version"]) == ("Open", 2),
-    ),
-    "delete_view": (
-        204,
-        lambda api, _: api.acting(user=CALLER).get(f"{PATH}/views").body["items"] == [],
-    ),
-    "update_matching": (202, lambda api, answer: api.get(answer.headers["location"]).body == answer.body),
-    "delete_matching": (202, lambda _, answer: answer.body["kind"] == "delete"),
-    "undo": (
-        200,
-        lambda api, _: api.get(f"{PATH}/issues/1").body["name"] == told_changes.BEFORE,
-    ),
-    "export": (202, lambda api, answer: api.get(answer.headers["location"]).body["kind"] == "export"),
-    "list_jobs": (200, lambda _, answer: [one["state"] for one in answer.body["items"]] == ["waiting"]),
-    "get_job": (200, lambda _, answer: answer.body["change"] == "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914"),
-    "cancel_job": (
-        204,
-        lambda api, _: [one["state"] for one in api.get(f"{PATH}/jobs").body["items"]] == ["cancelled"],
-    ),
-    "list_refused": (200, lambda _, answer: answer.body == {"items": [], "next": None}),
-}
-
-
-BEFORE = {
-    **dict.fromkeys(("list_indexes", "get_index", "delete_index"), "create_index"),
-    **dict.fromkeys(("list_comments", "get_comment", "update_comment", "delete_comment"), "create_comment"),
-    **dict.fromkeys(("list_views", "get_view", "update_view", "delete_view"), "create_view"),
-    **dict.fromkeys(("list_trash", "restore_issue", "purge_issue"), "delete_issue"),
-    **dict.fromkeys(("list_deleted_attributes", "restore_attribute", "purge_attribute"), "delete_attribute"),
-    **dict.fromkeys(("list_deleted_projects", "restore_project", "purge_project"), "delete_project"),
-}
-"""What an event needs that the worked example does not have: by operation, that which makes it."""
-WEBHOOK = "w3k9q2m7x1c0z"
-OF_A_WEBHOOK = (
-    *("list_webhooks", "get_webhook", "update_webhook", "delete_webhook", "rotate_webhook"),
-    *("list_deliveries", "replay_delivery"),
-)
-OF_A_JOB = ("list_jobs", "get_job", "cancel_job", "list_refused")
-
-
-@pytest.mark.parametrize("operation", sorted(EFFECTS))
-def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
-    account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch, operation: str
-) -> None:
-    account.follow()
-    account.fold()
-    status, effect = EFFECTS[operation]
-    if operation in BEFORE:
-        invoke(account.handlers, load(BEFORE[operation]))
-        account.derive()
-    if operation == "create_webhook":
-        account.forget()
-    if operation == "undo":
-        told_changes.put(account.table, by=CALLER)
-    if operation in OF_A_WEBHOOK:
-        account.table.put(webhooks.stored(WEBHOOK))
-        account.table.put(webhooks.delivered(WEBHOOK))
-    if operation in OF_A_JOB:
-        monkeypatch.setattr(ids, "new_job_id", lambda _: load("get_job")["pathParameters"]["job"])
-        invoke(account.handlers, load("update_matching"))
-    answer = invoke(account.handlers, load(operation))
-    assert answer.status == status, answer.text
-    assert effect(account.api(), answer)
-
-
-def test_every_route_is_tried_by_its_event() -> None:
-    assert EFFECTS.keys() == {route.operation for route in ROUTES}
 
 
 @pytest.mark.parametrize(

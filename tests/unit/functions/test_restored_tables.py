@@ -54,7 +54,7 @@ class Past:
         self.account.table.restore(self._copy)
         for item in (kept or {}).values():
             self.account.table.put(item)
-        self.account.stream.clear()
+        self.account.stream.take()
         self.account.forget()
         for count in range(again):
             self.issue(f"other {count}")
