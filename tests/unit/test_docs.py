@@ -13,7 +13,6 @@ from uuid import UUID
 import pytest
 
 from devtools.local.gateway import MAX_PAYLOAD_BYTES
-from gridview.api.routes import ROUTES
 from gridview.commands.answers import MAX_PROJECT_BYTES
 from gridview.commands.requests import MAX_OPERATIONS
 from gridview.encoding import fences, keys, sort_strings
@@ -36,6 +35,7 @@ from gridview.schema.user_jobs import (
 )
 from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
 from gridview.support.validation import RequestModel
+from infra.routes import ROUTES
 from infra.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from unittest import mock
 
 from typing_extensions import override
 
-from devtools.local import gateway
+from devtools.local import gateway, matching
 from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Role
 from gridview.derive.images import Poison
@@ -251,7 +251,7 @@ class Functions(NamedTuple):
         headers = {"content-type": "application/json", **(more or {})}
         if versions is not None:
             headers["if-match"] = ", ".join(f'"{version}"' for version in sorted(versions))
-        matched = gateway.match(method, path)
+        matched = matching.match(method, path)
         request = gateway.Request(method, path, query, headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []

@@ -13,12 +13,13 @@ import openapi_spec_validator
 import pytest
 from pydantic import ValidationError
 
-from gridview.api import examples
-from gridview.api.openapi import CALLS, document
-from gridview.api.responses import IssuePage
-from gridview.api.routes import BY_KEY, ROUTES, Route
+from gridview.api.routes import Route
 from gridview.encoding.json_codec import dumps
 from gridview.schema import ids
+from infra.openapi import examples
+from infra.openapi.document import CALLS, document
+from infra.openapi.responses import IssuePage
+from infra.routes import BY_KEY, ROUTES
 from tests.support import schemas
 
 DOCUMENT: dict[str, Any] = json.loads(dumps(document()))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import gridview
-from gridview.api.routes import BY_KEY, METHODS, ROUTES, resources
 from gridview.commands.actor import Role
+from infra.routes import BY_KEY, METHODS, ROUTES, resources
 from tests.support import cloud
 
 CONTRACT = {

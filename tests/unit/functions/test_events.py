@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from gridview.api.openapi import document as openapi_document
-from gridview.api.routes import BY_KEY, ROUTES
 from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
 from gridview.schema import ids
+from infra.openapi.document import document as openapi_document
+from infra.routes import BY_KEY, ROUTES
 from tests.support import schemas, sockets, told_changes, webhooks
 from tests.support.cloud import SOCKET_URL, Cloud
 from tests.support.http import Answer, Client, Context, invoke

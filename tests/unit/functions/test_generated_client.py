@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from gridview.api.openapi import CALLS, document
 from gridview.encoding.json_codec import dumps
+from infra.openapi.document import CALLS, document
 from tests.support import local_api, worked_example
 from tests.support.cloud import Cloud
 

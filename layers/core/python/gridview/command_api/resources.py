@@ -1,0 +1,31 @@
+"""The resources that the command function serves."""
+
+from gridview.api.endpoints import Endpoints
+from gridview.command_api import (
+    attributes,
+    comments,
+    history,
+    indexes,
+    issues,
+    jobs,
+    projects,
+    trash,
+    users,
+    views,
+    webhooks,
+)
+from gridview.command_api.container import CommandContainer
+
+RESOURCES: tuple[Endpoints[CommandContainer], ...] = (
+    users.endpoints,
+    projects.endpoints,
+    attributes.endpoints,
+    indexes.endpoints,
+    issues.endpoints,
+    trash.endpoints,
+    comments.endpoints,
+    history.endpoints,
+    views.endpoints,
+    webhooks.endpoints,
+    jobs.endpoints,
+)
