@@ -17,7 +17,7 @@ from gridview.api.config import (
 )
 from gridview.api.resolver import handler as http_handler
 from gridview.command_api.container import CommandContainer
-from gridview.command_api.resources import RESOURCES
+from gridview.command_api.resources import LATER, RESOURCES
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
 from gridview.maintenance.job_queue import JobQueue
@@ -58,5 +58,5 @@ def _container() -> CommandContainer:
     )
 
 
-snapshots.start([table.connect, cursor_source.prime], [*table.services, "secretsmanager"])
+snapshots.start([table.connect, cursor_source.prime], [*table.services, "secretsmanager"], LATER)
 handler = http_handler(RESOURCES, _container, logger, metrics)

@@ -11,7 +11,7 @@ from gridview.api.resolver import handler as http_handler
 from gridview.dynamodb.table import Table
 from gridview.journal.log import Log
 from gridview.query_api.container import QueryContainer
-from gridview.query_api.resources import RESOURCES
+from gridview.query_api.resources import LATER, RESOURCES
 from gridview.schema.store import Catalogs
 from gridview.view.block_cache import BlockCache
 from gridview.view.journal_tail import learn
@@ -39,5 +39,5 @@ def _container() -> QueryContainer:
     )
 
 
-snapshots.start([table.connect, cursor_source.prime], [*table.services, "secretsmanager"])
+snapshots.start([table.connect, cursor_source.prime], [*table.services, "secretsmanager"], LATER)
 handler = http_handler(RESOURCES, _container, logger, metrics, refuse=document.refusal)

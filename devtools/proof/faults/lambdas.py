@@ -265,7 +265,7 @@ class Functions(NamedTuple):
         if raw["statusCode"] == 500:
             raise Failed(raw["body"]) from (logged or [None])[-1]
         told = {name.lower(): value for name, value in raw.get("headers", {}).items()}
-        return Answer(raw["statusCode"], read_json(raw.get("body", "null")), told)
+        return Answer(raw["statusCode"], read_json(raw["body"] or "null"), told)
 
     def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
         """A page of the grid of a project, by its path."""

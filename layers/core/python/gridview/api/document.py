@@ -20,11 +20,12 @@ class DocumentFile:
         return dumps({**self._document, "servers": [{"url": server}]})
 
     def refusal(self, key: str) -> RequestError:
-        """The error of a route key that has no endpoint: MethodNotAllowed if its path has others, NotFound if not even that."""
+        """The error of a route key that this function does not serve: MethodNotAllowed if its path has other methods alone."""
         method, _, path = key.partition(" ")
-        if path not in self._document["paths"]:
+        methods = sorted(name.upper() for name in self._document["paths"].get(path, ()))
+        if not methods or method in methods:
             return NotFound("Route not found.")
-        allow = ", ".join(sorted(name.upper() for name in self._document["paths"][path]))
+        allow = ", ".join(methods)
         return MethodNotAllowed(f"This path has no {method}. It has {allow}.", headers={"Allow": allow})
 
     @cached_property

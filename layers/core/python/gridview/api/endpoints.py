@@ -8,7 +8,7 @@
         "A comment on an issue",
         answer="IssueComment",
     )
-    def get_comment(request: Read) -> Response: ...
+    def get_comment(request: QueryRequest) -> Response: ...
 
 The name of the function is that of the operation. Nothing here needs an environment, so tools import endpoints too.
 """

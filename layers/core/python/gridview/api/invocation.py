@@ -138,7 +138,7 @@ class Invocation:
         if response.body is None:
             return HttpResponse(response.status, headers=headers, body="")
         content = response.body if isinstance(response.body, bytes) else dumps(response.body)
-        encoded, coding = body_of(content, self.event.headers.get("accept-encoding"))
+        encoded, coding = body_of(content, self.event.raw_event.get("headers", {}).get("accept-encoding"))
         answer = HttpResponse(
             response.status,
             headers={"Content-Type": "application/json", **headers, **coding},

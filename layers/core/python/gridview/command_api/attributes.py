@@ -4,7 +4,7 @@ from functools import partial
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands import attributes, deleted_attributes
 from gridview.commands.actor import Role
@@ -22,7 +22,7 @@ endpoints = Endpoints[CommandContainer]("Attributes", "command")
     answer="Attribute",
     problems=(Conflict, NotReady, Unprocessable),
 )
-def create_attribute(request: Write) -> Response:
+def create_attribute(request: CommandRequest) -> Response:
     """Add an attribute."""
     own, actor, project, body = request.container, request.actor, request.path["project"], request.body()
     return created(
@@ -41,7 +41,7 @@ def create_attribute(request: Write) -> Response:
     problems=(Conflict, NotReady, Unprocessable),
 )
 @counted
-def update_attribute(request: Write) -> Response:
+def update_attribute(request: CommandRequest) -> Response:
     """Change an attribute."""
     own, project, attribute = request.container, request.path["project"], request.path["attribute"]
     return written(
@@ -66,7 +66,7 @@ def update_attribute(request: Write) -> Response:
     problems=(Conflict, Unprocessable),
 )
 @counted
-def delete_attribute(request: Write) -> Response:
+def delete_attribute(request: CommandRequest) -> Response:
     """Delete an attribute."""
     own, project, attribute = request.container, request.path["project"], request.path["attribute"]
     attributes.delete_attribute(
@@ -82,7 +82,7 @@ def delete_attribute(request: Write) -> Response:
     answer="Attribute",
     problems=(Conflict, Unprocessable),
 )
-def restore_attribute(request: Write) -> Response:
+def restore_attribute(request: CommandRequest) -> Response:
     """Bring a deleted attribute back."""
     own, actor = request.container, request.actor
     project, attribute = request.path["project"], request.path["attribute"]
@@ -100,7 +100,7 @@ def restore_attribute(request: Write) -> Response:
     problems=(Conflict,),
 )
 @counted
-def purge_attribute(request: Write) -> Response:
+def purge_attribute(request: CommandRequest) -> Response:
     """Remove a deleted attribute permanently."""
     own, project, attribute = request.container, request.path["project"], request.path["attribute"]
     deleted_attributes.purge_attribute(

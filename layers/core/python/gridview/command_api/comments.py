@@ -4,7 +4,7 @@ from typing import Any
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, using
 from gridview.commands.actor import Role
 from gridview.commands.idempotency import Commit, at_once
@@ -24,7 +24,7 @@ endpoints = Endpoints[CommandContainer]("Comments", "command")
     answer="IssueComment",
     problems=(Conflict, Unprocessable),
 )
-def create_comment(request: Write) -> Response:
+def create_comment(request: CommandRequest) -> Response:
     """Comment on an issue."""
     from gridview.commands import comments
 
@@ -55,7 +55,7 @@ def create_comment(request: Write) -> Response:
     problems=(Conflict,),
 )
 @counted
-def update_comment(request: Write) -> Response:
+def update_comment(request: CommandRequest) -> Response:
     """Change a comment."""
     from gridview.commands import comments
 
@@ -75,7 +75,7 @@ def update_comment(request: Write) -> Response:
     problems=(Conflict,),
 )
 @counted
-def delete_comment(request: Write) -> Response:
+def delete_comment(request: CommandRequest) -> Response:
     """Delete a comment."""
     from gridview.commands import comments
 
@@ -88,5 +88,5 @@ def delete_comment(request: Write) -> Response:
     return Response(204)
 
 
-def _comment(request: Write) -> tuple[int, int]:
+def _comment(request: CommandRequest) -> tuple[int, int]:
     return int(request.path["num"]), int(request.path["comment"])

@@ -32,5 +32,5 @@ class CommandContainer:
     logger: Logger
 
 
-Write = Request[CommandContainer]
+CommandRequest = Request[CommandContainer]
 """A request to the command function."""

@@ -5,7 +5,7 @@ from uuid import UUID
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response
 from gridview.api.routes import Gives, Takes
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.jobs import accepted, wake
 from gridview.command_api.writes import admission, note, recent, token
 from gridview.commands import jobs
@@ -29,7 +29,7 @@ endpoints = Endpoints[CommandContainer]("History", "command")
     problems=(Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs),
     job=True,
 )
-def undo(request: Write) -> Response:
+def undo(request: CommandRequest) -> Response:
     """Take a change back, at once or by a job; repeatable with an Idempotency-Key."""
     from gridview.commands import undo as undoing
     from gridview.commands.undo_decision import Undo
@@ -77,7 +77,7 @@ def undo(request: Write) -> Response:
     return answer
 
 
-def _undo_job(request: Write, change: UUID) -> Response | None:
+def _undo_job(request: CommandRequest, change: UUID) -> Response | None:
     """The job that an earlier attempt at this request has started, if it has."""
     table, actor, project = request.container.table, request.actor, request.path["project"]
     job = jobs.of_change(table, actor.tenant, project, JobKind.UNDO, actor.user, change)

@@ -4,7 +4,7 @@ from functools import partial
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created
 from gridview.commands import composite_indexes
 from gridview.commands.actor import Role
@@ -22,7 +22,7 @@ endpoints = Endpoints[CommandContainer]("Indexes", "command")
     answer="CompositeIndex",
     problems=(Conflict, Unprocessable),
 )
-def create_index(request: Write) -> Response:
+def create_index(request: CommandRequest) -> Response:
     """Define a composite index."""
     own, actor, project, body = request.container, request.actor, request.path["project"], request.body()
     return created(
@@ -40,7 +40,7 @@ def create_index(request: Write) -> Response:
     "/v1/projects/<project>/indexes/<index>", Role.ADMIN, "Delete a composite index", problems=(Conflict,)
 )
 @counted
-def delete_index(request: Write) -> Response:
+def delete_index(request: CommandRequest) -> Response:
     """Delete a composite index."""
     own, project, index = request.container, request.path["project"], request.path["index"]
     composite_indexes.delete_composite(

@@ -6,7 +6,7 @@ from typing import Any
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
 from gridview.api.routes import Gives
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import admission, counted, created, note, token, using
 from gridview.commands import issues
 from gridview.commands.actor import Role
@@ -33,7 +33,7 @@ endpoints = Endpoints[CommandContainer]("Issues", "command")
     gives=(Gives.TOKEN_OF_WRITES,),
     problems=(Conflict, Unprocessable),
 )
-def create_issue(request: Write) -> Response:
+def create_issue(request: CommandRequest) -> Response:
     """Create an issue."""
     table, actor = request.container.table, request.actor
     project, body = request.path["project"], request.body()
@@ -63,7 +63,7 @@ def create_issue(request: Write) -> Response:
     gives=(Gives.TOKEN_OF_WRITES,),
     problems=(Conflict, InProgress),
 )
-def batch(request: Write) -> Response:
+def batch(request: CommandRequest) -> Response:
     """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
     own, actor, use, asked = request.container, request.actor, request.use(), parse_batch(request.body())
     admitted = admission(request, len(asked.operations))
@@ -103,7 +103,7 @@ def batch(request: Write) -> Response:
     gives=(Gives.TOKEN_OF_WRITES,),
     problems=(Conflict, EditConflict, Unprocessable),
 )
-def update_issue(request: Write) -> Response:
+def update_issue(request: CommandRequest) -> Response:
     """Change an issue."""
     num, body, expected = int(request.path["num"]), request.body(), request.expected()
     table, admitted = request.container.table, admission(request)
@@ -133,7 +133,7 @@ def update_issue(request: Write) -> Response:
     problems=(Conflict, Unprocessable),
 )
 @counted
-def delete_issue(request: Write) -> Response:
+def delete_issue(request: CommandRequest) -> Response:
     """Put an issue into the trash."""
     num, expected = int(request.path["num"]), request.expected()
     own = request.container
@@ -152,7 +152,7 @@ def delete_issue(request: Write) -> Response:
     return Response(204).telling(token(request, {num: DELETED}))
 
 
-def _issue_json(request: Write, document: documents.Document) -> dict[str, Any]:
+def _issue_json(request: CommandRequest, document: documents.Document) -> dict[str, Any]:
     """The answer to a write. The document may hold an option that is younger than the definitions that the write used."""
     own, project = request.container, (request.actor.tenant, request.path["project"])
     try:

@@ -1,4 +1,7 @@
-"""Jobs: begun and cancelled. The workers do them in the background."""
+"""Jobs: begun and cancelled. The workers do them in the background.
+
+What checks the orders of jobs is imported when one is begun, not when the function starts.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,13 +10,12 @@ from typing import Any, Protocol
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response
 from gridview.api.routes import Takes
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, done_once, recent, using
 from gridview.commands import jobs, reads
 from gridview.commands.actor import Role
 from gridview.commands.idempotency import Commit, at_once
 from gridview.encoding.consistency import Recent
-from gridview.maintenance import bulk_request
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
@@ -34,8 +36,10 @@ endpoints = Endpoints[CommandContainer]("Jobs", "command")
     takes=(Takes.TOKENS,),
     problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
 )
-def update_matching(request: Write) -> Response:
+def update_matching(request: CommandRequest) -> Response:
     """Begin to change all issues that a filter matches."""
+    from gridview.maintenance import bulk_request
+
     return _begun(request, JobKind.UPDATE, bulk_request.parse_update)
 
 
@@ -49,8 +53,10 @@ def update_matching(request: Write) -> Response:
     takes=(Takes.TOKENS,),
     problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
 )
-def delete_matching(request: Write) -> Response:
+def delete_matching(request: CommandRequest) -> Response:
     """Begin to delete all issues that a filter matches."""
+    from gridview.maintenance import bulk_request
+
     return _begun(request, JobKind.DELETE, bulk_request.parse_delete)
 
 
@@ -64,8 +70,8 @@ def delete_matching(request: Write) -> Response:
     takes=(Takes.TOKENS,),
     problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
 )
-def export(request: Write) -> Response:
-    """Begin to write rows into a file. What checks exports is imported when one is asked for, not when the function starts."""
+def export(request: CommandRequest) -> Response:
+    """Begin to write rows into a file."""
     from gridview.commands import views
     from gridview.maintenance.export_request import ExportOrder, parse_export
     from gridview.query import saved_views
@@ -89,7 +95,7 @@ def export(request: Write) -> Response:
     problems=(Forbidden,),
 )
 @counted
-def cancel_job(request: Write) -> Response:
+def cancel_job(request: CommandRequest) -> Response:
     """Cancel a job."""
     own, actor, project = request.container, request.actor, request.path["project"]
     own.catalogs.current(own.table, actor.tenant, project)
@@ -104,7 +110,9 @@ class _Asked(Protocol):
         """Encode."""
 
 
-def _begun(request: Write, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], _Asked]) -> Response:
+def _begun(
+    request: CommandRequest, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], _Asked]
+) -> Response:
     """202 with a new job, of which the workers get a hint; with an Idempotency-Key it is made once."""
     table, actor, project = request.container.table, request.actor, request.path["project"]
     body, carried = request.body(), recent(request)
@@ -125,12 +133,12 @@ def _begun(request: Write, kind: JobKind, parsed: Callable[[Catalog, Any, Recent
     return answer
 
 
-def accepted(request: Write, job: Mapping[str, Any]) -> Response:
+def accepted(request: CommandRequest, job: Mapping[str, Any]) -> Response:
     """202 with a job."""
     return Response(202, job, {"Location": f"/v1/projects/{request.path['project']}/jobs/{job['id']}"})
 
 
-def wake(request: Write) -> None:
+def wake(request: CommandRequest) -> None:
     """Have a worker come at once. If that fails, the next minute brings one."""
     own = request.container
     try:

@@ -4,7 +4,7 @@ from functools import partial
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands import deleted_projects, projects
 from gridview.commands.actor import Role
@@ -22,7 +22,7 @@ endpoints = Endpoints[CommandContainer]("Projects", "command")
     answer="Project",
     problems=(Conflict, NotReady, Unprocessable),
 )
-def create_project(request: Write) -> Response:
+def create_project(request: CommandRequest) -> Response:
     """Create a project."""
     own, actor, body = request.container, request.actor, request.body()
     return created(
@@ -41,7 +41,7 @@ def create_project(request: Write) -> Response:
     problems=(Conflict, NotReady, Unprocessable),
 )
 @counted
-def update_project(request: Write) -> Response:
+def update_project(request: CommandRequest) -> Response:
     """Change a project."""
     own = request.container
     return written(
@@ -60,7 +60,7 @@ def update_project(request: Write) -> Response:
 
 @endpoints.delete("/v1/projects/<project>", Role.ADMIN, "Delete a project", problems=(Conflict,))
 @counted
-def delete_project(request: Write) -> Response:
+def delete_project(request: CommandRequest) -> Response:
     """Delete a project."""
     own, project = request.container, request.path["project"]
     projects.delete_project(own.table, own.catalogs, request.actor, project, request.expected())
@@ -74,7 +74,7 @@ def delete_project(request: Write) -> Response:
     answer="Project",
     problems=(Conflict, Unprocessable),
 )
-def restore_project(request: Write) -> Response:
+def restore_project(request: CommandRequest) -> Response:
     """Bring a deleted project back."""
     own, actor, project = request.container, request.actor, request.path["project"]
     request.require_no_body()
@@ -91,7 +91,7 @@ def restore_project(request: Write) -> Response:
     problems=(Conflict,),
 )
 @counted
-def purge_project(request: Write) -> Response:
+def purge_project(request: CommandRequest) -> Response:
     """Remove a deleted project permanently."""
     own, project, expected = request.container, request.path["project"], request.expected()
     deleted_projects.purge_project(

@@ -29,3 +29,16 @@ RESOURCES: tuple[Endpoints[CommandContainer], ...] = (
     webhooks.endpoints,
     jobs.endpoints,
 )
+
+LATER = (
+    "gridview.commands.comments",
+    "gridview.commands.undo",
+    "gridview.commands.undo_decision",
+    "gridview.commands.views",
+    "gridview.live.webhook",
+    "gridview.live.webhook_store",
+    "gridview.maintenance.bulk_request",
+    "gridview.maintenance.export_request",
+    "gridview.query.saved_views",
+)
+"""What endpoints import when they are called: a function that starts without a snapshot does not wait for it."""

@@ -5,7 +5,7 @@ from typing import Any
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
 from gridview.api.routes import Gives
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, done_once, note, token, using
 from gridview.commands import trash
 from gridview.commands.actor import Role
@@ -26,7 +26,7 @@ endpoints = Endpoints[CommandContainer]("Trash", "command")
     gives=(Gives.TOKEN_OF_WRITES,),
     problems=(Conflict, Unprocessable),
 )
-def restore_issue(request: Write) -> Response:
+def restore_issue(request: CommandRequest) -> Response:
     """Bring a deleted issue back."""
     num, table, actor = int(request.path["num"]), request.container.table, request.actor
     request.require_no_body()
@@ -55,7 +55,7 @@ def restore_issue(request: Write) -> Response:
     problems=(Conflict,),
 )
 @counted
-def purge_issue(request: Write) -> Response:
+def purge_issue(request: CommandRequest) -> Response:
     """Remove a deleted issue permanently."""
     table, num, expected = request.container.table, int(request.path["num"]), request.expected()
     using(request, lambda catalog, epoch: trash.purge_issue(table, catalog, num, expected, epoch=epoch))

@@ -2,7 +2,7 @@
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.commands import users
 from gridview.commands.actor import Role
 
@@ -10,6 +10,6 @@ endpoints = Endpoints[CommandContainer]("Users", "command")
 
 
 @endpoints.get("/v1/me", Role.VIEWER, "The caller", answer="Caller")
-def me(request: Write) -> Response:
+def me(request: CommandRequest) -> Response:
     """The caller, whose name is noted for the others of the tenant."""
     return ok(users.me(request.container.table, request.actor, request.name))

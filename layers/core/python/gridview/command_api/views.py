@@ -9,12 +9,12 @@ from typing import Any
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, using
 from gridview.commands.actor import Role
 from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Commit, at_once
-from gridview.dynamodb.expressions import Write as TableWrite
+from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
@@ -34,7 +34,7 @@ endpoints = Endpoints[CommandContainer]("Views", "command")
     answer="SavedView",
     problems=(Conflict, Forbidden, Unprocessable),
 )
-def create_view(request: Write) -> Response:
+def create_view(request: CommandRequest) -> Response:
     """Save a view."""
     from gridview.commands import views
     from gridview.query import saved_views
@@ -62,7 +62,7 @@ def create_view(request: Write) -> Response:
     problems=(Conflict, Forbidden, Unprocessable),
 )
 @counted
-def update_view(request: Write) -> Response:
+def update_view(request: CommandRequest) -> Response:
     """Change a view."""
     from gridview.commands import views
     from gridview.query import saved_views
@@ -86,7 +86,7 @@ def update_view(request: Write) -> Response:
     problems=(Conflict, Forbidden),
 )
 @counted
-def delete_view(request: Write) -> Response:
+def delete_view(request: CommandRequest) -> Response:
     """Delete a view."""
     from gridview.commands import views
     from gridview.query import saved_views
@@ -102,11 +102,11 @@ def delete_view(request: Write) -> Response:
     return Response(204)
 
 
-def _notices_beside(table: Table, catalog: Catalog) -> Callable[[View, View | None], list[TableWrite]]:
+def _notices_beside(table: Table, catalog: Catalog) -> Callable[[View, View | None], list[Write]]:
     from gridview.live import webhook_store
 
     return partial(webhook_store.notices_of_view, table, catalog.tenant, catalog.project)
 
 
-def _view(request: Write) -> int:
+def _view(request: CommandRequest) -> int:
     return ids.view_number(request.path["view"])

@@ -5,7 +5,7 @@ from functools import partial
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, written
-from gridview.command_api.container import CommandContainer, Write
+from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands.actor import Role
 from gridview.encoding.seals import Seals
@@ -25,7 +25,7 @@ endpoints = Endpoints[CommandContainer]("Webhooks", "command")
     answer="WebhookWithSecret",
     problems=(Conflict, Unprocessable),
 )
-def create_webhook(request: Write) -> Response:
+def create_webhook(request: CommandRequest) -> Response:
     """Create a webhook, and answer its secret."""
     from gridview.live import webhook_store
 
@@ -50,7 +50,7 @@ def create_webhook(request: Write) -> Response:
     problems=(Conflict,),
 )
 @counted
-def update_webhook(request: Write) -> Response:
+def update_webhook(request: CommandRequest) -> Response:
     """Change a webhook."""
     from gridview.live import webhook_store
 
@@ -68,7 +68,7 @@ def update_webhook(request: Write) -> Response:
     "/v1/projects/<project>/webhooks/<webhook>", Role.ADMIN, "Delete a webhook", problems=(Conflict,)
 )
 @counted
-def delete_webhook(request: Write) -> Response:
+def delete_webhook(request: CommandRequest) -> Response:
     """Delete a webhook."""
     from gridview.live import webhook_store
 
@@ -84,7 +84,7 @@ def delete_webhook(request: Write) -> Response:
     answer="WebhookWithSecret",
     problems=(Conflict,),
 )
-def rotate_webhook(request: Write) -> Response:
+def rotate_webhook(request: CommandRequest) -> Response:
     """Replace the secret of a webhook, and answer the new one."""
     from gridview.live import webhook_store
 
@@ -104,7 +104,7 @@ def rotate_webhook(request: Write) -> Response:
     answer="WebhookDelivery",
     problems=(Conflict,),
 )
-def replay_delivery(request: Write) -> Response:
+def replay_delivery(request: CommandRequest) -> Response:
     """Have a delivery sent again."""
     from gridview.live import webhook_store
 
@@ -126,13 +126,13 @@ def _hint(own: CommandContainer, hint: Hint) -> None:
         own.logger.exception("the hint at an outbox failed")
 
 
-def _seals(request: Write) -> Seals:
+def _seals(request: CommandRequest) -> Seals:
     from gridview.live.webhook import SECRETS
 
     return request.container.cursor_source.seals(SECRETS)
 
 
-def _with_secret(request: Write, response: Response) -> Response:
+def _with_secret(request: CommandRequest, response: Response) -> Response:
     """The response with the secret in the place of the sealed one, which is what is stored of it."""
     from gridview.live import webhook_store
 

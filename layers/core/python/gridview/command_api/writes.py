@@ -7,7 +7,7 @@ from uuid import UUID
 
 from gridview.api import tokens
 from gridview.api.http import Response, written
-from gridview.command_api.container import Write
+from gridview.command_api.container import CommandRequest
 from gridview.commands import written_changes
 from gridview.commands.idempotency import Commit, created_once
 from gridview.commands.write_rate import ADMITTED, Admission
@@ -19,16 +19,16 @@ from gridview.support import aws, clock
 Result = TypeVar("Result")
 
 
-def admission(request: Write, writes: int = 1) -> Admission:
+def admission(request: CommandRequest, writes: int = 1) -> Admission:
     """What admits so many writes by the tenant's rate."""
     return request.container.rate.admission(request.actor.tenant, writes)
 
 
-def counted(endpoint: Callable[[Write], Response]) -> Callable[[Write], Response]:
+def counted(endpoint: Callable[[CommandRequest], Response]) -> Callable[[CommandRequest], Response]:
     """The endpoint, before which one write of the tenant's rate is taken."""
 
     @wraps(endpoint)
-    def after_counting(request: Write) -> Response:
+    def after_counting(request: CommandRequest) -> Response:
         admission(request).require(request.container.table)
         return endpoint(request)
 
@@ -36,7 +36,7 @@ def counted(endpoint: Callable[[Write], Response]) -> Callable[[Write], Response
 
 
 def created(
-    request: Write,
+    request: CommandRequest,
     create: Callable[..., Mapping[str, Any]],
     location: Callable[[Mapping[str, Any]], str],
     further: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {},
@@ -50,7 +50,7 @@ def created(
 
 
 def done_once(
-    request: Write,
+    request: CommandRequest,
     create: Callable[..., Mapping[str, Any]],
     answer: Callable[[Mapping[str, Any]], Response],
 ) -> Response:
@@ -77,13 +77,15 @@ def done_once(
     )
 
 
-def using(request: Write, use: Callable[[Catalog, EpochCheck], Result]) -> Result:
+def using(request: CommandRequest, use: Callable[[Catalog, EpochCheck], Result]) -> Result:
     """What comes of `use` over the current definitions of the project."""
     own = request.container
     return own.catalogs.using(own.table, request.actor.tenant, request.path["project"], use)
 
 
-def note(request: Write, change: UUID, admitted: Admission = ADMITTED, *, always: bool = False) -> None:
+def note(
+    request: CommandRequest, change: UUID, admitted: Admission = ADMITTED, *, always: bool = False
+) -> None:
     """Before the first write under a change: note it where its id does not tell, so that it can be taken back at once."""
     if always or not written_changes.is_stated(change):
         table, actor = request.container.table, request.actor
@@ -91,7 +93,7 @@ def note(request: Write, change: UUID, admitted: Admission = ADMITTED, *, always
         written_changes.note(table, actor.tenant, request.path["project"], change, actor.user)
 
 
-def token(request: Write, versions: Mapping[int, int]) -> dict[str, str]:
+def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str]:
     """The header with the token of issues that were just written.
 
     Without the secret there is none: what was written is not to look as if it had failed.
@@ -107,6 +109,6 @@ def token(request: Write, versions: Mapping[int, int]) -> dict[str, str]:
     return {CONSISTENCY_TOKEN: sealing.token(tenant, project, versions, clock.seconds())}
 
 
-def recent(request: Write) -> Recent:
+def recent(request: CommandRequest) -> Recent:
     """What is to be included, by the tokens that came with the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)

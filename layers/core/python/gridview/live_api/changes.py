@@ -13,7 +13,7 @@ from gridview.live.asked_rows import rows_of_view
 from gridview.live.change_requests import AskedChanges, resolve_changes
 from gridview.live.followed_rows import FollowedRows
 from gridview.live.tickets import TICKETS, Ticket
-from gridview.live_api.container import Follow, LiveContainer
+from gridview.live_api.container import LiveContainer, LiveRequest
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
@@ -35,7 +35,7 @@ endpoints = Endpoints[LiveContainer]("Changes", "live")
     gives=(Gives.TOKEN_OF_CHANGES,),
     problems=(FeedExpired, TooManyPolls, NotReady, Unprocessable),
 )
-def changes(request: Follow) -> Response:
+def changes(request: LiveRequest) -> Response:
     """The changes after a cursor, with the token of what they contain. An answer that is empty too early asks for a
     pause.
     """
@@ -69,7 +69,7 @@ def changes(request: Follow) -> Response:
     answer="IssuedTicket",
     problems=(InvalidRequest,),
 )
-def create_ticket(request: Follow) -> Response:
+def create_ticket(request: LiveRequest) -> Response:
     """A ticket for a socket of this project, which must exist: 1 read unit. Nothing is stored before it is used."""
     request.require_no_body()
     own, actor, project = request.container, request.actor, request.path["project"]
@@ -83,7 +83,7 @@ def create_ticket(request: Follow) -> Response:
     return ok(issued)
 
 
-def _resolved(request: Follow) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
+def _resolved(request: LiveRequest) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
     """The request over the current definitions, and the rows that it asks for: those of a filter and a sort, or of a saved view."""
     own, actor, project = request.container, request.actor, request.path["project"]
 

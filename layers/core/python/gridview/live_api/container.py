@@ -20,5 +20,5 @@ class LiveContainer:
     open_polls: OpenPolls
 
 
-Follow = Request[LiveContainer]
+LiveRequest = Request[LiveContainer]
 """A request to the live function."""

@@ -7,7 +7,7 @@ from gridview.api.http import Response, count_capacity, ok
 from gridview.commands import reads
 from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
-from gridview.query_api.container import Read
+from gridview.query_api.container import QueryRequest
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
@@ -15,24 +15,24 @@ from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered, Shown
 
 
-def token(request: Read, shown: Shown) -> dict[str, str]:
+def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
     """The header with the token of what an answer shows."""
     own = request.container
     return tokens.telling(request, own.cursor_source, shown, own.logger)
 
 
-def recent(request: Read) -> Recent:
+def recent(request: QueryRequest) -> Recent:
     """What the answer is to include, by the tokens that came with the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)
 
 
-def feed(request: Read) -> Cursors:
+def feed(request: QueryRequest) -> Cursors:
     """What seals the cursors of the feed of changes."""
     return request.container.cursor_source.cursors("changes")
 
 
 def answered(
-    request: Read,
+    request: QueryRequest,
     answer: Callable[[ReadContext], Answered],
     recent: Recent = (),
     feed: Cursors | None = None,

@@ -4,7 +4,7 @@ from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
 from gridview.commands import reads
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 
 endpoints = Endpoints[QueryContainer]("Attributes", "query")
 
@@ -15,7 +15,7 @@ endpoints = Endpoints[QueryContainer]("Attributes", "query")
     "An attribute of a project",
     answer="Attribute",
 )
-def get_attribute(request: Read) -> Response:
+def get_attribute(request: QueryRequest) -> Response:
     """One attribute."""
     project, attribute = request.path["project"], request.path["attribute"]
     return versioned(reads.get_attribute(request.container.table, request.actor, project, attribute))
@@ -27,7 +27,7 @@ def get_attribute(request: Read) -> Response:
     "The deleted attributes that can be restored, the last deleted first",
     answer="DeletedAttributeList",
 )
-def list_deleted_attributes(request: Read) -> Response:
+def list_deleted_attributes(request: QueryRequest) -> Response:
     """The attributes that can be restored."""
     from gridview.commands import deleted_attributes
 

@@ -5,7 +5,7 @@ from typing import Any
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 
@@ -19,7 +19,7 @@ endpoints = Endpoints[QueryContainer]("Comments", "query")
     parameters="ListParameters",
     answer="CommentPage",
 )
-def list_comments(request: Read) -> Response:
+def list_comments(request: QueryRequest) -> Response:
     """A page of the comments on an issue."""
     from gridview.commands import comments
 
@@ -40,7 +40,7 @@ def list_comments(request: Read) -> Response:
     "A comment on an issue",
     answer="IssueComment",
 )
-def get_comment(request: Read) -> Response:
+def get_comment(request: QueryRequest) -> Response:
     """One comment."""
     from gridview.commands import comments
 

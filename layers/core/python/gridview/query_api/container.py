@@ -26,5 +26,5 @@ class QueryContainer:
     metrics: Metrics
 
 
-Read = Request[QueryContainer]
+QueryRequest = Request[QueryContainer]
 """A request to the query function."""

@@ -1,16 +1,17 @@
-"""What the index answers: pages of the grid, groups, summaries and positions."""
+"""What the index answers: pages of the grid, groups, summaries and positions.
+
+What counts groups and summaries is imported when they are asked for, not when the function starts.
+"""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response
 from gridview.api.routes import Gives, Takes
 from gridview.commands.actor import Role
-from gridview.query import counting, grid_request
+from gridview.query import grid_request
 from gridview.query.grid import grid_page
-from gridview.query.group_request import resolve as resolve_groups
 from gridview.query.row_number import position as position_in
-from gridview.query.summary_request import resolve as resolve_summary
 from gridview.query_api.answers import answered, feed, recent
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.support.errors import CursorExpired, NotReady, Unprocessable
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
@@ -28,7 +29,7 @@ endpoints = Endpoints[QueryContainer]("Grid", "query")
     gives=(Gives.TOKEN_OF_SHOWN,),
     problems=(CursorExpired, NotReady, Unprocessable),
 )
-def grid(request: Read) -> Response:
+def grid(request: QueryRequest) -> Response:
     """A page of the grid, for a request with a body."""
     return _grid(request, request.body() if request.raw_body.strip() else {})
 
@@ -43,12 +44,12 @@ def grid(request: Read) -> Response:
     gives=(Gives.TOKEN_OF_SHOWN,),
     problems=(CursorExpired, NotReady, Unprocessable),
 )
-def grid_get(request: Read) -> Response:
+def grid_get(request: QueryRequest) -> Response:
     """A page of the grid, for a request with query parameters."""
     return _grid(request, grid_request.from_parameters(request.parameters))
 
 
-def _grid(request: Read, body: object) -> Response:
+def _grid(request: QueryRequest, body: object) -> Response:
     def page(context: ReadContext) -> Answered:
         query = grid_request.resolve(context.catalog, body)
         return grid_page(context, query, request.container.cursor_source.cursors("grid"))
@@ -66,12 +67,15 @@ def _grid(request: Read, body: object) -> Response:
     gives=(Gives.TOKEN_OF_SHOWN,),
     problems=(CursorExpired, NotReady, Unprocessable),
 )
-def groups(request: Read) -> Response:
+def groups(request: QueryRequest) -> Response:
     """Counts of issues by group."""
+    from gridview.query import counting
+    from gridview.query.group_request import resolve
+
     body = request.body()
 
     def counted(context: ReadContext) -> Answered:
-        query = resolve_groups(context.catalog, body)
+        query = resolve(context.catalog, body)
         return counting.grouped_counts(context, query, request.container.cursor_source.cursors("groups"))
 
     return answered(request, counted, recent(request), feed(request))
@@ -87,12 +91,15 @@ def groups(request: Read) -> Response:
     gives=(Gives.TOKEN_OF_SHOWN,),
     problems=(NotReady, Unprocessable),
 )
-def summary(request: Read) -> Response:
+def summary(request: QueryRequest) -> Response:
     """Aggregates of fields."""
+    from gridview.query import counting
+    from gridview.query.summary_request import resolve
+
     body = request.body()
 
     def summarized(context: ReadContext) -> Answered:
-        return counting.summarized(context, resolve_summary(context.catalog, body))
+        return counting.summarized(context, resolve(context.catalog, body))
 
     return answered(request, summarized, recent(request), feed(request))
 
@@ -107,7 +114,7 @@ def summary(request: Read) -> Response:
     gives=(Gives.TOKEN_OF_SHOWN,),
     problems=(NotReady, Unprocessable),
 )
-def position(request: Read) -> Response:
+def position(request: QueryRequest) -> Response:
     """The row number of an issue."""
     body = grid_request.from_parameters(request.parameters)
 

@@ -6,7 +6,7 @@ from gridview.api.routes import Gives
 from gridview.commands.actor import Role
 from gridview.query import change_lists
 from gridview.query_api.answers import answered
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
 
@@ -21,7 +21,7 @@ endpoints = Endpoints[QueryContainer]("History", "query")
     answer="HistoryPage",
     gives=(Gives.TOKEN_OF_SHOWN,),
 )
-def issue_history(request: Read) -> Response:
+def issue_history(request: QueryRequest) -> Response:
     """The changes of an issue."""
     num = int(request.path["num"])
 
@@ -40,7 +40,7 @@ def issue_history(request: Read) -> Response:
     answer="ActivityPage",
     gives=(Gives.TOKEN_OF_SHOWN,),
 )
-def activity(request: Read) -> Response:
+def activity(request: QueryRequest) -> Response:
     """The changes of a project."""
 
     def listed(context: ReadContext) -> Answered:

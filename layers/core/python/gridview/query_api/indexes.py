@@ -4,7 +4,7 @@ from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
 from gridview.commands import reads
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 
 endpoints = Endpoints[QueryContainer]("Indexes", "query")
 
@@ -15,7 +15,7 @@ endpoints = Endpoints[QueryContainer]("Indexes", "query")
     "The composite indexes of a project",
     answer="IndexList",
 )
-def list_indexes(request: Read) -> Response:
+def list_indexes(request: QueryRequest) -> Response:
     """The composite indexes of a project."""
     return ok(reads.list_composites(request.container.table, request.actor, request.path["project"]))
 
@@ -26,7 +26,7 @@ def list_indexes(request: Read) -> Response:
     "A composite index of a project",
     answer="CompositeIndex",
 )
-def get_index(request: Read) -> Response:
+def get_index(request: QueryRequest) -> Response:
     """One composite index."""
     project, index = request.path["project"], request.path["index"]
     return versioned(reads.get_composite(request.container.table, request.actor, project, index))

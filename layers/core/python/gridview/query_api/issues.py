@@ -1,11 +1,11 @@
-"""Single issues."""
+"""One issue with all its values."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, versioned
 from gridview.api.routes import Gives
 from gridview.commands.actor import Role
 from gridview.query_api.answers import token
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue as read_issue
@@ -23,7 +23,7 @@ endpoints = Endpoints[QueryContainer]("Issues", "query")
     answer="Issue",
     gives=(Gives.TOKEN_OF_SHOWN,),
 )
-def get_issue(request: Read) -> Response:
+def get_issue(request: QueryRequest) -> Response:
     """One issue."""
     own, num = request.container, int(request.path["num"])
 

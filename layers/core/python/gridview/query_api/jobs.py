@@ -9,7 +9,7 @@ from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok
 from gridview.commands import jobs
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.schema.user_jobs import UserJob
 
 endpoints = Endpoints[QueryContainer]("Jobs", "query")
@@ -22,7 +22,7 @@ endpoints = Endpoints[QueryContainer]("Jobs", "query")
     parameters="ListParameters",
     answer="BackgroundJobPage",
 )
-def list_jobs(request: Read) -> Response:
+def list_jobs(request: QueryRequest) -> Response:
     """A page of the project's jobs."""
     own = request.container
     cursors = own.cursor_source.cursors("jobs")
@@ -35,7 +35,7 @@ def list_jobs(request: Read) -> Response:
 @endpoints.get(
     "/v1/projects/<project>/jobs/<job>", Role.VIEWER, "A job, and how far it is", answer="BackgroundJob"
 )
-def get_job(request: Read) -> Response:
+def get_job(request: QueryRequest) -> Response:
     """One job, and a link to the file that it has made."""
     own, job = request.container, request.path["job"]
 
@@ -61,7 +61,7 @@ def _link(bucket: str, project: str, job: UserJob) -> str | None:
     parameters="ListParameters",
     answer="RefusedPage",
 )
-def list_refused(request: Read) -> Response:
+def list_refused(request: QueryRequest) -> Response:
     """A page of the issues that a job could not change."""
     own, job = request.container, request.path["job"]
     cursors = own.cursor_source.cursors("refused")
@@ -73,7 +73,7 @@ def list_refused(request: Read) -> Response:
     )
 
 
-def _of_a_project(request: Read, read: Callable[[str], dict[str, Any]]) -> Response:
+def _of_a_project(request: QueryRequest, read: Callable[[str], dict[str, Any]]) -> Response:
     """What is read of a project that exists."""
     own, project = request.container, request.path["project"]
     return ok(own.catalogs.existing(own.table, request.actor.tenant, project, lambda _: read(project)))

@@ -4,7 +4,7 @@ from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
 from gridview.commands import reads
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 
 endpoints = Endpoints[QueryContainer]("Projects", "query")
 
@@ -16,7 +16,7 @@ endpoints = Endpoints[QueryContainer]("Projects", "query")
     parameters="ListParameters",
     answer="ProjectPage",
 )
-def list_projects(request: Read) -> Response:
+def list_projects(request: QueryRequest) -> Response:
     """A page of the tenant's projects."""
     own = request.container
     cursors = own.cursor_source.cursors("projects")
@@ -26,7 +26,7 @@ def list_projects(request: Read) -> Response:
 @endpoints.get(
     "/v1/projects/<project>", Role.VIEWER, "A project with its attributes in display order", answer="Project"
 )
-def get_project(request: Read) -> Response:
+def get_project(request: QueryRequest) -> Response:
     """One project."""
     return versioned(reads.get_project(request.container.table, request.actor, request.path["project"]))
 
@@ -38,7 +38,7 @@ def get_project(request: Read) -> Response:
     parameters="ListParameters",
     answer="DeletedProjectPage",
 )
-def list_deleted_projects(request: Read) -> Response:
+def list_deleted_projects(request: QueryRequest) -> Response:
     """A page of the projects that can be restored."""
     from gridview.commands import deleted_projects
 

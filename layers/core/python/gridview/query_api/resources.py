@@ -33,3 +33,17 @@ RESOURCES: tuple[Endpoints[QueryContainer], ...] = (
     webhooks.endpoints,
     jobs.endpoints,
 )
+
+LATER = (
+    "gridview.commands.comments",
+    "gridview.commands.deleted_attributes",
+    "gridview.commands.deleted_projects",
+    "gridview.commands.views",
+    "gridview.live.webhook_reads",
+    "gridview.maintenance.export_links",
+    "gridview.query.counting",
+    "gridview.query.group_request",
+    "gridview.query.saved_views",
+    "gridview.query.summary_request",
+)
+"""What endpoints import when they are called: a function that starts without a snapshot does not wait for it."""

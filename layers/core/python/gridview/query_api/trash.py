@@ -6,7 +6,7 @@ from gridview.api.routes import Gives
 from gridview.commands import reads
 from gridview.commands.actor import Role
 from gridview.query_api.answers import token
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.view.context import ReadContext
@@ -23,7 +23,7 @@ endpoints = Endpoints[QueryContainer]("Trash", "query")
     answer="TrashPage",
     gives=(Gives.TOKEN_OF_SHOWN,),
 )
-def list_trash(request: Read) -> Response:
+def list_trash(request: QueryRequest) -> Response:
     """A page of a project's deleted issues."""
     own = request.container
 

@@ -4,7 +4,7 @@ from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok
 from gridview.commands import users
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 
 endpoints = Endpoints[QueryContainer]("Users", "query")
 
@@ -16,7 +16,7 @@ endpoints = Endpoints[QueryContainer]("Users", "query")
     parameters="UsersParameters",
     answer="UserPage",
 )
-def list_users(request: Read) -> Response:
+def list_users(request: QueryRequest) -> Response:
     """A page of the tenant's users."""
     own = request.container
     return ok(

@@ -6,7 +6,7 @@ from typing import Any
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -21,7 +21,7 @@ endpoints = Endpoints[QueryContainer]("Views", "query")
     parameters="ListParameters",
     answer="SavedViewPage",
 )
-def list_views(request: Read) -> Response:
+def list_views(request: QueryRequest) -> Response:
     """A page of the views that the caller sees."""
     from gridview.commands import views
     from gridview.query import saved_views
@@ -41,7 +41,7 @@ def list_views(request: Read) -> Response:
 @endpoints.get(
     "/v1/projects/<project>/views/<view>", Role.VIEWER, "A saved view of a project", answer="SavedView"
 )
-def get_view(request: Read) -> Response:
+def get_view(request: QueryRequest) -> Response:
     """One view."""
     from gridview.commands import views
     from gridview.query import saved_views

@@ -3,7 +3,7 @@
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
 from gridview.commands.actor import Role
-from gridview.query_api.container import QueryContainer, Read
+from gridview.query_api.container import QueryContainer, QueryRequest
 
 endpoints = Endpoints[QueryContainer]("Webhooks", "query")
 
@@ -11,7 +11,7 @@ endpoints = Endpoints[QueryContainer]("Webhooks", "query")
 @endpoints.get(
     "/v1/projects/<project>/webhooks", Role.ADMIN, "The webhooks of a project", answer="WebhookList"
 )
-def list_webhooks(request: Read) -> Response:
+def list_webhooks(request: QueryRequest) -> Response:
     """The webhooks of a project."""
     from gridview.live import webhook_reads
 
@@ -25,7 +25,7 @@ def list_webhooks(request: Read) -> Response:
     "A webhook of a project",
     answer="WebhookAnswer",
 )
-def get_webhook(request: Read) -> Response:
+def get_webhook(request: QueryRequest) -> Response:
     """One webhook."""
     from gridview.live import webhook_reads
 
@@ -40,7 +40,7 @@ def get_webhook(request: Read) -> Response:
     parameters="ListParameters",
     answer="DeliveryPage",
 )
-def list_deliveries(request: Read) -> Response:
+def list_deliveries(request: QueryRequest) -> Response:
     """A page of the deliveries of a webhook."""
     from gridview.live import webhook_reads
 
