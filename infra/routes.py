@@ -13,8 +13,17 @@ METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """The methods that API Gateway has a route for on each path, so that the answer to a wrong one lists those that are right."""
 
 ROUTES: Final[tuple[Route, ...]] = tuple(
-    route for resources in (QUERIES, COMMANDS, LIVE) for endpoints in resources for route in endpoints.served
+    sorted(
+        (
+            route
+            for resources in (QUERIES, COMMANDS, LIVE)
+            for endpoints in resources
+            for route in endpoints.served
+        ),
+        key=lambda route: (route.path, METHODS.index(route.method)),
+    )
 )
+"""In the order of their paths."""
 
 BY_KEY: Final[Mapping[str, Route]] = {route.key: route for route in ROUTES}
 
