@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aws_lambda_powertools import Logger, Metrics
@@ -15,12 +15,12 @@ from aws_lambda_powertools.event_handler.api_gateway import Router
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Request, Response, ok
 from gridview.api.invocation import Invocation, running
-from gridview.api.resolver import Handler, handler
+from gridview.api.resolver import handler
 from gridview.api.routes import Route
 from gridview.commands.actor import Role
 from infra.routes import BY_KEY, ROUTES
 from tests.support import cloud
-from tests.support.http import Client, Context, claims
+from tests.support.http import Client, Context, Handler, claims
 
 PARTS = {
     "project": "35e9",
@@ -47,7 +47,7 @@ class Uncounted(Metrics):
 
 def made(endpoints: Endpoints[Any]) -> Handler:
     metrics = Uncounted(namespace="gridview", service="test")
-    return handler([endpoints], lambda: None, Logger(service="test"), metrics)
+    return cast(Handler, handler([endpoints], lambda: None, Logger(service="test"), metrics))
 
 
 def event(user: str, project: str, path: str = "/v1/projects/{project}/grid") -> dict[str, Any]:

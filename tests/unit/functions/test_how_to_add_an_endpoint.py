@@ -54,7 +54,7 @@ def test_the_endpoint_of_the_page_is_stated_and_answers(
     path, parameters = worked_example.load(api), {"project": worked_example.PROJECT}
     matched = Match(Resource(route.path, {"GET": route}), "GET", parameters)
     query: Any = account.modules["query"]
-    handle = handler([*RESOURCES, added], query._container, query.logger, query.metrics)
+    handle: Any = handler([*RESOURCES, added], query._container, query.logger, query.metrics)
 
     def asked(**who: str) -> tuple[int, Any]:
         request = gateway.Request("GET", f"{path}/attributes", "", {})

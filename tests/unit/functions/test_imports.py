@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import importlib.util
 import json
 import subprocess
 import sys
@@ -88,10 +87,7 @@ def test_a_snapshot_contains_what_endpoints_import_when_they_are_called(package:
 
 def _modules(node: ast.ImportFrom) -> Iterator[str]:
     """The modules that an import statement names: `from package import module`, or `from package.module import name`."""
+    found = importlib.import_module(str(node.module))
     for alias in node.names:
         inner = f"{node.module}.{alias.name}"
-        yield (
-            inner
-            if importlib.util.find_spec(str(node.module)).submodule_search_locations
-            else str(node.module)
-        )  # type: ignore[union-attr]
+        yield inner if hasattr(found, "__path__") else found.__name__
