@@ -3,7 +3,7 @@
 import json
 import sys
 
-from gridview.api.openapi import document
+from infra.openapi.document import document
 
 
 def main() -> None:

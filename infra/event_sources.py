@@ -10,7 +10,7 @@ QueueName = Literal["jobs", "webhooks", "retries"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The endpoints of the HTTP API that name the function (`gridview.api.routes`)."""
+    """The endpoints of the HTTP API that name the function (`infra.routes`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class GridFunction(Construct):
         group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
         tracing = self._allow_tracing()
 
+        spec.build()
         self.function = lambda_.Function(
             self,
             "Function",

@@ -37,6 +37,9 @@ class FunctionSpec(ABC):
     session_grants: ClassVar[tuple[Grant, ...]] = ()
     tenantless_grants: ClassVar[tuple[Grant, ...]] = ()
 
+    def build(self) -> None:  # noqa: B027  most functions need nothing
+        """Make the files of its folder that are not in the repository."""
+
     @abstractmethod
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
         """The function's own variables, in addition to those that all functions have; None: not set."""

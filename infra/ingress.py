@@ -1,4 +1,4 @@
-"""The HTTP API: a route for each method of each known path (`gridview.api.routes`).
+"""The HTTP API: a route for each method of each known path (`infra.routes`).
 
 A known path with a method that it does not have reaches the function that answers 405. There is no catch-all: API Gateway itself
 answers 404 to an unknown path, so that no stranger starts a function with one. No route is for ANY method: preflights would reach
@@ -17,11 +17,11 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from constructs import Construct
 
 from gridview.api.headers import PREFLIGHT_SECONDS, REQUEST_HEADERS, RESPONSE_HEADERS
-from gridview.api.routes import METHODS, REFUSES, Resource, resources
 from infra.checks import acknowledge
 from infra.function import GridFunction
 from infra.identity import Identity
 from infra.retention import log_group
+from infra.routes import METHODS, REFUSES, Resource, resources
 from infra.settings import Settings
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TextIO
 
 from devtools.bench.capacity import Counter, Units
 from devtools.failure import Failure
-from devtools.local import gateway
+from devtools.local import gateway, matching
 from devtools.local.container import Context
 from devtools.local.environment import local
 from devtools.local.sqs import HINT_QUEUES
@@ -109,7 +109,7 @@ def event(actor: Actor, method: str, path: str, body: Any = None) -> dict[str, A
         "custom:tenant": actor.tenant,
         "custom:role": actor.role.name.lower(),
     }
-    return gateway.event(request, gateway.match(method, path), claims)
+    return gateway.event(request, matching.match(method, path), claims)
 
 
 def record(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from devtools.local.gateway import Request, Response
 from gridview.api.headers import PREFLIGHT_SECONDS, REQUEST_HEADERS, RESPONSE_HEADERS
-from gridview.api.routes import METHODS
+from infra.routes import METHODS
 
 ORIGINS = "GRIDVIEW_ALLOWED_ORIGINS"
 """The environment variable with the origins, separated by blanks, whose pages may call the API from a browser."""

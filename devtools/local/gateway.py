@@ -1,20 +1,18 @@
-"""What an HTTP API of API Gateway does between the network and a function: routing, events (payload version 2.0), responses.
+"""What an HTTP API of API Gateway does between the network and a function: events (payload version 2.0) and responses.
 
 Pure: no socket and no function is touched here.
 """
 
 import base64
-import functools
 import json
 import re
 import time
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from gridview.api.routes import REFUSES, Resource, Route, resources
 from gridview.support import errors
 from gridview.support.errors import (
     PROBLEMS,
@@ -23,6 +21,9 @@ from gridview.support.errors import (
     Unauthenticated,
     problem_document,
 )
+
+if TYPE_CHECKING:
+    from devtools.local.matching import Match
 
 MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
 """Lambda's limit on an event and on a response."""
@@ -46,34 +47,6 @@ class Request:
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
-class Match(NamedTuple):
-    """The known path of a request, with its parameters. Its method may be one that the path does not have."""
-
-    resource: Resource
-    method: str
-    parameters: dict[str, str]
-
-    @property
-    def route(self) -> Route | None:
-        """The call; None if the path does not have the method."""
-        return self.resource.calls.get(self.method)
-
-    @property
-    def key(self) -> str:
-        """The route key in the event."""
-        return f"{self.method} {self.resource.path}"
-
-    @property
-    def function(self) -> str:
-        """The function that answers."""
-        return self.route.function if self.route else REFUSES
-
-    @property
-    def needs_token(self) -> bool:
-        """Whether a token is required."""
-        return not self.resource.public if self.route is None else self.route.role is not None
-
-
 class Response(NamedTuple):
     """An outgoing HTTP response."""
 
@@ -82,39 +55,7 @@ class Response(NamedTuple):
     body: bytes
 
 
-class UnknownPathError(LookupError):
-    """The API has no such path."""
-
-
-def match(method: str, path: str) -> Match:
-    """The most specific path that a request fits: a literal segment beats a parameter. UnknownPathError if it fits none.
-
-    Segments are compared as sent and decoded afterwards, so an encoded slash belongs to a parameter and separates nothing.
-    """
-    segments = path.split("/")
-    for resource in _most_specific_first():
-        pattern = resource.path.split("/")
-        if len(pattern) != len(segments):
-            continue
-        parameters: dict[str, str] = {}
-        for expected, segment in zip(pattern, segments, strict=True):
-            if expected.startswith("{") and segment:
-                parameters[expected[1:-1]] = unquote(segment)
-            elif expected != segment:
-                break
-        else:
-            return Match(resource, method, parameters)
-    raise UnknownPathError(path)
-
-
-@functools.cache
-def _most_specific_first() -> tuple[Resource, ...]:
-    return tuple(
-        sorted(resources(), key=lambda one: [segment.startswith("{") for segment in one.path.split("/")])
-    )
-
-
-def event(request: Request, matched: Match, claims: Mapping[str, str] | None) -> dict[str, Any]:
+def event(request: Request, matched: "Match", claims: Mapping[str, str] | None) -> dict[str, Any]:
     """The event that a function gets for a request. `claims` are the token's, when the route asks for one."""
     headers = {name: value for name, value in request.headers.items() if name != "cookie"}
     path = unquote(request.path)

@@ -14,15 +14,16 @@ from urllib.parse import quote, urlsplit
 import waitress  # type: ignore[import-untyped]
 
 from devtools.failure import FunctionError
-from devtools.local import cors, gateway, tokens
+from devtools.local import cors, gateway, matching, tokens
 from devtools.local.containers import BusyError, Pool
 from devtools.local.gateway import Request, Response
 from devtools.local.page_build import DIST
 from devtools.local.sessions import Sessions
 from devtools.local.site import Site
-from gridview.api.routes import REFUSES, ROUTES
 from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, Overloaded, TooLarge
 from infra.functions import FUNCTIONS
+from infra.openapi import file as openapi_file
+from infra.routes import REFUSES, ROUTES
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -74,8 +75,8 @@ def application(
 
 def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
     try:
-        matched = gateway.match(request.method, request.path)
-    except gateway.UnknownPathError:
+        matched = matching.match(request.method, request.path)
+    except matching.UnknownPathError:
         return gateway.problem(PROBLEMS[NotFound], "There is no such path.", request.id)
     claims = None
     if matched.needs_token:
@@ -166,6 +167,7 @@ def main() -> None:
     parser.add_argument("--listen", type=int, required=True, help="file descriptor of the bound socket")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    openapi_file.write()
     functions = sorted({route.function for route in ROUTES} | {REFUSES})
     pools: dict[str, Pool] = {
         function: Pool(

@@ -97,7 +97,7 @@ def host_for_containers(engine: str, system: str) -> str:
 
 def events_by_function() -> dict[str, list[str]]:
     """The names of the event files, by the logical id of the function that each is for."""
-    from gridview.api.routes import BY_KEY
+    from infra.routes import BY_KEY
 
     found: defaultdict[str, list[str]] = defaultdict(list)
     function: str

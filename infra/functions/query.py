@@ -58,6 +58,14 @@ class Query(FunctionSpec):
     )
 
     @override
+    def build(self) -> None:
+        """Write the OpenAPI document, which it serves."""
+        # The models of all requests and answers take a second to import. Most readers of declarations need none.
+        from infra.openapi import file
+
+        file.write()
+
+    @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,

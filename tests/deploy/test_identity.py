@@ -9,7 +9,8 @@ import pytest
 
 from devtools.failure import Failure
 from devtools.importer.session import Session
-from gridview.api.routes import ROUTES, Route
+from gridview.api.routes import Route
+from infra.routes import ROUTES
 from tests.deploy.conftest import PASSWORD, Deployment, Users
 from tests.deploy.waiting import until
 

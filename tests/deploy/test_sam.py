@@ -22,7 +22,7 @@ from devtools.local import engine, table, tokens
 from devtools.local.sqs import SqsServer
 from devtools.sam import files
 from devtools.sam.command import events_by_function
-from gridview.api.routes import ROUTES
+from infra.routes import ROUTES
 from tests.support import worked_example
 from tests.support.http import Client, Handler, claims
 from tests.support.templates import resources

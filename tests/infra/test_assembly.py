@@ -1,8 +1,10 @@
 """What `npx cdk synth` writes: enough for `cdk deploy` and for `sam local invoke`, and nothing that only runs locally."""
 
 import ast
+import gzip
 import hashlib
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from gridview.encoding.json_codec import dumps
+from infra.openapi.document import document
+from infra.openapi.file import PATH
 from infra.paths import ROOT
 from infra.vendor import VENDOR_LOCK
 from tests.support.assembly import SETTINGS, vendor
@@ -20,6 +25,7 @@ BUDGET = 50 * 1024 * 1024
 
 CODE = {"AWS::Lambda::Function", "AWS::Lambda::LayerVersion"}
 OURS = {"gridview", "handler"}
+DOCUMENT = PATH.name
 
 
 @pytest.fixture(scope="module")
@@ -126,10 +132,26 @@ def test_no_file_of_the_tools_or_tests_is_deployed(assets: dict[str, Path]) -> N
 def test_deployed_code_knows_nothing_of_the_tools_and_signs_no_tokens(assets: dict[str, Path]) -> None:
     for folder in _first_party(assets):
         for path in _files(folder):
+            if path.name == DOCUMENT:
+                continue
             assert path.suffix in {".py", ".pyc", ".typed"}, path
             imported = _imported(path)
             assert not imported & {"devtools", "infra", "tests", "functions", "jwt", "jose", "authlib"}, path
             assert b"devtools" not in path.read_bytes(), path
+
+
+def test_the_document_is_shipped_and_what_makes_it_is_not(assets: dict[str, Path]) -> None:
+    """With the function that serves it alone. It is what the routes say now."""
+    files = {logical_id: {*_files(folder)} for logical_id, folder in assets.items()}
+    shipped = {
+        logical_id: [path for path in found if path.name == DOCUMENT] for logical_id, found in files.items()
+    }
+    ((logical_id, (path,)),) = ((name, found) for name, found in shipped.items() if found)
+    assert logical_id == "QueryFunction"
+    assert json.loads(gzip.decompress(path.read_bytes())) == json.loads(dumps(document()))
+    assert path.stat().st_size < 25_000
+    ours = {path for folder in _first_party(assets) for path in _files(folder)}
+    assert {path.stem for path in ours} & {"examples", "openapi", "responses"} == set()
 
 
 def test_deployed_code_imports_only_what_is_deployed_or_in_the_runtime(assets: dict[str, Path]) -> None:

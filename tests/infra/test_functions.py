@@ -2,12 +2,12 @@ import subprocess
 import sys
 from typing import Any
 
-from gridview.api.routes import ROUTES
 from gridview.support.forms import NEWEST, OLDEST
 from infra.event_sources import Endpoints, Schedule, StreamRecords
 from infra.functions import FUNCTIONS
 from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
 from infra.paths import ROOT
+from infra.routes import ROUTES
 from infra.settings import Settings
 from tests.support.assembly import SETTINGS
 from tests.support.templates import resources

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 from gridview.api.headers import REQUEST_HEADERS, RESPONSE_HEADERS
-from gridview.api.routes import BY_KEY, BY_PATH, METHODS, REFUSES
+from infra.routes import BY_KEY, BY_PATH, METHODS, REFUSES
 from tests.support.templates import of_construct, only, resources
 
 

@@ -9,8 +9,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from devtools import cli
-from gridview.api.routes import ROUTES
 from infra.paths import ROOT
+from infra.routes import ROUTES
 from infra.settings import Settings
 from tests.support.templates import resources
 

@@ -4,11 +4,14 @@ import importlib
 import sys
 from types import ModuleType
 
+from infra.openapi import file as openapi_file
+
 FUNCTIONS = ("query", "command", "live", "socket", "deliver", "maintain", "upkeep")
 
 
 def freshly_imported() -> dict[str, ModuleType]:
     """The handler modules by the name of their function, under the environment of now; `sys.modules` stays as it was."""
+    openapi_file.write()
     return {name: _fresh(f"functions.{name}.handler") for name in FUNCTIONS}
 
 

@@ -14,12 +14,13 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
-from devtools.local import gateway
-from gridview.api.openapi import CALLS
-from gridview.api.openapi import document as openapi_document
-from gridview.api.responses import BackgroundJob, Problem
-from gridview.api.routes import BY_KEY, Route
+from devtools.local import gateway, matching
+from gridview.api.routes import Route
 from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
+from infra.openapi import responses
+from infra.openapi.document import document as openapi_document
+from infra.openapi.responses import BackgroundJob, Problem
+from infra.routes import BY_KEY
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 Handlers = Mapping[str, Handler]
@@ -84,7 +85,7 @@ def claims(tenant: str = "0807", role: str = "admin", user: str = "ann") -> dict
 
 def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = None) -> Answer:
     """Hand an event to the function that its route names, and check the answer by the rules that hold for every one."""
-    matched = gateway.match(event["requestContext"]["http"]["method"], event["rawPath"])
+    matched = matching.match(event["requestContext"]["http"]["method"], event["rawPath"])
     raw = handlers[matched.function](event, context or Context())
     text = _text_of(raw)
     answer = Answer(
@@ -150,11 +151,10 @@ def _check_as_documented(answer: Answer, route: Route) -> None:
     if "etag" in answer.headers:
         assert answer.etag == f'"{answer.body["version"]}"'
     if answer.status < 400:
-        call = CALLS[route.operation]
-        model = BackgroundJob if call.job and answer.status == 202 else call.answer
+        model = BackgroundJob.__name__ if route.job and answer.status == 202 else route.answer
         assert bool(answer.text) == ("content" in described[str(answer.status)])
         if model is not None:
-            model.model_validate_json(answer.text)
+            responses.named(model).model_validate_json(answer.text)
 
 
 _NOTHING: Any = object()
@@ -199,7 +199,7 @@ class Client:
             {"content-type": "application/json", **(headers or {})},
             b"" if body is _NOTHING else encoded(body),
         )
-        return gateway.event(request, gateway.match(method, path), self.claims)
+        return gateway.event(request, matching.match(method, path), self.claims)
 
     def call(self, method: str, path: str, body: Any = _NOTHING, **options: Any) -> Answer:
         """Make a request; options as for `event`."""

@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gridview.api.openapi import document
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.schema.catalog import FieldType
+from infra.openapi.document import document
 
 Schema = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gridview.api.routes import ROUTES
+from infra.routes import ROUTES
 
 
 def route_keys() -> Mapping[str, str]:

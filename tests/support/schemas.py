@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from gridview.api.openapi import document
+from infra.openapi.document import document
 
 
 def named(name: str) -> dict[str, Any]:

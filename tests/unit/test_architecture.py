@@ -35,6 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "query commands fsck",
         "maintenance live",
         "api",
+        "query_api command_api live_api",
     )
 )
 """The packages from the bottom up: each imports those of the layers below its own, and itself."""

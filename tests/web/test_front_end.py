@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from devtools.paths import ROOT
-from gridview.api.openapi import document
+from infra.openapi.document import document
 from tests.support.commands import ran
 
 SCHEMA = Path("web/src/api/schema.d.ts")

@@ -13,7 +13,7 @@ from greenlet import getcurrent
 
 from devtools.bench.timeline import Timeline
 from devtools.failure import Failure
-from devtools.local import gateway
+from devtools.local import matching
 from devtools.local.delivery import sequence_number
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Answer, Functions
@@ -121,7 +121,7 @@ class Account:
         self, user: User, method: str, path: str, body: Any = None, *, query: str = "", cpu: float = 0.005
     ) -> Answer:
         """The answer to a request, sent once; 503 if Lambda has no concurrency for it."""
-        function = gateway.match(method, path).function
+        function = matching.match(method, path).function
 
         def answered(environment: Functions) -> Answer:
             self.work(cpu)

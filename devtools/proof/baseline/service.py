@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 from urllib.parse import urlencode
 
-from devtools.local import gateway
+from devtools.local import gateway, matching
 from devtools.local.container import Context
 from devtools.local.environment import local
 from devtools.proof.baseline.questions import Question
@@ -137,7 +137,7 @@ class Service:
         else:
             headers = {"content-type": "application/json"}
             request = gateway.Request("POST", path, "", headers, json.dumps(body).encode())
-        event = gateway.event(request, gateway.match(request.method, path), _CLAIMS)
+        event = gateway.event(request, matching.match(request.method, path), _CLAIMS)
         with contextlib.redirect_stdout(io.StringIO()):  # it prints its metrics
             response = self._module.handler(event, Context("baseline", time.monotonic() + _SECONDS))
         return response["statusCode"], json.loads(response["body"], parse_float=str)

@@ -19,7 +19,7 @@ from unittest import mock
 
 from typing_extensions import override
 
-from devtools.local import gateway
+from devtools.local import gateway, matching
 from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Role
 from gridview.derive.images import Poison
@@ -251,7 +251,7 @@ class Functions(NamedTuple):
         headers = {"content-type": "application/json", **(more or {})}
         if versions is not None:
             headers["if-match"] = ", ".join(f'"{version}"' for version in sorted(versions))
-        matched = gateway.match(method, path)
+        matched = matching.match(method, path)
         request = gateway.Request(method, path, query, headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
@@ -265,7 +265,7 @@ class Functions(NamedTuple):
         if raw["statusCode"] == 500:
             raise Failed(raw["body"]) from (logged or [None])[-1]
         told = {name.lower(): value for name, value in raw.get("headers", {}).items()}
-        return Answer(raw["statusCode"], read_json(raw.get("body", "null")), told)
+        return Answer(raw["statusCode"], read_json(raw["body"] or "null"), told)
 
     def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
         """A page of the grid of a project, by its path."""

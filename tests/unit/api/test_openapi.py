@@ -2,10 +2,7 @@
 the API is held against it: `tests.support.http`.)"""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,22 +10,16 @@ import openapi_spec_validator
 import pytest
 from pydantic import ValidationError
 
-from gridview.api import examples
-from gridview.api.openapi import CALLS, document
-from gridview.api.responses import IssuePage
-from gridview.api.routes import BY_KEY, ROUTES, Route
+from gridview.api.routes import Route
 from gridview.encoding.json_codec import dumps
 from gridview.schema import ids
+from infra.openapi import examples, responses
+from infra.openapi.document import document
+from infra.openapi.responses import IssuePage
+from infra.routes import BY_KEY, ROUTES
 from tests.support import schemas
 
 DOCUMENT: dict[str, Any] = json.loads(dumps(document()))
-START = {
-    "TABLE_NAME": "gridview",
-    "EXPORT_BUCKET": "gridview-exports",
-    "CURSOR_SECRET": "a secret of the tests",
-    "POWERTOOLS_METRICS_NAMESPACE": "gridview",
-}
-"""The environment without which the query function does not start."""
 
 
 def nodes(value: Any) -> Iterator[dict[str, Any]]:
@@ -68,7 +59,7 @@ def test_an_operation_tells_its_path_parameters_its_role_and_whether_a_token_is_
     assert in_path == re.findall(r"{(\w+)}", route.path)
     assert operation["security"] == ([] if route.role is None else [{"token": []}])
     assert operation.get("x-role") == (route.role and route.role.name.lower())
-    assert operation["tags"] == [CALLS[route.operation].tag]
+    assert operation["tags"] == [route.tag]
 
 
 EVERY = "401 429 503"
@@ -189,32 +180,41 @@ def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> No
                 operation["operationId"] in WRITES_OF_ISSUES | TELLS_TOKENS and status < "300"
             ) & ((operation["operationId"], status) != BY_A_JOB)
             assert ("ETag" in headers) == (
-                "version" in examples.ANSWERS.get(operation["operationId"], ())
-            ) & (status[0] == "2")
+                (BY_KEY[key].answer is not None and "version" in examples.of_answer(BY_KEY[key]))
+                & (status[0] == "2")
+            )
             waits = {"429", "503", *(("409",) if operation["operationId"] in WAITS_TO_BE_TOLD else ())}
             # An answer without changes that comes early asks for a pause.
             waits |= {"200"} if operation["operationId"] == "changes" else set()
             assert ("Retry-After" in headers) == (status in waits)
 
 
-@pytest.mark.parametrize("name", examples.REQUESTS)
-def test_the_example_of_a_request_is_one(name: str) -> None:
-    request = CALLS[name].request
-    assert request is not None
-    assert schemas.violations(schemas.named(request.__name__), examples.REQUESTS[name]) == []
+@pytest.mark.parametrize("route", [one for one in ROUTES if one.body], ids=lambda route: route.operation)
+def test_the_example_of_a_request_is_one(route: Route) -> None:
+    assert schemas.violations(schemas.named(str(route.body)), examples.of_body(route)) == []
 
 
-@pytest.mark.parametrize("name", examples.ANSWERS)
-def test_the_example_of_an_answer_is_one(name: str) -> None:
-    answer = CALLS[name].answer
-    assert answer is not None
-    answer.model_validate_json(dumps(examples.ANSWERS[name]))
-    assert schemas.violations(schemas.named(answer.__name__), examples.ANSWERS[name]) == []
+@pytest.mark.parametrize("route", [one for one in ROUTES if one.answer], ids=lambda route: route.operation)
+def test_the_example_of_an_answer_is_one(route: Route) -> None:
+    example = examples.of_answer(route)
+    responses.named(str(route.answer)).model_validate_json(dumps(example))
+    assert schemas.violations(schemas.named(str(route.answer)), example) == []
 
 
-def test_every_body_has_an_example() -> None:
-    assert examples.REQUESTS.keys() == {name for name, call in CALLS.items() if call.request is not None}
-    assert examples.ANSWERS.keys() == {name for name, call in CALLS.items() if call.answer is not None}
+def test_every_example_is_shown() -> None:
+    assert examples.BODIES.keys() == {route.body for route in ROUTES if route.body}
+    shown = [route for route in ROUTES if route.answer]
+    assert examples.OF_OPERATIONS.keys() < {route.operation for route in shown}
+    assert examples.ANSWERS.keys() == {
+        route.answer for route in shown if route.operation not in examples.OF_OPERATIONS
+    }
+
+
+def test_a_model_of_answers_is_named_by_its_name() -> None:
+    assert responses.named("IssuePage") is responses.IssuePage
+    for name in ("Nothing", "Any", "AwareDatetime", "_Written.version"):
+        with pytest.raises(LookupError):
+            responses.named(name)
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
@@ -372,17 +372,3 @@ def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
         IssuePage.model_validate_json(dumps({**right, **change}))
     (found,) = schemas.violations(schemas.named("IssuePage"), {**right, **change})
     assert found.startswith(f"{path}: ")
-
-
-def test_a_function_that_starts_imports_nothing_that_only_the_document_needs() -> None:
-    code = "import sys, functions.query.handler; print(*sys.modules)"
-    told = subprocess.run(  # noqa: S603  (this interpreter)
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **START},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    only_for_the_document = {"gridview.api.openapi", "gridview.api.responses", "gridview.api.examples"}
-    assert "functions.query.handler" in told
-    assert not only_for_the_document & {*told}

@@ -1,5 +1,6 @@
-"""The table of routes: complete, unambiguous, and served by the functions that it names."""
+"""The routes that endpoints state: complete and unambiguous."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import gridview
-from gridview.api.routes import BY_KEY, METHODS, ROUTES, resources
 from gridview.commands.actor import Role
-from tests.support import cloud
+from infra.paths import ROOT
+from infra.routes import BY_KEY, METHODS, ROUTES, resources
+
+CORE = Path(str(gridview.__file__)).parents[1]
 
 CONTRACT = {
     "GET /v1/health": None,
@@ -113,13 +116,6 @@ def test_nothing_that_writes_is_with_the_function_that_cannot_write() -> None:
     assert reads == asking - {notes_a_name, waits}
 
 
-def test_each_function_serves_exactly_the_operations_of_its_routes() -> None:
-    with cloud.running() as account:
-        for function in ("query", "command", "live"):
-            served = set(account.modules[function].OPERATIONS)
-            assert served == {route.operation for route in ROUTES if route.function == function}
-
-
 def test_roles_include_the_ones_below() -> None:
     assert Role.VIEWER < Role.EDITOR < Role.ADMIN
 
@@ -130,13 +126,34 @@ def test_a_route_says_what_it_does_in_a_few_words(route: object) -> None:
     assert re.fullmatch(r"[A-Z].{4,70}[^.\s]", summary)
 
 
-def test_the_routes_drag_nothing_heavy_into_the_infrastructure() -> None:
+def test_what_is_stated_of_a_route_drags_nothing_heavy_along() -> None:
     code = "import sys, gridview.api.routes; print(*{name.partition('.')[0] for name in sys.modules})"
-    told = subprocess.run(  # noqa: S603  (this interpreter)
-        [sys.executable, "-S", "-c", code],
-        env={"PYTHONPATH": str(Path(str(gridview.__file__)).parents[1])},
+    imported = _printed([sys.executable, "-S", "-c", code], [CORE])
+    assert imported - sys.stdlib_module_names <= {"__main__", "gridview"}
+
+
+def test_the_routes_of_all_functions_need_no_environment_and_no_tool() -> None:
+    """The infrastructure, the local gateway and the page's types read them: where nothing is configured, and no function starts."""
+    code = "import sys, infra.routes; print(*sys.modules)"
+    imported = _printed([sys.executable, "-P", "-c", code], [CORE, ROOT])
+    assert "gridview.command_api.issues" in imported
+    assert {name.partition(".")[0] for name in imported} & {
+        "aws_cdk",
+        "boto3",
+        "devtools",
+        "functions",
+    } == set()
+    documents = {name for name in imported if name.startswith("infra.")} - {"infra.routes"}
+    assert documents == set()
+
+
+def _printed(command: list[str], path: list[Path]) -> set[str]:
+    """The words that a process prints that has no environment but a path of modules."""
+    done = subprocess.run(  # noqa: S603  (this interpreter)
+        command,
+        env={"PYTHONPATH": os.pathsep.join(map(str, path))},
         capture_output=True,
         text=True,
         check=True,
-    ).stdout
-    assert {*told.split()} - sys.stdlib_module_names <= {"__main__", "gridview"}
+    )
+    return {*done.stdout.split()}

@@ -3,6 +3,7 @@
 import random
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -102,6 +103,25 @@ def test_what_botocore_knows_is_in_the_snapshot(
         "botocore.loaders.JSONFileLoader.load_file", lambda *_: pytest.fail("a file was read")
     )
     runtime.restore()
+
+
+def test_modules_that_requests_need_later_are_in_the_snapshot(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "needed_later.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    snapshots.start([], [], ["needed_later"])
+    assert "needed_later" not in sys.modules
+    runtime.snapshot()
+    assert sys.modules.pop("needed_later").__file__ == str(tmp_path / "needed_later.py")
+
+
+def test_without_snapshots_they_wait_for_a_request(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
+    (tmp_path / "needed_later.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    snapshots.start([], [], ["needed_later"])
+    assert "needed_later" not in sys.modules
 
 
 def test_environments_of_one_snapshot_draw_different_numbers(runtime: Runtime) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from devtools.local import gateway
-from gridview.api.routes import ROUTES, Route, resources
+from devtools.local import matching
+from gridview.api.routes import Route
 from gridview.commands.actor import Role
 from gridview.support.errors import Overloaded
+from infra.routes import ROUTES, resources
 from tests.support import worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, invoke
@@ -225,7 +226,7 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
 def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
     owner: Client, method: str, path: str
 ) -> None:
-    has = gateway.match(method, path).resource.calls
+    has = matching.match(method, path).resource.calls
     for client in (owner, owner.anonymous()):
         answer = client.call(method, path)
         assert answer.kind == (405, "method-not-allowed")

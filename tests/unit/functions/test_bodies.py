@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gridview.api.openapi import document as openapi_document
+from infra.openapi.document import document as openapi_document
 from tests.support import schemas, worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, invoke

@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import ROUTES
 from gridview.commands import attributes, deleted_projects, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
@@ -17,6 +16,7 @@ from gridview.schema import restorable
 from gridview.schema.store import Catalogs, read
 from gridview.support import clock
 from gridview.support.errors import NotFound
+from infra.routes import ROUTES
 from tests.support import webhooks
 from tests.support.checked import differences_in
 from tests.support.cloud import Cloud

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from gridview.api.openapi import document as openapi_document
-from gridview.api.routes import BY_KEY, ROUTES
 from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
+from infra.openapi.document import document as openapi_document
+from infra.routes import BY_KEY, ROUTES
 from tests.support import schemas, sockets, webhooks
 from tests.support.cloud import Cloud
 from tests.support.http import Context

@@ -11,8 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from gridview.api.openapi import CALLS, document
 from gridview.encoding.json_codec import dumps
+from infra.openapi.document import document
+from infra.routes import ROUTES
 from tests.support import local_api, worked_example
 from tests.support.cloud import Cloud
 
@@ -51,8 +52,10 @@ class Api:
     def __init__(self, generated: ModuleType, account: Cloud) -> None:
         self._models = importlib.import_module(f"{generated.__name__}.models")
         self._calls = {
-            name: importlib.import_module(f"{generated.__name__}.api.{call.tag.lower()}.{name}")
-            for name, call in CALLS.items()
+            route.operation: importlib.import_module(
+                f"{generated.__name__}.api.{route.tag.lower()}.{route.operation}"
+            )
+            for route in ROUTES
         }
         self._client: Any = importlib.import_module(f"{generated.__name__}.client").AuthenticatedClient(
             base_url="http://gridview.test",

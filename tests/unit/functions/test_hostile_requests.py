@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 import pytest
 
-from gridview.api.openapi import document as openapi_document
-from gridview.api.routes import ROUTES, Route
+from gridview.api.routes import Route
 from gridview.dynamodb.metering import Meter
+from infra.openapi.document import document as openapi_document
+from infra.routes import ROUTES
 from tests.support import nasty, schemas, told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.watched import Attempted
-from gridview.api.routes import ROUTES
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.support.errors import Overloaded
+from infra.routes import ROUTES
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 

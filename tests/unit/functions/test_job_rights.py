@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from gridview.api.routes import ROUTES
 from gridview.commands import undo as undoing
 from gridview.commands.actor import Role
 from gridview.maintenance import job_rights
@@ -14,6 +13,7 @@ from gridview.maintenance.job_queue import body_of
 from gridview.maintenance.job_rights import NEEDED, UserPool, require_rights, role_source, unknown_roles
 from gridview.schema.user_jobs import JobKind
 from gridview.support.errors import Forbidden, Overloaded
+from infra.routes import ROUTES
 from tests.support import told_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gridview.api.routes import ROUTES
 from gridview.commands.actor import Role
 from gridview.query import aggregate_planner, planner
 from gridview.schema import catalog
+from infra.routes import ROUTES
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 

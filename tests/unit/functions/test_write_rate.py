@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from devtools.proof.faults.watched import Attempted, Watched
-from gridview.api.routes import ROUTES, Route
+from gridview.api.routes import Route
 from gridview.commands import undo
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.metering import Meter
@@ -17,6 +17,7 @@ from gridview.encoding import keys
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
+from infra.routes import ROUTES
 from tests.support import told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.functions import freshly_imported

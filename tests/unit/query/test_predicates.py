@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gridview.api.openapi import document as openapi_document
 from gridview.encoding import option_ranks
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.tokenizer import words
@@ -13,6 +12,7 @@ from gridview.query.predicates import MAX_CONDITIONS, MAX_DEPTH, parse_filter
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.schema.documents import parse_value
 from gridview.support.errors import InvalidRequest
+from infra.openapi.document import document as openapi_document
 from tests.support import schemas
 
 VALUES = ("low", "medium", "high")

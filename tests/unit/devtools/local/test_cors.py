@@ -6,7 +6,7 @@ import pytest
 
 from devtools.local.server import application
 from gridview.api.headers import REQUEST_HEADERS, RESPONSE_HEADERS
-from gridview.api.openapi import document
+from infra.openapi.document import document
 from tests.unit.devtools.local.test_server import KEY, Client, bearer
 
 ORIGIN = "http://localhost:5173"

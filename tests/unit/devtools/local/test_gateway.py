@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from devtools.local import gateway
+from devtools.local import gateway, matching
 from devtools.local.gateway import BadResponseError, Request
-from gridview.api.routes import ROUTES, Route
+from gridview.api.routes import Route
 from gridview.support.errors import PROBLEMS, Unauthenticated
+from infra.routes import ROUTES
 
 
 def event(
@@ -24,13 +25,13 @@ def event(
     request = Request(
         method=method, path=path, query=query, headers=headers or {}, body=body, id="the-request"
     )
-    return gateway.event(request, gateway.match(method, path), claims)
+    return gateway.event(request, matching.match(method, path), claims)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.key)
 def test_every_route_matches_its_own_path(route: Route) -> None:
     path = re.sub(r"\{(\w+)\}", r"a-\1", route.path)
-    matched = gateway.match(route.method, path)
+    matched = matching.match(route.method, path)
     assert matched.route is route
     assert matched.key == f"{route.method} {route.path}"
     assert matched.function == route.function
@@ -38,7 +39,7 @@ def test_every_route_matches_its_own_path(route: Route) -> None:
 
 
 def test_a_literal_segment_goes_before_a_parameter() -> None:
-    route = gateway.match("POST", "/v1/projects/p/issues/batch").route
+    route = matching.match("POST", "/v1/projects/p/issues/batch").route
     assert route is not None
     assert route.operation == "batch"
 
@@ -55,8 +56,8 @@ def test_a_literal_segment_goes_before_a_parameter() -> None:
     ],
 )
 def test_a_path_that_the_api_does_not_have_matches_nothing(method: str, path: str) -> None:
-    with pytest.raises(gateway.UnknownPathError):
-        gateway.match(method, path)
+    with pytest.raises(matching.UnknownPathError):
+        matching.match(method, path)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_path_that_the_api_does_not_have_matches_nothing(method: str, path: st
 def test_a_wrong_method_of_a_known_path_goes_to_the_function_that_refuses_it(
     method: str, path: str, key: str, token: bool
 ) -> None:
-    matched = gateway.match(method, path)
+    matched = matching.match(method, path)
     assert (matched.route, matched.key, matched.function, matched.needs_token) == (None, key, "query", token)
     assert event(method, path)["routeKey"] == key
 

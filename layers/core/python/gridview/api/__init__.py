@@ -1,4 +1,4 @@
-"""The HTTP surface: routes, events and responses, the OpenAPI document, the environment.
+"""The HTTP surface: routes and how endpoints state them, requests and answers, the resolver, the environment.
 
-I/O: config, http, snapshots, tokens.
+I/O: config, endpoints, http, invocation, resolver, snapshots, tokens.
 """

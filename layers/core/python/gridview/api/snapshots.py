@@ -4,6 +4,7 @@ Every environment that starts from a snapshot has the same memory. So no credent
 side has long closed, and the random numbers of all would be the same.
 """
 
+import importlib
 import os
 import random
 from collections.abc import Callable, Sequence
@@ -13,11 +14,11 @@ from gridview.support import aws
 Step = Callable[[], object]
 
 
-def start(connect: Sequence[Step], services: Sequence[str]) -> None:
+def start(connect: Sequence[Step], services: Sequence[str], later: Sequence[str] = ()) -> None:
     """Do what a function has to do once before its first event: take the steps of `connect`, in their order.
 
-    Without SnapStart that is now. With SnapStart it is after each start from the snapshot; the snapshot itself holds what botocore
-    knows of `services`.
+    Without SnapStart that is now. With SnapStart it is after each start from the snapshot; the snapshot itself contains what
+    botocore knows of `services`, and the modules of `later`, which are otherwise imported when a request first needs them.
     """
     if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") != "snap-start":
         for step in connect:
@@ -29,13 +30,15 @@ def start(connect: Sequence[Step], services: Sequence[str]) -> None:
         register_before_snapshot,
     )
 
-    register_before_snapshot(_learn, services)
+    register_before_snapshot(_learn, services, later)
     # The jitter of retries: environments that start together would otherwise collide again and again.
     register_after_restore(random.seed)
     for step in connect:
         register_after_restore(step)
 
 
-def _learn(services: Sequence[str]) -> None:
+def _learn(services: Sequence[str], later: Sequence[str]) -> None:
     for service in services:
         aws.learn(service)
+    for module in later:
+        importlib.import_module(module)

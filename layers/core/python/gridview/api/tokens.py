@@ -1,5 +1,7 @@
 """Consistency tokens in requests and answers: what a request's answer is to hold, and what the next one is."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 
 from gridview.api.config import CursorSource
@@ -10,7 +12,7 @@ from gridview.support import aws, clock
 from gridview.view.shown_versions import Shown
 
 
-def carried(request: Request, source: CursorSource) -> Recent:
+def carried(request: Request[Any], source: CursorSource) -> Recent:
     """What the answer is to hold, by the tokens and cursors of changes that came along. InvalidRequest."""
     header = request.header(CONSISTENCY_TOKEN.lower())
     if header is None:
@@ -21,7 +23,7 @@ def carried(request: Request, source: CursorSource) -> Recent:
     return still_good(opened, project, clock.seconds())
 
 
-def telling(request: Request, source: CursorSource, shown: Shown, logger: Logger) -> dict[str, str]:
+def telling(request: Request[Any], source: CursorSource, shown: Shown, logger: Logger) -> dict[str, str]:
     """The header of an answer that shows what the index may lack. None where it lacks nothing, or nobody knows the secret now."""
     if not shown.versions and not shown.number:
         return {}

@@ -88,7 +88,9 @@ class _Issue:
 
     def taken_out_of(self, group: TieGroup) -> TieGroup:
         """A tie group without the issue."""
-        return group._replace(numbers=group.numbers - self.itself) if self.plan.num in group.numbers else group
+        return (
+            group._replace(numbers=group.numbers - self.itself) if self.plan.num in group.numbers else group
+        )
 
 
 def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gridview.api.routes import Route
+
 Json = dict[str, Any]
 
 PATH: Json = {
@@ -219,35 +221,35 @@ _JOB: Json = {
 }
 _DONE: Json = {**_JOB, "state": "done", "done": 1, "of": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
 
-REQUESTS: dict[str, Json] = {
-    "create_project": {
+BODIES: dict[str, Json] = {
+    "ProjectCreate": {
         "id": "35e9",
         "name": "Forth Rail Bridge",
         "states": [{"value": "open", "color": "green"}, "closed"],
     },
-    "update_project": {"name": "Forth Bridge"},
-    "create_attribute": {"id": "3812", "name": "Start", "type": "date"},
-    "update_attribute": {"name": "Begin"},
-    "create_index": {"sort": [_BY_STATE, _BY_START]},
-    "create_webhook": {"url": "https://hooks.example.org/gridview", "events": ["create", "update"]},
-    "update_webhook": {"enabled": False},
-    "create_issue": {"name": "Needs Painting", "state": "open", "fields": _FIELDS},
-    "batch": {
+    "ProjectPatch": {"name": "Forth Bridge"},
+    "AttributeCreate": {"id": "3812", "name": "Start", "type": "date"},
+    "AttributePatch": {"name": "Begin"},
+    "CompositeCreate": {"sort": [_BY_STATE, _BY_START]},
+    "WebhookCreate": {"url": "https://hooks.example.org/gridview", "events": ["create", "update"]},
+    "WebhookPatch": {"enabled": False},
+    "IssueCreate": {"name": "Needs Painting", "state": "open", "fields": _FIELDS},
+    "BatchRequest": {
         "operations": [
             {"create": {"name": "Check for rust"}},
             {"update": {"num": 1, "state": "closed"}},
             {"delete": {"num": 2}},
         ]
     },
-    "update_matching": {"filter": _OPEN, "set": {"state": "closed"}},
-    "delete_matching": {"filter": None, "rows": {"sort": [_BY_START], "from": 0, "to": 1}},
-    "undo": {"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"},
-    "export": {
+    "UpdateMatching": {"filter": _OPEN, "set": {"state": "closed"}},
+    "DeleteMatching": {"filter": None, "rows": {"sort": [_BY_START], "from": 0, "to": 1}},
+    "UndoRequest": {"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"},
+    "ExportRequest": {
         "query": {"filter": _OPEN, "sort": [_BY_START], "columns": ["num", "name", "3812"]},
         "format": "csv",
     },
-    "update_issue": {"base": 1, "state": "closed", "fields": {"882a": None}},
-    "grid": {
+    "IssuePatch": {"base": 1, "state": "closed", "fields": {"882a": None}},
+    "GridRequest": {
         "sort": [_BY_START],
         "filter": _OPEN,
         "columns": ["name", "state", "3812"],
@@ -255,74 +257,58 @@ REQUESTS: dict[str, Json] = {
         "count": True,
         "keys": True,
     },
-    "groups": {
+    "GroupsRequest": {
         "by": ["state", {"field": "created", "unit": "month", "timezone": "Europe/London"}],
         "aggregates": [{"field": "3fe6", "function": "sum"}],
     },
-    "summary": {"fields": [{"field": "3fe6", "functions": ["count", "sum", "avg"]}], "filter": _OPEN},
-    "create_comment": {"text": _COMMENT["text"], "mentions": ["bob"]},
-    "update_comment": {"text": "The paint is here."},
-    "create_view": {"name": "What is open", "visibility": "shared", **_LOOK},
-    "update_view": {"name": "Open", "color": None},
+    "SummaryRequest": {"fields": [{"field": "3fe6", "functions": ["count", "sum", "avg"]}], "filter": _OPEN},
+    "CommentCreate": {"text": _COMMENT["text"], "mentions": ["bob"]},
+    "CommentPatch": {"text": "The paint is here."},
+    "ViewCreate": {"name": "What is open", "visibility": "shared", **_LOOK},
+    "ViewPatch": {"name": "Open", "color": None},
 }
+"""Bodies of requests by their models."""
 
 ANSWERS: dict[str, Json] = {
-    "issue_history": {"items": [_EVENT], "next": None},
-    "activity": {"items": [_COMMENTED, _EVENT], "next": None},
-    "health": {"status": "ok"},
-    "me": {"id": "ann", "name": "Ann Arrol", "tenant": "0807", "role": "editor"},
-    "list_users": {"items": [{"id": "ann", "name": "Ann Arrol"}], "next": None},
-    "list_projects": {"items": [_IN_A_LIST], "next": None},
-    "create_project": {**_PROJECT, "issues": 0, "attributes": []},
-    "get_project": _PROJECT,
-    "update_project": {**_PROJECT, "name": "Forth Bridge", "version": 2},
-    "list_deleted_projects": {"items": [_DELETED_PROJECT], "next": None},
-    "restore_project": {**_PROJECT, "version": 3, "updated": "2023-05-02T08:00:00Z"},
-    "create_attribute": _ATTRIBUTE,
-    "get_attribute": _ATTRIBUTE,
-    "update_attribute": {**_ATTRIBUTE, "name": "Begin", "version": 2},
-    "list_deleted_attributes": {"items": [_DELETED_ATTRIBUTE], "next": None},
-    "restore_attribute": {**_ATTRIBUTE, "version": 3, "updated": "2023-05-02T08:00:00Z"},
-    "list_indexes": {"items": [_INDEX], "next": None},
-    "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "of": 3}},
-    "get_index": _INDEX,
-    "list_webhooks": {"items": [_WEBHOOK], "next": None},
-    "create_webhook": {**_WEBHOOK, "events": ["create", "update"], "secret": _SECRET},
-    "get_webhook": _WEBHOOK,
-    "update_webhook": {**_WEBHOOK, "enabled": False, "version": 2},
-    "rotate_webhook": {
-        **_WEBHOOK,
-        "rotating_until": "2023-04-29T09:00:00Z",
-        "version": 2,
-        "secret": _SECRET,
-    },
-    "list_deliveries": {"items": [_DELIVERY], "next": None},
-    "replay_delivery": {
+    "HistoryPage": {"items": [_EVENT], "next": None},
+    "ActivityPage": {"items": [_COMMENTED, _EVENT], "next": None},
+    "Health": {"status": "ok"},
+    "Caller": {"id": "ann", "name": "Ann Arrol", "tenant": "0807", "role": "editor"},
+    "UserPage": {"items": [{"id": "ann", "name": "Ann Arrol"}], "next": None},
+    "ProjectPage": {"items": [_IN_A_LIST], "next": None},
+    "Project": _PROJECT,
+    "DeletedProjectPage": {"items": [_DELETED_PROJECT], "next": None},
+    "Attribute": _ATTRIBUTE,
+    "DeletedAttributeList": {"items": [_DELETED_ATTRIBUTE], "next": None},
+    "IndexList": {"items": [_INDEX], "next": None},
+    "CompositeIndex": _INDEX,
+    "WebhookList": {"items": [_WEBHOOK], "next": None},
+    "WebhookWithSecret": {**_WEBHOOK, "events": ["create", "update"], "secret": _SECRET},
+    "WebhookAnswer": _WEBHOOK,
+    "DeliveryPage": {"items": [_DELIVERY], "next": None},
+    "WebhookDelivery": {
         **_DELIVERY,
         "attempts": 0,
         "next_attempt": "2023-04-29T10:40:00Z",
     },
-    "create_issue": _ISSUE,
-    "batch": {
+    "BatchAnswer": {
         "results": [
             {"status": 201, "issue": {**_ISSUE, "num": 4, "name": "Check for rust", "fields": {}}},
             {"status": 200, "issue": {**_ISSUE, "version": 2, "state": "closed"}},
             {"status": 204},
         ]
     },
-    "get_issue": _ISSUE,
-    "list_trash": {"items": [_TRASHED], "next": None},
-    "restore_issue": {**_ISSUE, "version": 3, "updated": "2023-05-05T09:00:00Z"},
-    "update_issue": {
+    "Issue": _ISSUE,
+    "TrashPage": {"items": [_TRASHED], "next": None},
+    "UpdatedIssue": {
         **_ISSUE,
         "version": 3,
         "state": "closed",
         "fields": {"3812": "2023-05-02"},
         "merged": ["3812"],
     },
-    "grid": _PAGE,
-    "grid_get": _PAGE,
-    "groups": {
+    "IssuePage": _PAGE,
+    "IssueGroups": {
         "groups": [
             {
                 "values": ["open", "2023-04"],
@@ -336,30 +322,25 @@ ANSWERS: dict[str, Json] = {
         "changes": _CHANGES,
         "next": None,
     },
-    "summary": {
+    "IssueSummary": {
         "matched": 2,
         "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}],
         "index": _AGE,
         "changes": _CHANGES,
     },
-    "position": {"position": 0, "index": _AGE},
-    "list_comments": {"items": [_COMMENT], "next": None},
-    "create_comment": _COMMENT,
-    "get_comment": _COMMENT,
-    "update_comment": {**_COMMENT, "version": 2, "text": "The paint is here."},
-    "changes": {"items": [_EVENT, {"kind": "reset"}], "next": "Jk0hYw"},
-    "create_ticket": {
+    "Position": {"position": 0, "index": _AGE},
+    "CommentPage": {"items": [_COMMENT], "next": None},
+    "IssueComment": _COMMENT,
+    "ChangePage": {"items": [_EVENT, {"kind": "reset"}], "next": "Jk0hYw"},
+    "IssuedTicket": {
         "ticket": "p3wYxQ",
         "url": "wss://a1b2c3d4e5.execute-api.eu-west-2.amazonaws.com/live",
         "until": "2023-05-01T10:15:00Z",
     },
-    "list_views": {"items": [_VIEW], "next": None},
-    "create_view": _VIEW,
-    "get_view": _VIEW,
-    "update_view": {**_VIEW, "version": 2, "name": "Open", "color": None},
-    "update_matching": _JOB,
-    "delete_matching": {**_JOB, "kind": "delete"},
-    "undo": {
+    "SavedViewPage": {"items": [_VIEW], "next": None},
+    "SavedView": _VIEW,
+    "BackgroundJob": _JOB,
+    "UndoAnswer": {
         "undone": [{"num": 1, "version": 4}],
         "change": "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914",
         "refused": [
@@ -383,10 +364,8 @@ ANSWERS: dict[str, Json] = {
             }
         ],
     },
-    "export": {**_JOB, "kind": "export"},
-    "list_jobs": {"items": [_DONE], "next": None},
-    "get_job": _DONE,
-    "list_refused": {
+    "BackgroundJobPage": {"items": [_DONE], "next": None},
+    "RefusedPage": {
         "items": [
             {
                 "num": 3,
@@ -401,3 +380,37 @@ ANSWERS: dict[str, Json] = {
         "next": None,
     },
 }
+"""Answers by their models."""
+
+OF_OPERATIONS: dict[str, Json] = {
+    "create_project": {**_PROJECT, "issues": 0, "attributes": []},
+    "update_project": {**_PROJECT, "name": "Forth Bridge", "version": 2},
+    "restore_project": {**_PROJECT, "version": 3, "updated": "2023-05-02T08:00:00Z"},
+    "update_attribute": {**_ATTRIBUTE, "name": "Begin", "version": 2},
+    "restore_attribute": {**_ATTRIBUTE, "version": 3, "updated": "2023-05-02T08:00:00Z"},
+    "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "of": 3}},
+    "update_webhook": {**_WEBHOOK, "enabled": False, "version": 2},
+    "rotate_webhook": {
+        **_WEBHOOK,
+        "rotating_until": "2023-04-29T09:00:00Z",
+        "version": 2,
+        "secret": _SECRET,
+    },
+    "restore_issue": {**_ISSUE, "version": 3, "updated": "2023-05-05T09:00:00Z"},
+    "update_comment": {**_COMMENT, "version": 2, "text": "The paint is here."},
+    "update_view": {**_VIEW, "version": 2, "name": "Open", "color": None},
+    "delete_matching": {**_JOB, "kind": "delete"},
+    "export": {**_JOB, "kind": "export"},
+    "get_job": _DONE,
+}
+"""Answers of operations for which that of the model would be odd."""
+
+
+def of_body(route: Route) -> Json:
+    """The example of a body. KeyError: the model has none."""
+    return BODIES[str(route.body)]
+
+
+def of_answer(route: Route) -> Json:
+    """The example of an answer. KeyError: the model has none."""
+    return OF_OPERATIONS[route.operation] if route.operation in OF_OPERATIONS else ANSWERS[str(route.answer)]

@@ -1,7 +1,4 @@
-"""The models of answers. The OpenAPI document is made from them, and every answer that a test gets is held to its model. Pure.
-
-No function imports them to answer: only the document needs them.
-"""
+"""The models of answers. The OpenAPI document is made from them, and every answer that a test gets is held to its model. Pure."""
 
 from typing import Annotated, Any, Literal
 
@@ -784,3 +781,11 @@ Current = (
     | IssueComment
 )
 """What a request may have met another version of."""
+
+
+def named(name: str) -> type[AnswerModel]:
+    """The model of this name, as an endpoint states it. LookupError: there is none."""
+    found = globals().get(name)
+    if not (isinstance(found, type) and issubclass(found, AnswerModel)):
+        raise LookupError(f"There is no model of answers called {name}.")
+    return found

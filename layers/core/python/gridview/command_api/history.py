@@ -1,0 +1,84 @@
+"""Changes that were made: taken back."""
+
+from uuid import UUID
+
+from gridview.api.endpoints import Endpoints
+from gridview.api.http import Response
+from gridview.api.routes import Gives, Takes
+from gridview.command_api.container import CommandContainer, CommandRequest
+from gridview.command_api.jobs import accepted, wake
+from gridview.command_api.writes import admission, note, recent, token
+from gridview.commands import jobs
+from gridview.commands.actor import Role
+from gridview.commands.attempts import Attempt, once
+from gridview.encoding.consistency import writes_in
+from gridview.schema.user_jobs import JobKind
+from gridview.support.errors import Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs
+
+endpoints = Endpoints[CommandContainer]("History", "command")
+
+
+@endpoints.post(
+    "/v1/projects/<project>/undo",
+    Role.EDITOR,
+    "Take back all that was written under an X-Change-Id",
+    body="UndoRequest",
+    answer="UndoAnswer",
+    takes=(Takes.TOKENS_OF_CHANGE,),
+    gives=(Gives.TOKEN_OF_WRITES,),
+    problems=(Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs),
+    job=True,
+)
+def undo(request: CommandRequest) -> Response:
+    """Take a change back, at once or by a job; repeatable with an Idempotency-Key."""
+    from gridview.commands import undo as undoing
+    from gridview.commands.undo_decision import Undo
+
+    own, actor = request.container, request.actor
+    asked, use = undoing.parse_undo(request.body()), request.use()
+    carried = writes_in(recent(request))
+
+    def run(change: UUID, attempt: Attempt | None) -> Response:
+        undoing.require_another(asked, change)
+        catalog = own.catalogs.current(own.table, actor.tenant, request.path["project"])
+        begun = None if attempt is None or not attempt.again else _undo_job(request, change)
+        if begun is not None:
+            return begun.under(change)
+        order, extent = undoing.find(own.table, catalog, actor, asked, carried)
+        jobs.require_over(own.table, actor.tenant, catalog.project, order.change, order.by)
+        if "nums" in asked.model_fields_set:
+            extent = undoing.of_issues(own.table, catalog, order, extent, asked.nums)
+        if asked.dry_run:
+            return Response(200, undoing.looked_at(extent)).under(change)
+        admission(request, 1 if extent.more else len(extent.versions)).require(own.table)
+        if extent.more:
+            job = jobs.start(own.table, actor, catalog.project, JobKind.UNDO, order.to_stored(), change)
+            return accepted(request, job).under(change)
+        rule = Undo(catalog, actor.user, change)
+        note(request, change, always=True)
+        results = undoing.take_back(own.table, rule, order, extent.versions)
+        written = token(request, undoing.versions_written(results))
+        return Response(200, undoing.answer_of(results, change), written).under(change)
+
+    if use is None:
+        answer = run(request.change, None)
+    else:
+        answer = Response.again(
+            once(
+                own.table,
+                use,
+                request.change,
+                request.deadline,
+                lambda attempt: run(attempt.change, attempt).kept,
+            )
+        )
+    if answer.status == 202:
+        wake(request)
+    return answer
+
+
+def _undo_job(request: CommandRequest, change: UUID) -> Response | None:
+    """The job that an earlier attempt at this request has started, if it has."""
+    table, actor, project = request.container.table, request.actor, request.path["project"]
+    job = jobs.of_change(table, actor.tenant, project, JobKind.UNDO, actor.user, change)
+    return None if job is None else accepted(request, job)

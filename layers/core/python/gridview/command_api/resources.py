@@ -1,0 +1,44 @@
+"""The resources that the command function serves."""
+
+from gridview.api.endpoints import Endpoints
+from gridview.command_api import (
+    attributes,
+    comments,
+    history,
+    indexes,
+    issues,
+    jobs,
+    projects,
+    trash,
+    users,
+    views,
+    webhooks,
+)
+from gridview.command_api.container import CommandContainer
+
+RESOURCES: tuple[Endpoints[CommandContainer], ...] = (
+    users.endpoints,
+    projects.endpoints,
+    attributes.endpoints,
+    indexes.endpoints,
+    issues.endpoints,
+    trash.endpoints,
+    comments.endpoints,
+    history.endpoints,
+    views.endpoints,
+    webhooks.endpoints,
+    jobs.endpoints,
+)
+
+LATER = (
+    "gridview.commands.comments",
+    "gridview.commands.undo",
+    "gridview.commands.undo_decision",
+    "gridview.commands.views",
+    "gridview.live.webhook",
+    "gridview.live.webhook_store",
+    "gridview.maintenance.bulk_request",
+    "gridview.maintenance.export_request",
+    "gridview.query.saved_views",
+)
+"""What endpoints import when they are called: a function that starts without a snapshot does not wait for it."""

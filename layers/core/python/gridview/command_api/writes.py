@@ -1,0 +1,114 @@
+"""What the endpoints that write have in common: the rate of writes, keys of idempotency, tokens of what was written."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+from uuid import UUID
+
+from gridview.api import tokens
+from gridview.api.http import Response, written
+from gridview.command_api.container import CommandRequest
+from gridview.commands import written_changes
+from gridview.commands.idempotency import Commit, created_once
+from gridview.commands.write_rate import ADMITTED, Admission
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
+from gridview.support import aws, clock
+
+Result = TypeVar("Result")
+
+
+def admission(request: CommandRequest, writes: int = 1) -> Admission:
+    """What admits so many writes by the tenant's rate."""
+    return request.container.rate.admission(request.actor.tenant, writes)
+
+
+def counted(endpoint: Callable[[CommandRequest], Response]) -> Callable[[CommandRequest], Response]:
+    """The endpoint, before which one write of the tenant's rate is taken."""
+
+    @wraps(endpoint)
+    def after_counting(request: CommandRequest) -> Response:
+        admission(request).require(request.container.table)
+        return endpoint(request)
+
+    return after_counting
+
+
+def created(
+    request: CommandRequest,
+    create: Callable[..., Mapping[str, Any]],
+    location: Callable[[Mapping[str, Any]], str],
+    further: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {},
+) -> Response:
+    """201 with what `create` creates, as `done_once`. `further`: headers of the answer."""
+    return done_once(
+        request,
+        create,
+        lambda resource: written(201, resource, location(resource)).telling(further(resource)),
+    )
+
+
+def done_once(
+    request: CommandRequest,
+    create: Callable[..., Mapping[str, Any]],
+    answer: Callable[[Mapping[str, Any]], Response],
+) -> Response:
+    """The answer to what `create` does; with an Idempotency-Key it is done once, however often the request is repeated.
+
+    Only the first of them is counted as a write.
+    """
+    table, admitted = request.container.table, admission(request)
+
+    def counting(**commit: Commit) -> Mapping[str, Any]:
+        admitted.require(table)
+        return create(**commit)
+
+    def response(resource: Mapping[str, Any]) -> Response:
+        return answer(resource).under(request.change)
+
+    use = request.use()
+    if use is None:
+        return response(counting())
+    return Response.again(
+        created_once(
+            table, use, lambda commit: counting(commit=commit), lambda resource: response(resource).kept
+        )
+    )
+
+
+def using(request: CommandRequest, use: Callable[[Catalog, EpochCheck], Result]) -> Result:
+    """What comes of `use` over the current definitions of the project."""
+    own = request.container
+    return own.catalogs.using(own.table, request.actor.tenant, request.path["project"], use)
+
+
+def note(
+    request: CommandRequest, change: UUID, admitted: Admission = ADMITTED, *, always: bool = False
+) -> None:
+    """Before the first write under a change: note it where its id does not tell, so that it can be taken back at once."""
+    if always or not written_changes.is_stated(change):
+        table, actor = request.container.table, request.actor
+        admitted.require(table)
+        written_changes.note(table, actor.tenant, request.path["project"], change, actor.user)
+
+
+def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str]:
+    """The header with the token of issues that were just written.
+
+    Without the secret there is none: what was written is not to look as if it had failed.
+    """
+    if not versions:
+        return {}
+    try:
+        sealing = request.container.cursor_source.tokens()
+    except aws.FAILURES:
+        request.container.logger.exception("no secret to seal tokens by")
+        return {}
+    tenant, project = request.actor.tenant, request.path["project"]
+    return {CONSISTENCY_TOKEN: sealing.token(tenant, project, versions, clock.seconds())}
+
+
+def recent(request: CommandRequest) -> Recent:
+    """What is to be included, by the tokens that came with the request. InvalidRequest."""
+    return tokens.carried(request, request.container.cursor_source)

@@ -1,0 +1,4 @@
+"""What follows changes: the endpoints of the live function.
+
+I/O: changes, container, resources.
+"""

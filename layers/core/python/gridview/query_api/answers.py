@@ -1,0 +1,53 @@
+"""What the endpoints that read an index have in common."""
+
+from collections.abc import Callable
+
+from gridview.api import tokens
+from gridview.api.http import Response, count_capacity, ok
+from gridview.commands import reads
+from gridview.encoding.consistency import Recent
+from gridview.encoding.cursors import Cursors
+from gridview.query_api.container import QueryRequest
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
+from gridview.schema.generations import IndexNotReady
+from gridview.view.context import ReadContext
+from gridview.view.shown_versions import Answered, Shown
+
+
+def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
+    """The header with the token of what an answer shows."""
+    own = request.container
+    return tokens.telling(request, own.cursor_source, shown, own.logger)
+
+
+def recent(request: QueryRequest) -> Recent:
+    """What the answer is to include, by the tokens that came with the request. InvalidRequest."""
+    return tokens.carried(request, request.container.cursor_source)
+
+
+def feed(request: QueryRequest) -> Cursors:
+    """What seals the cursors of the feed of changes."""
+    return request.container.cursor_source.cursors("changes")
+
+
+def answered(
+    request: QueryRequest,
+    answer: Callable[[ReadContext], Answered],
+    recent: Recent = (),
+    feed: Cursors | None = None,
+) -> Response:
+    """The result of a query over the current catalog. Its cost is published, even if the query fails."""
+    own, project = request.container, request.path["project"]
+    metered = own.table.metered()
+
+    def asked(catalog: Catalog, epoch: EpochCheck) -> Answered:
+        return answer(ReadContext(metered, catalog, own.cache, epoch, recent, feed))
+
+    try:
+        page, shown = own.catalogs.using(metered, request.actor.tenant, project, asked, numbered=True)
+    except IndexNotReady as error:
+        raise reads.with_progress(own.table, request.actor, project, error) from error
+    finally:
+        count_capacity(own.metrics, metered.meter)
+    return ok(page).telling(token(request, shown))

@@ -1,0 +1,35 @@
+"""The attributes of a project, also those that were deleted and can be restored."""
+
+from gridview.api.endpoints import Endpoints
+from gridview.api.http import Response, ok, versioned
+from gridview.commands import reads
+from gridview.commands.actor import Role
+from gridview.query_api.container import QueryContainer, QueryRequest
+
+endpoints = Endpoints[QueryContainer]("Attributes", "query")
+
+
+@endpoints.get(
+    "/v1/projects/<project>/attributes/<attribute>",
+    Role.VIEWER,
+    "An attribute of a project",
+    answer="Attribute",
+)
+def get_attribute(request: QueryRequest) -> Response:
+    """One attribute."""
+    project, attribute = request.path["project"], request.path["attribute"]
+    return versioned(reads.get_attribute(request.container.table, request.actor, project, attribute))
+
+
+@endpoints.get(
+    "/v1/projects/<project>/deleted-attributes",
+    Role.ADMIN,
+    "The deleted attributes that can be restored, the last deleted first",
+    answer="DeletedAttributeList",
+)
+def list_deleted_attributes(request: QueryRequest) -> Response:
+    """The attributes that can be restored."""
+    from gridview.commands import deleted_attributes
+
+    table, project = request.container.table, request.path["project"]
+    return ok(deleted_attributes.list_deleted_attributes(table, request.actor, project))

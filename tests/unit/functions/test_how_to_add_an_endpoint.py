@@ -1,0 +1,83 @@
+"""What CONTRIBUTING.md says of adding an endpoint, carried out as it is written there."""
+
+import re
+import textwrap
+from typing import Any
+
+import openapi_spec_validator
+import pytest
+
+from devtools.local import gateway
+from devtools.local.matching import Match
+from gridview.api.endpoints import Endpoints
+from gridview.api.resolver import handler
+from gridview.encoding.json_codec import dumps, loads
+from gridview.query_api import attributes
+from gridview.query_api.container import QueryContainer
+from gridview.query_api.resources import RESOURCES
+from infra.openapi import examples, responses
+from infra.openapi.document import document
+from infra.paths import ROOT
+from infra.routes import ROUTES, Resource
+from tests.support import worked_example
+from tests.support.cloud import Cloud
+from tests.support.http import Client, Context, claims
+
+
+def blocks() -> list[str]:
+    """The blocks of code of the section."""
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    section = page.split("\n## How to add an endpoint\n", 1)[1].split("\n## ", 1)[0]
+    return [
+        textwrap.dedent(block) for block in re.findall(r"^ *```python\n(.*?)^ *```$", section, re.M | re.S)
+    ]
+
+
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> Endpoints[QueryContainer]:
+    """The endpoint of the page, in a resource beside the others. Its model and its example are where the page puts them."""
+    endpoint, model, example = blocks()
+    endpoints = Endpoints[QueryContainer]("Attributes", "query")
+    exec(endpoint, {**vars(attributes), "endpoints": endpoints})  # noqa: S102  what the page says
+    names = {**vars(responses)}
+    exec(model, names)  # noqa: S102
+    monkeypatch.setattr(responses, "AttributeList", names["AttributeList"], raising=False)
+    monkeypatch.setattr(examples, "ANSWERS", dict(examples.ANSWERS))
+    exec(example, vars(examples))  # noqa: S102
+    return endpoints
+
+
+def test_the_endpoint_of_the_page_is_stated_and_answers(
+    added: Endpoints[QueryContainer], account: Cloud, api: Client
+) -> None:
+    (route,) = added.served
+    path, parameters = worked_example.load(api), {"project": worked_example.PROJECT}
+    matched = Match(Resource(route.path, {"GET": route}), "GET", parameters)
+    query: Any = account.modules["query"]
+    handle: Any = handler([*RESOURCES, added], query._container, query.logger, query.metrics)
+
+    def asked(**who: str) -> tuple[int, Any]:
+        request = gateway.Request("GET", f"{path}/attributes", "", {})
+        answer = handle(gateway.event(request, matched, claims(**who)), Context())
+        return answer["statusCode"], loads(answer["body"])
+
+    status, found = asked(role="viewer")
+    assert (status, [one["name"] for one in found["items"]]) == (
+        200,
+        ["Start", "End", "Num Items", "Sign Off"],
+    )
+    responses.named("AttributeList").model_validate_json(dumps(found))
+    assert [asked(**who)[0] for who in ({"role": "nobody"}, {"tenant": "9999"})] == [401, 404]
+
+
+def test_the_endpoint_of_the_page_is_in_the_document(added: Endpoints[QueryContainer]) -> None:
+    (route,) = added.served
+    before, after = document(), document(routes=(*ROUTES, route))
+    openapi_spec_validator.validate(after)
+    assert before["paths"][route.path].keys() == {"post"}
+    operation = after["paths"][route.path]["get"]
+    assert (operation["operationId"], operation["x-role"]) == ("list_attributes", "viewer")
+    assert operation["responses"].keys() == {"200", "401", "404", "429", "503"}
+    content = operation["responses"]["200"]["content"]["application/json"]
+    assert content["schema"] == {"$ref": "#/components/schemas/AttributeList"}
+    responses.named("AttributeList").model_validate_json(dumps(content["example"]))
