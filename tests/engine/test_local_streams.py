@@ -20,7 +20,7 @@ from devtools.local import pump, table
 from devtools.local.delivery import sequence_number
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
-from devtools.local.sqs import SqsServer
+from devtools.local.sqs import SqsServer, queue_url
 from devtools.local.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def sqs(letters: Path) -> Iterator[tuple["SQSClient", str]]:
                 aws_access_key_id="local",
                 aws_secret_access_key="local",
             ),
-            server.queue_url,
+            queue_url(server.endpoint),
         )
     finally:
         server.shutdown()
