@@ -181,7 +181,9 @@ def test_a_kill_loses_no_export_and_a_browser_downloads_it_by_a_link(own: LocalS
         api.post("/v1/projects", json={"id": "files", "name": "Files"}).raise_for_status()
         made = api.post("/v1/projects/files/issues", json={"name": "one"})
         token = made.raise_for_status().headers["x-consistency-token"]
-        begun = api.post("/v1/projects/files/export", json={"format": "csv"}, headers={"x-consistency-token": token})
+        begun = api.post(
+            "/v1/projects/files/export", json={"format": "csv"}, headers={"x-consistency-token": token}
+        )
         job = begun.raise_for_status().headers["location"]
         assert wait_until(lambda: api.get(job).json()["state"] == "done", SECONDS)
         before = httpx.get(api.get(job).json()["url"]).raise_for_status()
