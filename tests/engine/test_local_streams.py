@@ -258,7 +258,7 @@ def test_an_answer_of_the_queues_is_one_packet(tmp_path: Path) -> None:
     server = SqsServer(tmp_path / "dead-letters.ndjson")
     server.start()
     try:
-        with socket.create_connection(server.server_address[:2]) as client:
+        with socket.create_connection(server.socket.getsockname()) as client:
             for _ in range(5):
                 body = json.dumps({"QueueUrl": queue_url(server.endpoint)})
                 head = f"POST / HTTP/1.1\r\nX-Amz-Target: AmazonSQS.ReceiveMessage\r\nContent-Length: {len(body)}"
