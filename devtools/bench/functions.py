@@ -10,10 +10,9 @@ from typing import Any, Final, TextIO
 
 from devtools.bench.capacity import Counter, Units
 from devtools.failure import Failure
-from devtools.local import gateway, matching
+from devtools.local import gateway, matching, sqs
 from devtools.local.container import Context
 from devtools.local.environment import local
-from devtools.local.sqs import HINT_QUEUES
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -139,9 +138,7 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
             "CURSOR_SECRET": "the benchmark's cursors are no secret",
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             # A poison issue would be a bug: nothing listens there, and the benchmark ends.
-            "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
-            "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
-            **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/000000000000/none"),
+            **sqs.environment("http://127.0.0.1:9"),
             "EXPORT_BUCKET": "none",
             "POWERTOOLS_SERVICE_NAME": "bench",
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",

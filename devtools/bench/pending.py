@@ -12,7 +12,6 @@ from random import Random
 from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table as Printed
 
 from devtools.bench import output
 from devtools.failure import Failure
@@ -156,14 +155,11 @@ def _poison(poison: Poison) -> None:
 
 def show(console: Console, size: int, found: Sequence[Costs]) -> None:
     """Print what changes that wait add, and what the idle container takes."""
-    table = Printed(
-        title=f"\n{len(found):,} questions to {size:,} issues, {CHANGES} changes",
-        title_justify="left",
-        box=None,
+    table = output.table(f"\n{len(found):,} questions to {size:,} issues, {CHANGES} changes")
+    output.columns(
+        table,
+        *("what is added", "read units, median", "at most", "rounds, median", "at most"),
     )
-    table.add_column("what is added")
-    for name in ("read units, median", "at most", "rounds, median", "at most"):
-        table.add_column(name, justify="right")
     pairs = (
         (f"by {CHANGES} changes, cold", "quiet", "pending"),
         (f"by {CHANGES} changes, warm", "quiet_warm", "pending_warm"),

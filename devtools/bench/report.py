@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from devtools.bench import output
 from devtools.bench.edits import Edit
 from devtools.bench.folds import CREATE, Changed
 from devtools.bench.history import Remembered
@@ -117,8 +118,8 @@ def show(
 
 
 def _pages(result: Result) -> Table:
-    table = _table(f"\n{result.issues:,} issues (loaded in {result.load_seconds:,.0f} s)")
-    _columns(table, "100-row page", "rows", "sequential calls", "read units", "ms", "handler CPU ms")
+    table = output.table(f"\n{result.issues:,} issues (loaded in {result.load_seconds:,.0f} s)")
+    output.columns(table, "100-row page", "rows", "sequential calls", "read units", "ms", "handler CPU ms")
     for kind, page in result.pages.items():
         table.add_row(
             kind,
@@ -140,8 +141,8 @@ def _line(result: Result) -> str:
 
 
 def _work(result: Result) -> Table:
-    table = _table(f"\nWork on many issues, at {result.issues:,}")
-    _columns(
+    table = output.table(f"\nWork on many issues, at {result.issues:,}")
+    output.columns(
         table,
         "for each issue",
         "issues",
@@ -167,8 +168,8 @@ def _work(result: Result) -> Table:
 
 
 def _edits(edits: Sequence[Edit]) -> Table:
-    table = _table("\nWrite units of an edit of one field alone, without its fold")
-    _columns(table, "field", "`updated`", "the document's put", "with all that the consumer writes")
+    table = output.table("\nWrite units of an edit of one field alone, without its fold")
+    output.columns(table, "field", "`updated`", "the document's put", "with all that the consumer writes")
     for edit in edits:
         after = ", first after a change of definitions" if edit.after_change else ""
         table.add_row(
@@ -181,17 +182,17 @@ def _edits(edits: Sequence[Edit]) -> Table:
 
 
 def _remembered(remembered: Sequence[Remembered]) -> Table:
-    table = _table("\nWrite units that the history adds to a change")
-    _columns(table, "change", "the document alone", "history on", "history off")
+    table = output.table("\nWrite units that the history adds to a change")
+    output.columns(table, "change", "the document alone", "history on", "history off")
     for one in remembered:
         table.add_row(one.kind, f"{one.stored:.1f}", f"{one.on:.1f}", f"{one.off:.1f}")
     return table
 
 
 def _changes(changed: Sequence[Changed]) -> Table:
-    table = _table("\nWrite units of a change, by the changes of its fold")
+    table = output.table("\nWrite units of a change, by the changes of its fold")
     parts = "document", "ledger, journal, entries and history", "blocks"
-    _columns(table, "change", "issues", "changes a fold", "history", "all", *parts, "calls")
+    output.columns(table, "change", "issues", "changes a fold", "history", "all", *parts, "calls")
     for one in changed:
         table.add_row(
             one.kind,
@@ -216,10 +217,10 @@ def _cpu(changed: Sequence[Changed]) -> list[str]:
 
 
 def _slices(shared: Shared) -> Table:
-    table = _table(
+    table = output.table(
         "\nA pass in slices, with its folds, in virtual time: 5 ms a call, and 1 ms of CPU where it is counted"
     )
-    _columns(table, "workers", "CPU", "issues a second", "calls", "write units")
+    output.columns(table, "workers", "CPU", "issues a second", "calls", "write units")
     for one in shared.slices:
         table.add_row(
             f"{one.workers}",
@@ -232,8 +233,8 @@ def _slices(shared: Shared) -> Table:
 
 
 def _lags(shared: Shared) -> Table:
-    table = _table("\nThe lag of a tenant's index, in virtual time")
-    _columns(table, "meanwhile another tenant", "median", "worst", "records before one of its own")
+    table = output.table("\nThe lag of a tenant's index, in virtual time")
+    output.columns(table, "meanwhile another tenant", "median", "worst", "records before one of its own")
     for one in shared.lags:
         table.add_row(_busy(one.neighbour), f"{one.median:,.0f} ms", f"{one.worst:,.0f} ms", f"{one.records}")
     return table
@@ -247,8 +248,8 @@ def _busy(neighbour: Neighbour) -> str:
 
 
 def _memory(results: Sequence[Result]) -> Table:
-    table = _table("\nBy how much the process grows at most")
-    _columns(table, "of the issues at", *(f"{result.issues:,}" for result in results))
+    table = output.table("\nBy how much the process grows at most")
+    output.columns(table, "of the issues at", *(f"{result.issues:,}" for result in results))
     for name, work in results[0].work.items():
         if work.memory is not None:
             found = (result.work.get(name) for result in results)
@@ -261,19 +262,9 @@ def _megabytes(work: Work) -> str:
 
 
 def _growth(results: Sequence[Result]) -> Table:
-    table = _table(f"\n{results[-1].issues:,} issues against {results[0].issues:,}")
-    _columns(table, "100-row page", "sequential calls", "read units", "time", "handler CPU")
+    table = output.table(f"\n{results[-1].issues:,} issues against {results[0].issues:,}")
+    output.columns(table, "100-row page", "sequential calls", "read units", "time", "handler CPU")
     for kind, one in growth(results).items():
         ratios = (one.sequential_calls, one.read_units, one.milliseconds, one.cpu_milliseconds)
         table.add_row(kind, *(f"{ratio:.2f} x" for ratio in ratios))
     return table
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 3, 0, 0))
-
-
-def _columns(table: Table, first: str, *others: str) -> None:
-    table.add_column(first)
-    for heading in others:
-        table.add_column(heading, justify="right")

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table
 
 from devtools.bench import issues, output
 from devtools.bench.timeline import Container, Timeline
@@ -89,21 +88,13 @@ def throughput(
 
 def show(console: Console, measured: Sequence[Taken]) -> None:
     """Print what was measured."""
-    table = Table(
-        title=f"\nNew issues of one project, in virtual time: 5 ms and {CALL_CPU * 1000:.1f} ms of CPU a call",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        padding=(0, 3, 0, 0),
+    table = output.table(
+        f"\nNew issues of one project, in virtual time: 5 ms and {CALL_CPU * 1000:.1f} ms of CPU a call"
     )
-    table.add_column("consumers")
-    for heading in (
-        "issues a second",
-        "until in blocks",
-        "calls",
-        "batches that failed at first",
-    ):
-        table.add_column(heading, justify="right")
+    output.columns(
+        table,
+        *("consumers", "issues a second", "until in blocks", "calls", "batches that failed at first"),
+    )
     for one in measured:
         table.add_row(
             f"{one.consumers}",

@@ -28,7 +28,7 @@ from devtools.local.delivery import Delivery, Policy, Reason, Record
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.s3 import S3Server
-from devtools.local.sqs import SqsServer
+from devtools.local.sqs import JOBS, WEBHOOK_RETRIES, WEBHOOKS, SqsServer
 from devtools.local.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.encoding.keys import BEAT, ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
 from infra.functions import FUNCTIONS
@@ -251,35 +251,25 @@ def main() -> None:
     S3Server(
         folder.exports, os.environ["AWS_SECRET_ACCESS_KEY"], socket.socket(fileno=arguments.files)
     ).start()
-    queues = {
-        "AWS_ENDPOINT_URL_SQS": sqs.endpoint,
-        "DEAD_LETTER_QUEUE_URL": sqs.queue_url,
-        **sqs.hint_queue_urls,
-    }
-    upkeep = _pool(schedule.FUNCTION, queues, size=1 + job_delivery.WORKERS)
-    threading.Thread(target=schedule.run, args=(upkeep.invoke,), daemon=True, name="upkeep").start()
-    for number in range(job_delivery.WORKERS):
-        threading.Thread(
-            target=job_delivery.run, args=(sqs.jobs, upkeep.invoke), daemon=True, name=f"jobs {number}"
-        ).start()
-    _start_deliveries(sqs, queues)
-    records = _pool(FUNCTION, queues, size=1)
+    upkeep = _pool(schedule.FUNCTION, size=1 + job_delivery.WORKERS)
+    _start(schedule.run, upkeep.invoke)
+    for _ in range(job_delivery.WORKERS):
+        _start(job_delivery.run, sqs.queues[JOBS], upkeep.invoke)
+    deliver = _pool(schedule.DELIVER, size=3)
+    _start(schedule.run, deliver.invoke, task="webhooks")
+    for name in (WEBHOOKS, WEBHOOK_RETRIES):
+        _start(job_delivery.run, sqs.queues[name], deliver.invoke, most=WEBHOOK_BATCH)
+    records = _pool(FUNCTION, size=1)
     mapping = Mapping(FUNCTION, wanted, folder.progress, POLICY)
     run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], folder, records.invoke, mapping)
 
 
-def _start_deliveries(sqs: SqsServer, queues: dict[str, str]) -> None:
-    """Have changes delivered to webhooks, by the schedule and the hints in two queues."""
-    deliver = _pool(schedule.DELIVER, queues, size=3)
-    run_schedule = functools.partial(schedule.run, deliver.invoke, task="webhooks")
-    threading.Thread(target=run_schedule, daemon=True, name="webhooks").start()
-    for queue in (sqs.webhooks, sqs.webhook_retries):
-        run_queue = functools.partial(job_delivery.run, queue, deliver.invoke, most=WEBHOOK_BATCH)
-        threading.Thread(target=run_queue, daemon=True, name="deliveries").start()
+def _start(run: Callable[..., None], *arguments: Any, **named: Any) -> None:
+    threading.Thread(target=run, args=arguments, kwargs=named, daemon=True).start()
 
 
-def _pool(function: str, queues: dict[str, str], *, size: int) -> Pool:
-    env = os.environ | {"POWERTOOLS_SERVICE_NAME": function} | queues
+def _pool(function: str, *, size: int) -> Pool:
+    env = os.environ | {"POWERTOOLS_SERVICE_NAME": function}
     return Pool(function, env=env, size=size, timeout=FUNCTIONS[function].timeout_seconds)
 
 

@@ -5,7 +5,6 @@ management API, as boto3 calls it. The process also reads the table's stream for
 """
 
 import argparse
-import http.server
 import json
 import logging
 import os
@@ -30,6 +29,7 @@ from devtools.local.containers import Pool
 from devtools.local.delivery import Record
 from devtools.local.folder import Folder
 from devtools.local.hosts import joined
+from devtools.local.service import Asked, Reply, Service
 from devtools.local.socket_gateway import MAX_MESSAGE_BYTES, event, new_connection_id, why_refused
 from gridview.encoding import keys
 from infra.functions import FUNCTIONS
@@ -160,64 +160,30 @@ def _refusal(status: HTTPStatus, why: str) -> Response:
     return Response(status.value, status.phrase, headers, body)
 
 
-class ManagementServer(http.server.ThreadingHTTPServer):
-    """The management API: POST sends to a connection, DELETE closes it, GET tells whether it stands."""
+def management(connections: Connections) -> Service:
+    """The management API: POST sends to a connection, DELETE closes it, GET tells whether it is open."""
 
-    daemon_threads = True
+    def answer(asked: Asked) -> Reply:
+        if asked.method == "POST" and len(asked.body) > MAX_MESSAGE_BYTES:
+            return _error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "PayloadTooLargeException")
+        connection = unquote(asked.target.removeprefix(_MANAGEMENT))
+        match asked.method:
+            case "POST":
+                is_there = connections.send(connection, asked.body)
+            case "DELETE":
+                is_there = connections.close(connection)
+            case _:
+                is_there = connections.is_open(connection)
+        if not is_there:
+            return _error(HTTPStatus.GONE, "GoneException")
+        return Reply(HTTPStatus.OK, b"{}", {"Content-Type": "application/json"})
 
-    def __init__(self, connections: Connections) -> None:
-        super().__init__(("127.0.0.1", 0), _Management)
-        self.connections = connections
-
-    @property
-    def endpoint(self) -> str:
-        """For AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-    def start(self) -> None:
-        """Answer requests in a thread of its own."""
-        threading.Thread(target=self.serve_forever, daemon=True, name="management").start()
+    return Service(answer)
 
 
-class _Management(http.server.BaseHTTPRequestHandler):
-    server: ManagementServer
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        frame = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if len(frame) > MAX_MESSAGE_BYTES:
-            self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "PayloadTooLargeException")
-        else:
-            self._done(self.server.connections.send(self._connection, frame))
-
-    def do_DELETE(self) -> None:
-        self._done(self.server.connections.close(self._connection))
-
-    def do_GET(self) -> None:
-        self._done(self.server.connections.is_open(self._connection))
-
-    @property
-    def _connection(self) -> str:
-        return unquote(self.path.removeprefix(_MANAGEMENT))
-
-    def _done(self, is_there: bool) -> None:
-        if is_there:
-            self._answer(HTTPStatus.OK)
-        else:
-            self._answer(HTTPStatus.GONE, "GoneException")
-
-    def _answer(self, status: HTTPStatus, error: str | None = None) -> None:
-        content = b"{}" if error is None else json.dumps({"message": error}).encode()
-        self.send_response(status)
-        if error is not None:
-            self.send_header("x-amzn-ErrorType", error)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        """Log nothing: the function logs what it does."""
+def _error(status: HTTPStatus, name: str) -> Reply:
+    headers = {"x-amzn-ErrorType": name, "Content-Type": "application/json"}
+    return Reply(status, json.dumps({"message": name}).encode(), headers)
 
 
 def wanted(record: Record) -> bool:
@@ -257,11 +223,11 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("websockets").setLevel(logging.WARNING)
     connections = Connections()
-    management = ManagementServer(connections)
-    management.start()
+    manager = management(connections)
+    manager.start()
     env = os.environ | {
         "POWERTOOLS_SERVICE_NAME": FUNCTION,
-        "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI": management.endpoint,
+        "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI": manager.endpoint,
     }
     pool = Pool(FUNCTION, env=env, size=_ENVIRONMENTS, timeout=FUNCTIONS[FUNCTION].timeout_seconds)
     pushing = Pool(FUNCTION, env=env, size=1, timeout=FUNCTIONS[FUNCTION].timeout_seconds)

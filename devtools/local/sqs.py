@@ -1,7 +1,6 @@
-"""The local queues, which boto3 takes for SQS. Dead letters are in a file."""
+"""The local queues, which boto3 takes for SQS. Dead letters are in a file. moto's server keeps nothing: decision 0073."""
 
 import hashlib
-import http.server
 import itertools
 import json
 import socket
@@ -16,6 +15,7 @@ from typing import Any
 
 from devtools import files
 from devtools.local.container import ACCOUNT
+from devtools.local.service import Asked, Reply, Service
 
 DEAD_LETTERS = "gridview-dead-letters"
 JOBS = "gridview-jobs"
@@ -24,12 +24,13 @@ WEBHOOKS = "gridview-webhooks"
 WEBHOOK_RETRIES = "gridview-webhook-retries"
 """The queues of hints at webhooks that have something to send. They are in memory too."""
 
-HINT_QUEUES = {
+QUEUES = {
+    "DEAD_LETTER_QUEUE_URL": DEAD_LETTERS,
     "JOB_QUEUE_URL": JOBS,
     "WEBHOOK_QUEUE_URL": WEBHOOKS,
     "WEBHOOK_RETRY_QUEUE_URL": WEBHOOK_RETRIES,
 }
-"""The queues of hints by the functions' variables that name them."""
+"""The queues by the functions' variables that name them."""
 
 _TARGET = "AmazonSQS."
 _JSON = "application/x-amz-json-1.0"
@@ -154,77 +155,36 @@ def _read(path: Path) -> dict[str, _Letter]:
     return letters
 
 
-class SqsServer(http.server.ThreadingHTTPServer):
+class SqsServer(Service):
     """The part of SQS that sends, receives and deletes messages: dead letters, and hints at what is due."""
 
-    daemon_threads = True
-
     def __init__(self, letters: Path, listener: socket.socket | None = None) -> None:
-        """Use a listening socket, or listen on a port that the system chooses. `start` begins to answer."""
-        super().__init__(("127.0.0.1", 0), _Handler, bind_and_activate=listener is None)
-        if listener is not None:
-            self.socket.close()
-            self.socket = listener
-            self.server_address = listener.getsockname()
-        self.jobs = Queue(None)
-        self.webhooks = Queue(None)
-        self.webhook_retries = Queue(None)
-        self.queues = {
-            DEAD_LETTERS: Queue(letters),
-            JOBS: self.jobs,
-            WEBHOOKS: self.webhooks,
-            WEBHOOK_RETRIES: self.webhook_retries,
-        }
+        """`letters`: the file of dead letters. `listener` as for any service."""
+        self.queues = {name: Queue(letters if name == DEAD_LETTERS else None) for name in QUEUES.values()}
+        super().__init__(self._answer, listener)
 
-    @property
-    def endpoint(self) -> str:
-        """For AWS_ENDPOINT_URL_SQS."""
-        return endpoint(self.socket)
-
-    @property
-    def queue_url(self) -> str:
-        """For DEAD_LETTER_QUEUE_URL."""
-        return queue_url(self.socket)
-
-    @property
-    def hint_queue_urls(self) -> dict[str, str]:
-        """The URLs of the queues of hints, by the names of their variables."""
-        return hint_queue_urls(self.socket)
-
-    def start(self) -> None:
-        """Answer requests in a thread of its own."""
-        threading.Thread(target=self.serve_forever, daemon=True, name="sqs").start()
+    def _answer(self, asked: Asked) -> Reply:
+        try:
+            request = json.loads(asked.body)
+        except ValueError:
+            request = None
+        status, reply = answer(self.queues, asked.headers.get("x-amz-target", ""), request)
+        return Reply(status, json.dumps(reply).encode(), {"Content-Type": _JSON})
 
 
-def queue_url(listener: socket.socket, name: str = DEAD_LETTERS) -> str:
-    """The URL of a queue of an SqsServer behind this socket."""
-    return f"{endpoint(listener)}/{ACCOUNT}/{name}"
+def queue_url(endpoint: str, name: str = DEAD_LETTERS) -> str:
+    """The URL of a queue of the server at an endpoint."""
+    return f"{endpoint}/{ACCOUNT}/{name}"
 
 
-def hint_queue_urls(listener: socket.socket) -> dict[str, str]:
-    """The URLs of the queues of hints behind this socket, by the names of the functions' variables."""
-    return {variable: queue_url(listener, name) for variable, name in HINT_QUEUES.items()}
+def environment(endpoint: str) -> dict[str, str]:
+    """The variables by which functions find the queues of the server at an endpoint."""
+    urls = {variable: queue_url(endpoint, name) for variable, name in QUEUES.items()}
+    return {"AWS_ENDPOINT_URL_SQS": endpoint, **urls}
 
 
-def endpoint(listener: socket.socket) -> str:
-    """Where an SqsServer behind this socket is reached."""
-    host, port = listener.getsockname()
-    return f"http://{host}:{port}"
-
-
-def answer_by_name(
-    queues: Mapping[str, Queue], target: str, request: Any
-) -> tuple[HTTPStatus, dict[str, Any]]:
-    """Answer a call of SQS by the queue whose URL it names."""
-    url = str(request.get("QueueUrl", "")) if isinstance(request, dict) else ""
-    queue = queues.get(url.rpartition("/")[2])
-    if queue is None:
-        return HTTPStatus.BAD_REQUEST, _refusal("QueueDoesNotExist", f"There is no queue {url!r}.")
-    return answer(queue, target, request)
-
-
-def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[str, Any]]:
-    """Answer a call of SQS. `target` is the header X-Amz-Target, which names the operation."""
+def answer(queues: Mapping[str, Queue], target: str, request: Any) -> tuple[HTTPStatus, dict[str, Any]]:
+    """Answer a call by the queue whose URL it names. `target`, the header X-Amz-Target, names the operation."""
     try:
         operation = _OPERATIONS.get(target.removeprefix(_TARGET))
         if operation is None or not target.startswith(_TARGET):
@@ -233,13 +193,13 @@ def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[st
             )
         if not isinstance(request, dict):
             raise _RefusedError("MalformedInput", "The request is no JSON object.")
+        queue = queues.get(_text(request, "QueueUrl").rpartition("/")[2])
+        if queue is None:
+            raise _RefusedError("QueueDoesNotExist", f"There is no queue {request['QueueUrl']!r}.")
         return HTTPStatus.OK, operation(queue, request)
     except _RefusedError as refused:
-        return HTTPStatus.BAD_REQUEST, _refusal(refused.code, str(refused))
-
-
-def _refusal(code: str, message: str) -> dict[str, Any]:
-    return {"__type": f"com.amazonaws.sqs#{code}", "message": message}
+        refusal = {"__type": f"com.amazonaws.sqs#{refused.code}", "message": str(refused)}
+        return HTTPStatus.BAD_REQUEST, refusal
 
 
 def _send(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,25 +278,3 @@ def _number(request: Mapping[str, Any], name: str, otherwise: int) -> int:
 def _digest(body: str) -> str:
     # SQS defines this digest over the text that the client sent; it is no protection.
     return hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    server: SqsServer
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        try:
-            request = json.loads(body)
-        except ValueError:
-            request = None
-        status, reply = answer_by_name(self.server.queues, self.headers.get("X-Amz-Target", ""), request)
-        content = json.dumps(reply).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", _JSON)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        """Log nothing: the letters are the log."""

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import IO
 
 from devtools.failure import Failure
-from devtools.local import engine, filling, journal, processes, s3, sqs, table, tokens
+from devtools.local import engine, filling, journal, processes, s3, service, sqs, table, tokens
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
@@ -84,8 +84,8 @@ def run(
                 _start_sockets(folder, sockets, listener, env, log, children)
             api = f"http://127.0.0.1:{listener.getsockname()[1]}"
             _wait_until_healthy(api, children)
-            queue = sqs.queue_url(letters)
-            bucket = s3.endpoint(files)
+            queue = sqs.queue_url(service.endpoint(letters))
+            bucket = service.endpoint(files)
             state = State(api, started.endpoint, os.getpid(), queue, bucket)
             folder.write_state(state)
             ready(state)
@@ -148,12 +148,11 @@ def _environment(
     return local(
         {
             "TABLE_NAME": table.TABLE,
-            **sqs.hint_queue_urls(letters),
-            "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
+            **sqs.environment(service.endpoint(letters)),
             "POLLS_PER_TENANT": str(POLLS_PER_TENANT),
             "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",
             "EXPORT_BUCKET": s3.BUCKET,
-            "AWS_ENDPOINT_URL_S3": s3.endpoint(files),
+            "AWS_ENDPOINT_URL_S3": service.endpoint(files),
             # The bucket alone looks at it: links are opened by what it has signed.
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.

@@ -56,13 +56,11 @@ def write(folder: Path, assembly: Path, connection: Connection) -> Path:
 def _instead(connection: Connection) -> Mapping[str, Variables]:
     """What takes the place of values that only a deployment has."""
     queue = urlsplit(connection.queue)
+    queues = sqs.environment(f"{queue.scheme}://{queue.netloc}")
+    endpoint = {"AWS_ENDPOINT_URL_SQS": queues["AWS_ENDPOINT_URL_SQS"]}
     return {
         "TABLE_NAME": {"TABLE_NAME": table.TABLE},
         "CURSOR_SECRET_ARN": {"CURSOR_SECRET": tokens.cursor_secret_in(connection.data)},
-        "DEAD_LETTER_QUEUE_URL": {
-            "DEAD_LETTER_QUEUE_URL": connection.queue,
-            "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
-        },
         "EXPORT_BUCKET": {
             "EXPORT_BUCKET": s3.BUCKET,
             "AWS_ENDPOINT_URL_S3": connection.files,
@@ -71,13 +69,7 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
         "SESSION_ROLE_ARN": {},
         # There is no user pool to ask, so a job keeps the rights that it was started with.
         "USER_POOL_ID": {},
-        **{
-            variable: {
-                variable: f"{connection.queue.rpartition('/')[0]}/{name}",
-                "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
-            }
-            for variable, name in sqs.HINT_QUEUES.items()
-        },
+        **{variable: {variable: queues[variable], **endpoint} for variable in sqs.QUEUES},
     }
 
 

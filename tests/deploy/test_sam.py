@@ -19,7 +19,7 @@ import pytest
 
 from devtools import environments, paths
 from devtools.local import engine, table, tokens
-from devtools.local.sqs import SqsServer
+from devtools.local.sqs import SqsServer, queue_url
 from devtools.sam import files
 from devtools.sam.command import events_by_function
 from infra.routes import ROUTES
@@ -175,7 +175,10 @@ def sam(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sa
             data / "sam",
             assembly,
             files.Connection(
-                engine=running.endpoint, queue=queues.queue_url, files="http://127.0.0.1:9", data=data
+                engine=running.endpoint,
+                queue=queue_url(queues.endpoint),
+                files="http://127.0.0.1:9",
+                data=data,
             ),
         )
         parameters = tomllib.loads(configuration.read_text("utf-8"))["default"]["local_invoke"]["parameters"]

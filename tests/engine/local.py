@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from devtools.local import sqs
 from devtools.local.delivery import Record
 from devtools.local.engine import Engine
 from devtools.local.environment import local
-from devtools.local.sqs import HINT_QUEUES
 from devtools.local.streams import StreamClient
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -102,8 +102,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "TABLE_NAME": table_name,
         "CURSOR_SECRET": "a secret of the tests",
         "SETTLE_SECONDS": "0",
-        "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
-        **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/nobody-listens"),
+        **sqs.environment("http://127.0.0.1:9"),
         "EXPORT_BUCKET": "nowhere",
         "SOCKET_URL": "ws://127.0.0.1:9/nobody-listens",
         "POWERTOOLS_SERVICE_NAME": "engine-test",

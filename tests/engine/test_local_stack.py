@@ -175,6 +175,31 @@ def test_a_bulk_change_is_begun_by_a_hint_and_seen_in_the_grid(own: LocalStack) 
     assert own.given_up() == []
 
 
+def test_a_kill_loses_no_export_and_a_browser_downloads_it_by_a_link(own: LocalStack) -> None:
+    own.up()
+    with own.client() as api:
+        api.post("/v1/projects", json={"id": "files", "name": "Files"}).raise_for_status()
+        made = api.post("/v1/projects/files/issues", json={"name": "one"})
+        token = made.raise_for_status().headers["x-consistency-token"]
+        begun = api.post(
+            "/v1/projects/files/export", json={"format": "csv"}, headers={"x-consistency-token": token}
+        )
+        job = begun.raise_for_status().headers["location"]
+        assert wait_until(lambda: api.get(job).json()["state"] == "done", SECONDS)
+        before = httpx.get(api.get(job).json()["url"]).raise_for_status()
+    own.kill()
+    own.up()
+    with own.client() as api:
+        url = api.get(job).json()["url"]
+    after = httpx.get(url, headers={"Origin": "https://other.example"}).raise_for_status()
+    assert b"one" in after.content
+    assert after.content == before.content
+    assert after.headers["content-disposition"].startswith('attachment; filename="files-')
+    assert "access-control-allow-origin" not in after.headers, "the page opens links; no page reads them"
+    assert httpx.get(url.replace("X-Amz-Signature=", "X-Amz-Signature=0")).status_code == 403
+    assert own.given_up() == []
+
+
 def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(own: LocalStack) -> None:
     told = own.up()
     key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table
 
+from devtools.bench import output
 from devtools.bench.fair.prices import Price
 from devtools.bench.fair.virtual import TIMED
 
@@ -48,16 +48,9 @@ def rows(case: str, alone: Sequence[Any], beside: Sequence[Any]) -> list[Row]:
 
 def show(console: Console, found: Sequence[Row]) -> None:
     """Print what was measured."""
-    table = Table(
-        title="\nAnother tenant beside one viewer's worst",
-        title_justify="left",
-        box=None,
-        padding=(0, 3, 0, 0),
-    )
-    for heading in ("case", "waits for"):
-        table.add_column(heading)
-    for heading in ("alone", "median", "worst", "target"):
-        table.add_column(heading, justify="right")
+    table = output.table("\nAnother tenant beside one viewer's worst")
+    table.add_column("case")
+    output.columns(table, "waits for", "alone", "median", "worst", "target")
     for row in found:
         verdict = "met" if row.is_fair else "missed"
         times = (f"{1000 * seconds:,.0f} ms" for seconds in (row.alone, row.median, row.worst))
@@ -67,10 +60,8 @@ def show(console: Console, found: Sequence[Row]) -> None:
 
 def show_prices(console: Console, paid: Sequence[Price]) -> None:
     """Print what refusals cost."""
-    table = Table(title="\nA refused request", title_justify="left", box=None, padding=(0, 3, 0, 0))
-    table.add_column("refusal")
-    for heading in ("status", "write units", "read units", "calls", "CPU", "target"):
-        table.add_column(heading, justify="right")
+    table = output.table("\nA refused request")
+    output.columns(table, "refusal", "status", "write units", "read units", "calls", "CPU", "target")
     for one in paid:
         table.add_row(
             one.refusal,

@@ -7,6 +7,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
+from devtools.bench import output
 from devtools.bench.postgres.designs import AttributeValue, Jsonb
 from devtools.bench.postgres.questions import DOCUMENT_UNITS, Kind, Question
 
@@ -163,19 +164,12 @@ NOTES: Final = (
 
 
 def _section(section: Section) -> Table:
-    table = Table(
-        title=f"\n{section.name} (loaded in {section.load_seconds:,.0f} s)",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        padding=(0, 2, 0, 0),
-    )
-    table.add_column("query")
-    for heading in (
-        *("ms cold", "CPU", "ms kept", "CPU", "attr.-value", "JSONB", "calls", "target"),
+    table = output.table(f"\n{section.name} (loaded in {section.load_seconds:,.0f} s)")
+    output.columns(
+        table,
+        *("query", "ms cold", "CPU", "ms kept", "CPU", "attr.-value", "JSONB", "calls", "target"),
         *("units cold", "units kept", "$ / million"),
-    ):
-        table.add_column(heading, justify="right")
+    )
     for line in section.lines:
         target = line.question.target
         table.add_row(
@@ -199,22 +193,11 @@ def _section(section: Section) -> Table:
 
 def _growth(sections: Sequence[Section], grown: Sequence[Growth]) -> Table:
     largest = max(section.issues for section in sections if not section.name.endswith(")"))
-    table = Table(
-        title=f"\nGrowth to {largest:,} issues from {sections[0].issues:,}",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        padding=(0, 2, 0, 0),
+    table = output.table(f"\nGrowth to {largest:,} issues from {sections[0].issues:,}")
+    output.columns(
+        table,
+        *("query", "ms cold", "ms kept", *(f"ms {name}" for name in THEIRS), "units cold", "units kept"),
     )
-    table.add_column("query")
-    for heading in (
-        "ms cold",
-        "ms kept",
-        *(f"ms {name}" for name in THEIRS),
-        "units cold",
-        "units kept",
-    ):
-        table.add_column(heading, justify="right")
     for one in grown:
         table.add_row(
             one.name,

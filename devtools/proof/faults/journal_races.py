@@ -2,24 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
+from itertools import chain
 from random import Random
 
 from devtools.proof.faults import points, races, truth
 from devtools.proof.faults.lambdas import Used
-from devtools.proof.faults.project import PROJECT, in_memory
 from devtools.proof.faults.questions import Questioner
-from devtools.proof.faults.races import Race, Scene
-from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.faults.races import Book, Race, Scene
 from devtools.proof.faults.world import Difference, Run, World, is_block
 from gridview.commands.actor import Role
 from gridview.journal.items import PATIENCE
 from gridview.schema.store import Catalogs
 
-JOURNAL_RACES = 700_000
-"""The first seed of such a race."""
-
-_POINTS = 100
 _QUESTIONS = 2
 _SIZES = (0, 1, 2)
 
@@ -269,37 +264,4 @@ def _readers() -> Iterator[Race]:
         yield Race(READER, f"blocks of size {size}", _groups, partial(_another, ()), _counted, size=size)
 
 
-# All of them
-
-
-@cache
-def _races() -> tuple[Race, ...]:
-    return (*_overlap(), *_same_blocks(), *_underway(), *_between(), *_readers())
-
-
-def race_of(seed: int) -> Race:
-    """The race that a seed plays a point of."""
-    return _races()[(seed - JOURNAL_RACES) // _POINTS]
-
-
-def play(world: World, seed: int) -> None:
-    """Play one point, and look at what it left behind."""
-    races.played(world, race_of(seed), (seed - JOURNAL_RACES) % _POINTS)
-
-
-@cache
-def race_points() -> tuple[int, ...]:
-    """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
-    return tuple(
-        JOURNAL_RACES + place * _POINTS + call
-        for place, race in enumerate(_races())
-        for call in range(_calls_of(race))
-    )
-
-
-def _calls_of(race: Race) -> int:
-    clock = Clock()
-    with virtual(clock, 0, races.constants_of(race)):
-        table, tenant = in_memory(0)
-        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
-        return races.calls_of(world, race)
+BOOK = Book(700_000, 100, lambda: chain(_overlap(), _same_blocks(), _underway(), _between(), _readers()))

@@ -9,8 +9,8 @@ consumer, that others leave, come, or come and leave, that blocks become one und
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import cache, partial
-from itertools import product
+from functools import cached_property, partial
+from itertools import chain, product
 from random import Random
 from typing import Any, NamedTuple
 
@@ -34,13 +34,8 @@ from gridview.schema.store import Catalogs
 from gridview.support import backoff
 from gridview.support.errors import Conflict, InvalidRequest, NotReady
 
-RACES = 600_000
-"""The first seed of a race."""
-
 BATCH = 1
 """Issues between two checkpoints of a pass in a race: so a pass over two issues is several steps."""
-
-_POINTS = 1_000
 
 TWICE_DEFINED = "definitions change during a pass"
 OLD_DEFINITIONS = "an invocation began under older definitions"
@@ -73,6 +68,62 @@ class Race:
     around: Callable[[], AbstractContextManager[None]] = nullcontext
     size: int = 0
     """Which of the sizes of blocks (`project.SMALL`)."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """Races, and a seed for each of their points. Those of a race begin at `first` and `most` for each race before it."""
+
+    first: int
+    most: int
+    found: Callable[[], Iterator[Race]]
+
+    @cached_property
+    def races(self) -> tuple[Race, ...]:
+        """All of them, in their order."""
+        return tuple(self.found())
+
+    @cached_property
+    def points(self) -> tuple[int, ...]:
+        """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
+        return tuple(
+            self.first + place * self.most + call
+            for place, race in enumerate(self.races)
+            for call in range(1 if race.once else _calls_of(race))
+        )
+
+    def race_of(self, seed: int) -> Race:
+        """The race that a seed plays a point of."""
+        return self.races[(seed - self.first) // self.most]
+
+    def play(self, world: World, seed: int) -> None:
+        """Play one point, and look at what it left behind."""
+        race, call = self.race_of(seed), (seed - self.first) % self.most
+        world.note("-- {}; before call {}", race.name, call)
+        with race.around():
+            scene = race.begins(world)
+            for _ in range(call):
+                world.step(scene.run)
+            race.happens(world, scene.run)
+            race.ends(world, scene)
+
+
+def constants_of(race: Race) -> Constants:
+    """What is smaller in it than when somebody uses it."""
+    return {"maintenance.job_worker.BATCH": BATCH, **folding(race.name), **SMALL[race.size]}
+
+
+def _calls_of(race: Race) -> int:
+    """How many calls the invocation of a race makes."""
+    clock, calls = Clock(), 0
+    with virtual(clock, 0, constants_of(race)), race.around():
+        table, tenant = in_memory(0)
+        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
+        run = race.begins(world).run
+        while not run.invocation.ended:
+            calls += 1
+            world.step(run)
+    return calls
 
 
 # What a race is made of
@@ -543,69 +594,10 @@ def _lagging() -> Iterator[Race]:
     )
 
 
-# All of them
-
-
-@cache
-def _races() -> tuple[Race, ...]:
-    return (
-        *_twice_defined(),
-        *_old_definitions(),
-        *_edited(),
-        *_pages(),
-        *_pages_of_several_blocks(),
-        *_lagging(),
-    )
-
-
-def race_of(seed: int) -> Race:
-    """The race that a seed plays a point of."""
-    return _races()[(seed - RACES) // _POINTS]
-
-
-def constants_of(race: Race) -> Constants:
-    """What is smaller in it than when somebody uses it."""
-    return {"maintenance.job_worker.BATCH": BATCH, **folding(race.name), **SMALL[race.size]}
-
-
-def play(world: World, seed: int) -> None:
-    """Play one point, and look at what it left behind."""
-    played(world, race_of(seed), (seed - RACES) % _POINTS)
-
-
-def played(world: World, race: Race, call: int) -> None:
-    """Play the point of a race before this call of its invocation."""
-    world.note("-- {}; before call {}", race.name, call)
-    with race.around():
-        scene = race.begins(world)
-        for _ in range(call):
-            world.step(scene.run)
-        race.happens(world, scene.run)
-        race.ends(world, scene)
-
-
-@cache
-def race_points() -> tuple[int, ...]:
-    """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
-    found: list[int] = []
-    for place, race in enumerate(_races()):
-        calls = 1 if race.once else _calls_of(race)
-        found += (RACES + place * _POINTS + call for call in range(calls))
-    return tuple(found)
-
-
-def _calls_of(race: Race) -> int:
-    clock = Clock()
-    with virtual(clock, 0, constants_of(race)), race.around():
-        table, tenant = in_memory(0)
-        return calls_of(World(Random(0), clock, table, tenant, PROJECT), race)  # noqa: S311
-
-
-def calls_of(world: World, race: Race) -> int:
-    """How many calls the invocation of a race makes."""
-    run = race.begins(world).run
-    calls = 0
-    while not run.invocation.ended:
-        calls += 1
-        world.step(run)
-    return calls
+BOOK = Book(
+    600_000,
+    1_000,
+    lambda: chain(
+        _twice_defined(), _old_definitions(), _edited(), _pages(), _pages_of_several_blocks(), _lagging()
+    ),
+)

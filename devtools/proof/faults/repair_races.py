@@ -4,17 +4,14 @@ A repair that reports nothing left over leaves nothing that a check finds. Once 
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache, partial
-from itertools import product
-from random import Random
+from functools import partial
+from itertools import chain, product
 from typing import NamedTuple
 
 from devtools.proof.faults import chains_truth, races, truth
 from devtools.proof.faults.drawn import Drawn
 from devtools.proof.faults.journal_races import derived
-from devtools.proof.faults.project import PROJECT, in_memory
-from devtools.proof.faults.races import Race, Scene
-from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.faults.races import Book, Race, Scene
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.chains import blocks
 from gridview.chains.blocks import HEAD, Block, BlockChange
@@ -30,10 +27,6 @@ from gridview.fsck.walks import TableWalk
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 
-REPAIR_RACES = 800_000
-"""The first seed of such a race."""
-
-_POINTS = 1_000
 _SIZES = (0, 1)
 
 REPAIR = "a repair meets others"
@@ -310,37 +303,4 @@ def _folds() -> Iterator[Race]:
         yield _race(REPAIRED, "start", "a repair is faster", damage, partial(_repaired, "start"), size)
 
 
-# All of them
-
-
-@cache
-def _races() -> tuple[Race, ...]:
-    return (*_meets(), *_folds())
-
-
-def race_of(seed: int) -> Race:
-    """The race that a seed plays a point of."""
-    return _races()[(seed - REPAIR_RACES) // _POINTS]
-
-
-def play(world: World, seed: int) -> None:
-    """Play one point, and look at what it left behind."""
-    races.played(world, race_of(seed), (seed - REPAIR_RACES) % _POINTS)
-
-
-@cache
-def race_points() -> tuple[int, ...]:
-    """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
-    return tuple(
-        REPAIR_RACES + place * _POINTS + call
-        for place, race in enumerate(_races())
-        for call in range(_calls_of(race))
-    )
-
-
-def _calls_of(race: Race) -> int:
-    clock = Clock()
-    with virtual(clock, 0, races.constants_of(race)):
-        table, tenant = in_memory(0)
-        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
-        return races.calls_of(world, race)
+BOOK = Book(800_000, 1_000, lambda: chain(_meets(), _folds()))

@@ -34,6 +34,9 @@ NEIGHBOURS_EVERY = 3
 """Of so many drawn scenarios of each family, one has several projects, and two tenants."""
 
 
+_BOOKS = (races.BOOK, journal_races.BOOK, repair_races.BOOK)
+
+
 class Played(NamedTuple):
     """How a scenario went. `difference` is what was not as it has to be; None: nothing."""
 
@@ -86,13 +89,14 @@ def _constants_of_kind(seed: int) -> Constants:
             **SMALL[seed // len(_FAMILIES) % len(SMALL)],
             **folding(seed),
         }
-    if seed >= repair_races.REPAIR_RACES:
-        return races.constants_of(repair_races.race_of(seed))
-    if seed >= journal_races.JOURNAL_RACES:
-        return races.constants_of(journal_races.race_of(seed))
-    if seed >= races.RACES:
-        return races.constants_of(races.race_of(seed))
+    if book := _book_of(seed):
+        return races.constants_of(book.race_of(seed))
     return (JobPoint if seed >= JOB_POINTS else KillPoint).of(seed).constants
+
+
+def _book_of(seed: int) -> races.Book | None:
+    """The races to which the seed of a point below `RANDOM` belongs; None for a point of a kill."""
+    return next((book for book in reversed(_BOOKS) if seed >= book.first), None)
 
 
 def _end(world: World) -> None:
@@ -153,12 +157,8 @@ def family_of(seed: int) -> Family:
         return _TOGETHER[seed % len(_TOGETHER)]
     if seed >= RANDOM:
         return _FAMILIES[seed % len(_FAMILIES)]
-    if seed >= repair_races.REPAIR_RACES:
-        return Family(repair_races.race_of(seed).family, repair_races.play)
-    if seed >= journal_races.JOURNAL_RACES:
-        return Family(journal_races.race_of(seed).family, journal_races.play)
-    if seed >= races.RACES:
-        return Family(races.race_of(seed).family, races.play)
+    if book := _book_of(seed):
+        return Family(book.race_of(seed).family, book.play)
     if seed >= JOB_POINTS:
         return Family("job kill points", lambda world, seed: JobPoint.of(seed).play(world))
     return Family("kill points", lambda world, seed: KillPoint.of(seed).play(world))
@@ -167,8 +167,7 @@ def family_of(seed: int) -> Family:
 @cache
 def points() -> tuple[int, ...]:
     """The seeds of every point that is enumerated."""
-    races_ = (races.race_points(), journal_races.race_points(), repair_races.race_points())
-    return (*kill_points(), *job_points(), *chain.from_iterable(races_))
+    return (*kill_points(), *job_points(), *chain.from_iterable(book.points for book in _BOOKS))
 
 
 def seeds(count: int) -> Iterator[int]:

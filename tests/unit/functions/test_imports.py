@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import gridview
+from devtools.local import sqs
 from devtools.local.environment import local
-from devtools.local.sqs import HINT_QUEUES
 from devtools.paths import ROOT
 
 BUDGETS = {
@@ -48,8 +48,7 @@ def test_a_function_imports_what_it_needs(function: str) -> None:
             "CURSOR_SECRET": "a secret of the tests",
             "SETTLE_SECONDS": "0",
             "SOCKET_URL": "ws://127.0.0.1:9/",
-            "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/queue",
-            **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/jobs"),
+            **sqs.environment("http://127.0.0.1:9"),
             "EXPORT_BUCKET": "gridview-exports",
             "POWERTOOLS_SERVICE_NAME": function,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",

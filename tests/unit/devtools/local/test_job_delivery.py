@@ -4,7 +4,7 @@ import pytest
 
 from devtools.failure import FunctionError
 from devtools.local import job_delivery
-from devtools.local.sqs import DEAD_LETTERS, JOBS, Queue, answer_by_name
+from devtools.local.sqs import DEAD_LETTERS, JOBS, Queue, answer
 
 
 class EnoughError(Exception):
@@ -70,8 +70,8 @@ def test_a_call_is_answered_by_the_queue_that_it_names() -> None:
     queues = {name: Queue(None) for name in (DEAD_LETTERS, JOBS)}
     for name, status in ((DEAD_LETTERS, 200), (JOBS, 200), ("other", 400)):
         request = {"QueueUrl": f"http://127.0.0.1/1/{name}", "MessageBody": name, "DelaySeconds": 0}
-        assert answer_by_name(queues, "AmazonSQS.SendMessage", request)[0] == status
+        assert answer(queues, "AmazonSQS.SendMessage", request)[0] == status
     for name, queue in queues.items():
         assert [message.body for _, message in queue.receive(9, 0)] == [name]
     too_late = {"QueueUrl": JOBS, "MessageBody": "x", "DelaySeconds": 901}
-    assert answer_by_name(queues, "AmazonSQS.SendMessage", too_late)[0] == 400
+    assert answer(queues, "AmazonSQS.SendMessage", too_late)[0] == 400

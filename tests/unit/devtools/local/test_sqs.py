@@ -34,7 +34,7 @@ def queue(path: Path, clock: Clock) -> Queue:
 
 
 def call(queue: Queue, operation: str, **request: Any) -> dict[str, Any]:
-    status, told = answer(queue, f"AmazonSQS.{operation}", {"QueueUrl": "http://queue", **request})
+    status, told = answer({"q": queue}, f"AmazonSQS.{operation}", {"QueueUrl": "http://queue/q", **request})
     assert status == 200, told
     return told
 
@@ -134,7 +134,7 @@ def test_a_queue_that_holds_nothing_leaves_no_file(queue: Queue, path: Path) -> 
 )
 def test_anything_else_is_refused_and_changes_nothing(queue: Queue, target: str, request_: Any) -> None:
     queue.send("kept")
-    status, told = answer(queue, target, request_)
+    status, told = answer({"q": queue}, target, request_)
     assert status == 400
     assert told["__type"].startswith("com.amazonaws.sqs#")
     assert bodies(queue) == ["kept"]

@@ -41,9 +41,9 @@ def assert_no_difference(seeds: Sequence[int]) -> None:
     [
         points.kill_points,
         points.job_points,
-        races.race_points,
-        journal_races.race_points,
-        repair_races.race_points,
+        lambda: races.BOOK.points,
+        lambda: journal_races.BOOK.points,
+        lambda: repair_races.BOOK.points,
     ],
     ids=[
         "a consumer killed at a write",
@@ -173,13 +173,13 @@ def test_kill_points_are_every_write_with_every_fate() -> None:
 
 def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
     by_race: dict[str, list[int]] = {}
-    for seed in races.race_points():
-        race = races.race_of(seed)
+    for seed in races.BOOK.points:
+        race = races.BOOK.race_of(seed)
         by_race.setdefault(f"{race.family}: {race.name}", []).append(seed)
     assert len(by_race) == 39
     for name, seeds in by_race.items():
         assert seeds == list(range(seeds[0], seeds[0] + len(seeds))), name
-        race = races.race_of(seeds[0])
+        race = races.BOOK.race_of(seeds[0])
         assert race.once == (len(seeds) == 1), name
         # A pass over an issue or two, of several steps; a request that writes an issue has two calls.
         assert race.once or len(seeds) >= (10 if "pass" in race.family else 2), name
