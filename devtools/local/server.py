@@ -17,12 +17,12 @@ from devtools.failure import FunctionError
 from devtools.local import cors, gateway, tokens
 from devtools.local.containers import BusyError, Pool
 from devtools.local.gateway import Request, Response
-from devtools.local.page_build import DIST
 from devtools.local.sessions import Sessions
 from devtools.local.site import Site
 from gridview.api.routes import REFUSES, ROUTES
 from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, Overloaded, TooLarge
 from infra.functions import FUNCTIONS
+from infra.page_build import DIST
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
