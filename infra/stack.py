@@ -4,7 +4,7 @@ from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsSta
 from constructs import Construct
 
 from gridview.support import forms
-from infra import protection
+from infra import concurrency, protection
 from infra.account_answers import RESERVED_OUTPUT
 from infra.alarms import Alarms
 from infra.backup import NightlyBackup
@@ -121,6 +121,8 @@ class GridviewStack(Stack):
             value=str(sum(settings.reserved(name) or 0 for name in FUNCTIONS)),
             description="Concurrent executions that the functions have reserved",
         )
+        if (note := concurrency.concurrency_note(settings)) is not None:
+            CfnOutput(self, concurrency.OUTPUT, value=note)
         CfnOutput(
             self, "Forms", value=str(forms.NEWEST), description="Newest stored form that the functions read"
         )

@@ -533,11 +533,29 @@ def test_a_session_is_begun_by_its_function_with_a_tenant_and_nothing_else(
     assert "ManagedPolicyArns" not in role
     assert "Policies" not in role
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
-    assert trust["Principal"] == {"AWS": {"Fn::GetAtt": [_role(isolated_template, function), "Arn"]}}
-    trusted = [{**trust, "Resource": "session"}]
+    # The account, and of its roles the function's: IAM may not know a principal that was just created.
+    root = trust["Principal"]["AWS"]["Fn::Join"][1]
+    assert root[-3:] == [":iam::", {"Ref": "AWS::AccountId"}, ":root"]
+    named = trust["Condition"]["ArnEquals"]
+    assert iam.listed(named["aws:PrincipalArn"]) == [
+        {"Fn::GetAtt": [_role(isolated_template, function), "Arn"]}
+    ]
+    trusted = [
+        {
+            **trust,
+            "Resource": "session",
+            "Condition": {**trust["Condition"], "ArnEquals": {"aws:PrincipalArn": "function"}},
+        }
+    ]
 
-    def may(tenant: str | None = None, tags: tuple[str, ...] = ("tenant",), transitive: bool = False) -> bool:
+    def may(
+        tenant: str | None = None,
+        tags: tuple[str, ...] = ("tenant",),
+        transitive: bool = False,
+        caller: str = "function",
+    ) -> bool:
         context = {
+            "aws:PrincipalArn": (caller,),
             "aws:TagKeys": tags,
             "aws:RequestTag/tenant": () if tenant is None else (tenant,),
             "sts:TransitiveTagKeys": tags if transitive else (),
@@ -552,6 +570,7 @@ def test_a_session_is_begun_by_its_function_with_a_tenant_and_nothing_else(
         return found == {True}
 
     assert may("0807")
+    assert not may("0807", caller="another role")
     assert not may()
     assert not may(tags=())
     assert not may("")
