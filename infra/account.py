@@ -21,6 +21,36 @@ _NOT_YET: Final = {
 
 _REFUSED: Final = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 
+_UNVERIFIED: Final = "must be verified"
+"""Of what CloudFront says to a new account, by the code of a missing permission."""
+
+_IMPOSSIBLE: Final[dict[str, Any]] = {
+    "CallerReference": "gridview-first-day",
+    "Comment": "gridview: asks whether the account is verified",
+    "Enabled": False,
+    "Origins": {
+        "Quantity": 1,
+        "Items": [
+            {
+                "Id": "there",
+                "DomainName": "example.org",
+                "CustomOriginConfig": {
+                    "HTTPPort": 80,
+                    "HTTPSPort": 443,
+                    "OriginProtocolPolicy": "https-only",
+                },
+            }
+        ],
+    },
+    # AWS's own policy "CachingDisabled".
+    "DefaultCacheBehavior": {
+        "TargetOriginId": "missing",
+        "ViewerProtocolPolicy": "https-only",
+        "CachePolicyId": "4135ea2d-6df8-44a3-9df3-4b5a84be39ad",
+    },
+}
+"""A distribution that cannot be: its only behaviour names an origin that it does not have."""
+
 
 class AccountError(RuntimeError):
     """The account is another one, or does not answer; the message names the remedy."""
@@ -82,6 +112,23 @@ class Account:
         except (BotoCoreError, ClientError) as error:
             raise _unanswered(error, "lambda:GetAccountSettings", "or set -c account-concurrency=N") from None
         return int(limits["UnreservedConcurrentExecutions"])
+
+    def refuses_distributions(self) -> bool:
+        """Whether AWS has still to verify the account before CloudFront makes anything for it; False if it cannot be asked.
+
+        An account that has a distribution is verified. CloudFront is asked to make one for any other account: a disabled one
+        that names a missing origin, which it makes for nobody. Two calls.
+        """
+        cloudfront = self._clients("cloudfront")
+        try:
+            if cloudfront.list_distributions(MaxItems="1")["DistributionList"]["Quantity"]:
+                return False
+            cloudfront.create_distribution(DistributionConfig=_IMPOSSIBLE)
+        except ClientError as error:
+            return _UNVERIFIED in str(error)
+        except BotoCoreError:
+            pass
+        return False
 
 
 def clients(region: str | None) -> Clients:

@@ -4,11 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gridview.support import forms
-from infra.account import Account, Deployed
+from infra.account import Account, AccountError, Deployed
 from infra.context import settings_from
 
 RESERVED_OUTPUT: Final = "ReservedConcurrency"
 """The stack's output with the sum of what its functions have reserved."""
+
+_NOT_VERIFIED: Final = (
+    "AWS has not verified this account for CloudFront yet, so the deployment would fail. Ask AWS Support to verify it "
+    "(https://console.aws.amazon.com/support/home), or deploy without the page and CloudFront for now: -c page=false"
+)
 
 _ASKED: Final = ("first", "forms", "account-concurrency")
 
@@ -24,8 +29,10 @@ def account_answers(
     - `forms`: a stored form that the deployed functions do not read is held back;
     - `account-concurrency`: what other stacks have not reserved.
 
+    A new stack with CloudFront is refused where CloudFront would refuse it, after minutes, and take all else back.
+
     Raises:
-        AccountError: the account is not the caller's, or it does not answer.
+        AccountError: the account is not the caller's, does not answer, or has still to be verified for CloudFront.
         SettingError: a given value is invalid.
     """
     number, chosen = environment.get("CDK_DEFAULT_ACCOUNT"), settings_from(given)
@@ -33,6 +40,8 @@ def account_answers(
         return {}
     account.require(number)
     stack = account.stack(chosen.stack_name)
+    if stack.is_new and chosen.has_distribution and account.refuses_distributions():
+        raise AccountError(_NOT_VERIFIED)
     found: dict[str, object] = {"first": stack.is_new}
     if not stack.is_new:
         found["forms"] = min(forms.NEWEST, _forms_of(stack))

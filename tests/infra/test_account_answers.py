@@ -6,11 +6,20 @@ from typing import Any
 import pytest
 
 from gridview.support import forms
-from infra.account import Account, AccountError, clients
+from infra.account import _IMPOSSIBLE, Account, AccountError, clients
 from infra.account_answers import account_answers
 from infra.context import settings_from
 from infra.settings import Settings
-from tests.support.aws_stubs import ACCOUNT, Answer, answering, caller, quota, refused, stack
+from tests.support.aws_stubs import (
+    ACCOUNT,
+    Answer,
+    answering,
+    caller,
+    distributions,
+    quota,
+    refused,
+    stack,
+)
 
 HERE = {"CDK_DEFAULT_ACCOUNT": ACCOUNT}
 CHOSEN = {"first": "false", "forms": "1", "account-concurrency": "0"}
@@ -40,7 +49,7 @@ def test_nothing_is_asked_offline_for_an_emulator_and_where_all_is_chosen(
 def test_a_stack_that_holds_nothing_is_new_so_it_is_not_protected_and_writes_the_newest_form(
     status: str | None,
 ) -> None:
-    answers = _asked(caller(), stack(status), quota(900))
+    answers = _asked(caller(), stack(status), distributions(1), quota(900))
     assert answers == {"first": True, "account-concurrency": 900}
     settings = _settings(answers)
     assert (settings.protect, settings.guarded, settings.forms) == (True, False, forms.NEWEST)
@@ -78,12 +87,13 @@ def test_a_version_that_knows_fewer_forms_than_the_deployed_one_writes_its_own_n
 
 def test_what_is_chosen_is_not_asked_for_and_wins() -> None:
     given: dict[str, object] = {"first": "false", "account-concurrency": "640"}
-    assert _asked(caller(), stack(None), given=given) == {}
-    assert _asked(caller(), stack(None), quota(10), given={"first": "true"}) == {"account-concurrency": 10}
+    assert _asked(caller(), stack(None), distributions(1), given=given) == {}
+    asked = _asked(caller(), stack(None), distributions(1), quota(10), given={"first": "true"})
+    assert asked == {"account-concurrency": 10}
 
 
 def test_the_stack_is_the_one_of_the_stage() -> None:
-    with answering(caller(), stack(None), quota(10)) as made:
+    with answering(caller(), stack(None), distributions(1), quota(10)) as made:
         asked: list[Any] = []
         made("cloudformation").meta.events.register(
             "provide-client-params.*.*", lambda params, **_: asked.append(params)
@@ -127,10 +137,52 @@ def test_a_refusal_names_the_permission_that_is_missing() -> None:
     with pytest.raises(
         AccountError, match=r"lack lambda:GetAccountSettings: allow it, or set -c account-concurrency=N\.$"
     ):
-        _asked(caller(), stack(None), refused("lambda", "get_account_settings"))
+        _asked(caller(), stack(None), distributions(1), refused("lambda", "get_account_settings"))
 
 
 def test_an_account_that_does_not_answer_is_no_new_one() -> None:
     """A stack that is there would lose its protection."""
     with pytest.raises(AccountError, match=r"does not answer cloudformation:DescribeStacks.*Throttling"):
         _asked(caller(), refused("cloudformation", "describe_stacks", "Throttling"))
+
+
+UNVERIFIED = Answer(
+    "cloudfront",
+    "create_distribution",
+    {},
+    "AccessDenied",
+    "Your account must be verified before you can add new CloudFront resources.",
+)
+
+
+def test_an_account_that_cloudfront_does_not_know_yet_is_refused_before_the_deployment() -> None:
+    with pytest.raises(AccountError, match=r"AWS Support.*-c page=false$"):
+        _asked(caller(), stack(None), distributions(0), UNVERIFIED)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (distributions(0), refused("cloudfront", "create_distribution", "NoSuchOrigin")),
+        (distributions(0), refused("cloudfront", "create_distribution", "AccessDenied")),
+        (refused("cloudfront", "list_distributions", "AccessDenied"),),
+    ],
+)
+def test_any_other_refusal_of_cloudfront_is_no_reason(answers: tuple[Answer, ...]) -> None:
+    """The role that deploys by CloudFormation may have no right of its own to ask."""
+    assert _asked(caller(), stack(None), *answers, quota(900))["first"] is True
+
+
+@pytest.mark.parametrize(
+    ("found", "given"), [(stack(None), {"page": "false"}), (stack("UPDATE_COMPLETE"), {})]
+)
+def test_cloudfront_is_not_asked_without_a_distribution_or_about_a_stack_that_is_there(
+    found: Answer, given: dict[str, object]
+) -> None:
+    assert "account-concurrency" in _asked(caller(), found, quota(900), given=given)
+
+
+def test_what_cloudfront_is_asked_for_is_nothing_that_it_could_make() -> None:
+    asked = _IMPOSSIBLE["DefaultCacheBehavior"]["TargetOriginId"]
+    assert asked not in [one["Id"] for one in _IMPOSSIBLE["Origins"]["Items"]]
+    assert _IMPOSSIBLE["Enabled"] is False

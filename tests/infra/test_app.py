@@ -9,7 +9,7 @@ import pytest
 
 from infra import pinned_cli
 from infra.paths import ROOT
-from tests.support.aws_stubs import ACCOUNT, Answer, answering, caller, quota, stack
+from tests.support.aws_stubs import ACCOUNT, Answer, answering, caller, distributions, quota, stack
 
 CONTEXT = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
 
@@ -68,7 +68,7 @@ def test_a_new_stack_is_synthesized_unprotected_and_says_so(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", ACCOUNT)
-    _run(monkeypatch, caller(), stack(None), quota(1_000))
+    _run(monkeypatch, caller(), stack(None), distributions(1), quota(1_000))
     outputs = _outputs(out)
     assert outputs["Protected"].startswith("no: deploy again")
     assert outputs["ReservedConcurrency"] == "360"
