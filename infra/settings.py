@@ -87,7 +87,7 @@ class Settings:
     first: bool = field(
         default=False,
         metadata=_told(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing"
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing (the app asks AWS)"
         ),
     )
     emulator: bool = field(
@@ -158,7 +158,7 @@ class Settings:
         default=0,
         metadata=_told(
             "Lambda's concurrency that other stacks have not reserved; from 200 on 30% and 10% are for `live` and `socket` "
-            "(`./dev deploy` asks AWS)"
+            "(the app asks AWS); below 50 the background is held back"
         ),
     )
     reserved_concurrency: tuple[str, ...] = field(
@@ -204,7 +204,7 @@ class Settings:
     forms: int = field(
         default=forms.NEWEST,
         metadata=_told(
-            "newest stored form that is written; the one before in the deployment that brings one (`./dev deploy` sees to it)"
+            "newest stored form that is written; the one before in the deployment that brings one (the app asks AWS)"
         ),
     )
     fold_weight: int = field(

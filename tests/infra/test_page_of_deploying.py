@@ -97,7 +97,7 @@ def test_the_workflow_runs_commands_that_there_are_on_the_functions_python(
 
 def test_what_the_cdk_is_made_of_is_pinned() -> None:
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
-    assert package["engines"] == {"node": ">=20"}
+    assert package["engines"] == {"node": ">=22"}
     assert all(re.fullmatch(r"[\d.]+", version) for version in package["devDependencies"].values())
     lock = (ROOT / "requirements/dev.txt").read_text("utf-8")
     for name in ("aws-cdk-lib", "constructs", "jsii", "cdk-nag"):
