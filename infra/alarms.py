@@ -139,7 +139,7 @@ class Alarms(Construct):
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
             "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
             "Sockets": _socket_rules(functions["socket"].function),
-            "Webhooks": _webhook_rules(functions["deliver"].function, webhooks),
+            "Webhooks": _webhook_rules(functions["deliver"].function, webhooks, settings),
             "API": _api_rules(functions, ingress, settings),
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
@@ -329,7 +329,15 @@ def _socket_rules(socket: lambda_.Function) -> dict[str, _Rule]:
     }
 
 
-def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, _Rule]:
+def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue, settings: Settings) -> dict[str, _Rule]:
+    rules = _delivery_rules(deliver, webhooks)
+    if settings.deliverers == 1:
+        # No function takes hints from the queue: a minute is as late as messages are meant to be.
+        del rules["WebhooksBehind"]
+    return rules
+
+
+def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, _Rule]:
     # None for receivers that fail: that is their business, and the administrators of their projects are told.
     return {
         "DeliverErrors": _Rule(

@@ -1,12 +1,18 @@
 """The CDK app."""
 
+import os
 import sys
 
 from aws_cdk import App
 
+from gridview.support import forms
+from infra.account import Account, AccountError, clients
+from infra.account_answers import account_answers
 from infra.checks import add_checks
 from infra.context import settings_from
-from infra.settings import SettingError
+from infra.page_build import PageError
+from infra.pinned_cli import CliError, require_pinned_cli
+from infra.settings import SettingError, Settings
 from infra.stack import GridviewStack
 from infra.vendor import LayerError
 
@@ -16,7 +22,21 @@ def main() -> None:
     app = App()
     add_checks(app)
     try:
-        GridviewStack(app, settings=settings_from(app.node.try_get_context))
-    except (SettingError, LayerError) as error:
+        require_pinned_cli(os.environ)
+        GridviewStack(app, settings=_settings(app))
+    except (AccountError, CliError, LayerError, PageError, SettingError) as error:
         sys.exit(str(error))
     app.synth()
+
+
+def _settings(app: App) -> Settings:
+    """The settings of the context, with the account's answers where it has none."""
+    given = app.node.try_get_context
+    answers = account_answers(given, os.environ, Account(clients(os.environ.get("CDK_DEFAULT_REGION"))))
+    held = answers.get("forms", forms.NEWEST)
+    if held != forms.NEWEST:
+        print(
+            f"This deployment brings the stored form {forms.NEWEST}: it is written from the next one on.",
+            file=sys.stderr,
+        )
+    return settings_from(lambda name: answers[name] if name in answers else given(name))

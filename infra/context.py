@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_args, get_origin
 
-from infra.settings import SettingError, Settings, Stage, stage_defaults
+from infra.settings import SettingError, Settings, Stage, quota_defaults, stage_defaults
 
 _KEYS = {field.name: field.name.replace("_", "-") for field in fields(Settings)}
 _TYPES = {field.name: field.type for field in fields(Settings)}
@@ -22,7 +22,8 @@ def settings_from(context: Callable[[str], object]) -> Settings:
     stage = given.get("stage", defaults.stage)
     if stage not in get_args(Stage):
         raise SettingError(f"stage: one of {', '.join(get_args(Stage))}")
-    return Settings(**(stage_defaults(stage, given.get("runtime", defaults.runtime)) | given))
+    derived = stage_defaults(stage, given.get("runtime", defaults.runtime))
+    return Settings(**(derived | quota_defaults(given.get("account_concurrency", 0)) | given))
 
 
 def _parsed(name: str, value: object) -> Any:

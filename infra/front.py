@@ -15,6 +15,7 @@ from infra.checks import acknowledge
 from infra.identity import SCOPES, Identity
 from infra.ingress import Ingress
 from infra.page_files import PageFiles
+from infra.page_upload import PageUpload
 from infra.settings import Settings
 
 
@@ -40,6 +41,8 @@ class Front(Construct):
         """`connect`: what the page connects to besides its own origin and the login."""
         super().__init__(scope, construct_id)
         target: str | None = None
+        self.upload: PageUpload | None = None
+        """The page's files, if they are deployed."""
         if settings.page:
             login = identity.add_login(settings)
             files = PageFiles(self, "Page", settings=settings, connect=[login, *connect])
@@ -59,7 +62,13 @@ class Front(Construct):
             }
             self._output("PageUrl", url)
             self._output("PageBucket", files.bucket.bucket_name)
-            self._output("PageConfig", Stack.of(self).to_json_string(config))
+            if settings.emulator:
+                # Emulators do not run CDK's function, so the tests upload.
+                self._output("PageConfig", Stack.of(self).to_json_string(config))
+            else:
+                self.upload = PageUpload(
+                    self, "Upload", settings=settings, bucket=files.bucket, config=config
+                )
         elif settings.cdn:
             target = self._distribution(settings, default_behavior=self._api(settings, ingress))
         elif settings.domain_name:

@@ -38,7 +38,11 @@ class GridFunction(Construct):
             "IsolatedRole" if isolated else "Role",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
         )
-        self.session = SessionRole(self, "Session", function_role=self.role) if isolated else None
+        self.session = (
+            SessionRole(self, "Session", function_role=self.role, emulator=settings.emulator)
+            if isolated
+            else None
+        )
         group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
         tracing = self._allow_tracing()
 

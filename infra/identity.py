@@ -58,6 +58,7 @@ class Identity(Construct):
             # Managed login needs this plan, and it is the one that new pools have.
             feature_plan=cognito.FeaturePlan.ESSENTIALS,
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
+            email=_mailer(settings),
             deletion_protection=settings.guarded,
             removal_policy=data_policy(settings),
         )
@@ -135,3 +136,15 @@ class Identity(Construct):
             write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True),
             **own,
         )
+
+
+def _mailer(settings: Settings) -> cognito.UserPoolEmail | None:
+    """SES as the sender of invitations and codes; None: Cognito itself, some 50 mails a day."""
+    if not settings.mail_from:
+        return None
+    return cognito.UserPoolEmail.with_ses(
+        from_email=settings.mail_from,
+        from_name="gridview",
+        ses_region=Aws.REGION,
+        ses_verified_domain=settings.mail_from.rpartition("@")[2],
+    )

@@ -23,9 +23,6 @@ In the worst case a container read the project's epoch just before the change, a
 WEBHOOK_BATCH: Final = 10
 """Webhooks that one invocation delivers to side by side: it mostly waits for their receivers."""
 
-WEBHOOK_INVOCATIONS: Final = 2
-"""Invocations at once that deliver to webhooks; as many to those whose last attempt has failed. Lambda takes no lower maximum."""
-
 BATCH_SIZE: Final = 100
 """The most stream records that the consumer receives at once.
 

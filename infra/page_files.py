@@ -26,7 +26,7 @@ function handler(event) {{
 
 
 class PageFiles(Construct):
-    """The bucket, which `./dev deploy` fills, and CloudFront's behaviours for it. `connect`: see `page.security_headers`."""
+    """The bucket, which `PageUpload` fills, and CloudFront's behaviours for it. `connect`: see `page.security_headers`."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, settings: Settings, connect: Sequence[str]

@@ -1,5 +1,6 @@
 """The role that a function assumes for each tenant: its policies name the tenant that the session is tagged with."""
 
+from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -7,11 +8,18 @@ from gridview.dynamodb.sessions import TAG
 
 
 class SessionRole(iam.Role):
-    """A role that one function may assume, and only in sessions that are tagged with a tenant and with nothing else."""
+    """A role that one function may assume, and only in sessions that are tagged with a tenant and with nothing else.
 
-    def __init__(self, scope: Construct, construct_id: str, *, function_role: iam.Role) -> None:
-        trusted = iam.ArnPrincipal(function_role.role_arn).with_conditions(
+    It trusts the account, on the condition that the caller is the function's role. To name that role as the principal can fail: IAM
+    looks it up, and a role that was just created is not known everywhere yet ("Invalid principal in policy").
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, function_role: iam.Role, emulator: bool
+    ) -> None:
+        trusted = iam.AccountRootPrincipal().with_conditions(
             {
+                "ArnEquals": {"aws:PrincipalArn": _names(function_role, emulator)},
                 "StringLike": {f"aws:RequestTag/{TAG}": "?*"},
                 "ForAllValues:StringEquals": {"aws:TagKeys": [TAG]},
                 # A role that a session goes on to would inherit a transitive tag.
@@ -22,3 +30,9 @@ class SessionRole(iam.Role):
         function_role.add_to_policy(
             iam.PolicyStatement(actions=["sts:AssumeRole", "sts:TagSession"], resources=[self.role_arn])
         )
+
+
+def _names(role: iam.Role, emulator: bool) -> list[str]:
+    """What `aws:PrincipalArn` is in calls of this role. An emulator takes the session's ARN for it."""
+    sessions = f"arn:{Aws.PARTITION}:sts::{Aws.ACCOUNT_ID}:assumed-role/{role.role_name}/*"
+    return [role.role_arn, *([sessions] if emulator else [])]

@@ -17,6 +17,7 @@ Transport = Literal["direct", "botocore"]
 _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+_SENDER = re.compile(r"[A-Za-z0-9._+-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _SCHEDULE = re.compile(r"(?:cron|rate)\([^()]+\)")
 _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PORT = "(?::[1-9][0-9]{0,4})?"
@@ -39,6 +40,9 @@ NEW_ACCOUNT: Final = 10
 
 _MAY_RESERVE = 200
 """The account's concurrency from which on shares of it are reserved by default."""
+
+_SMALL = 50
+"""The account's concurrency below which functions that no caller waits for have to be held back."""
 
 _HIGHEST_RATE = 1_000
 """A tenant's writes are counted under one key, which takes 1,000 write units a second."""
@@ -83,7 +87,7 @@ class Settings:
     first: bool = field(
         default=False,
         metadata=_told(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing"
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing (the app asks AWS)"
         ),
     )
     emulator: bool = field(
@@ -92,6 +96,13 @@ class Settings:
     )
     alarm_email: str = field(
         default="", metadata=_told("who is mailed when an alarm goes off; its owner confirms once")
+    )
+    mail_from: str = field(
+        default="",
+        metadata=_told(
+            "whose address SES sends invitations and codes from, of a domain that SES has verified in this region; "
+            "without it Cognito sends some 50 mails a day"
+        ),
     )
     check_schedule: str = field(
         default="cron(17 3 * * ? *)",
@@ -147,7 +158,7 @@ class Settings:
         default=0,
         metadata=_told(
             "Lambda's concurrency that other stacks have not reserved; from 200 on 30% and 10% are for `live` and `socket` "
-            "(`./dev deploy` asks AWS)"
+            "(the app asks AWS); below 50 the background is held back"
         ),
     )
     reserved_concurrency: tuple[str, ...] = field(
@@ -164,7 +175,16 @@ class Settings:
     parallelization: int = field(
         default=2, metadata=_told("batches of one stream shard in progress at once, 1 to 10")
     )
-    workers: int = field(default=2, metadata=_told("jobs of projects that are worked on at once, 2 to 1000"))
+    workers: int = field(
+        default=2,
+        metadata=_told("jobs of projects that are worked on at once, 1 to 1000; `1`: once a minute, by one"),
+    )
+    deliverers: int = field(
+        default=2,
+        metadata=_told(
+            "invocations at once that deliver to webhooks, 1 to 1000, and as many to slow ones; `1`: once a minute, by one"
+        ),
+    )
     warm_reads: int = field(
         default=0, metadata=_told("read units a second that table and index take at once")
     )
@@ -184,7 +204,7 @@ class Settings:
     forms: int = field(
         default=forms.NEWEST,
         metadata=_told(
-            "newest stored form that is written; the one before in the deployment that brings one (`./dev deploy` sees to it)"
+            "newest stored form that is written; the one before in the deployment that brings one (the app asks AWS)"
         ),
     )
     fold_weight: int = field(
@@ -257,6 +277,11 @@ class Settings:
         return max((self.account_concurrency or NEW_ACCOUNT) // 5, 1)
 
     @property
+    def small_account(self) -> bool:
+        """Whether the account is known to have so little concurrency that the background could use up what callers need."""
+        return 0 < self.account_concurrency < _SMALL
+
+    @property
     def guarded(self) -> bool:
         """Whether stack, table and users refuse to be deleted. At the first deployment they do not yet: CloudFormation then deletes
         what a failed one has made, and the deployment can be repeated.
@@ -297,6 +322,13 @@ def stage_defaults(stage: Stage, runtime: str) -> dict[str, Any]:
         "protect": not dev,
         "snap_start": not dev and runtime_snaps(runtime),
     }
+
+
+def quota_defaults(account_concurrency: int) -> dict[str, Any]:
+    """The defaults that depend on the account's concurrency. With the least that Lambda gives, query and command keep four."""
+    if not 0 < account_concurrency < _SMALL:
+        return {}
+    return {"parallelization": 1, "workers": 1, "deliverers": 1}
 
 
 def runtime_snaps(runtime: str) -> bool:
@@ -345,6 +377,10 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "alarm-email": (
         lambda our: not our.alarm_email or _EMAIL.fullmatch(our.alarm_email) is not None,
         "an address",
+    ),
+    "mail-from": (
+        lambda our: not our.mail_from or _SENDER.fullmatch(our.mail_from) is not None,
+        "an address, such as grid@example.org",
     ),
     "check-schedule": (
         lambda our: _SCHEDULE.fullmatch(our.check_schedule) is not None,
@@ -420,7 +456,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         f"one of {', '.join(get_args(Transport))}",
     ),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
-    # Lambda takes no lower maximum.
-    "workers": (lambda our: 2 <= our.workers <= 1000, "2 to 1000"),
+    "workers": (lambda our: 1 <= our.workers <= 1000, "1 to 1000"),
+    "deliverers": (lambda our: 1 <= our.deliverers <= 1000, "1 to 1000"),
 }
 """What a valid value is, as a test and in words. The tests may look at other settings too; they run in this order."""

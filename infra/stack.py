@@ -4,6 +4,8 @@ from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsSta
 from constructs import Construct
 
 from gridview.support import forms
+from infra import concurrency, protection
+from infra.account_answers import RESERVED_OUTPUT
 from infra.alarms import Alarms
 from infra.backup import NightlyBackup
 from infra.dashboard import Dashboard
@@ -55,6 +57,8 @@ class GridviewStack(Stack):
         functions["command"].function.node.add_dependency(
             *(functions[name].function for name in ("query", "maintain", "upkeep"))
         )
+        if front.upload:
+            front.upload.after(*(functions[name].function for name in ("query", "command", "live", "socket")))
         streams = connect(self, functions, parts)
 
         self.alarms = alarms = Alarms(
@@ -105,6 +109,20 @@ class GridviewStack(Stack):
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
         CfnOutput(self, "ExportBucket", value=parts.exports.bucket.bucket_name)
         CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)
+        CfnOutput(
+            self,
+            protection.OUTPUT,
+            value=protection.protection(settings),
+            description="Whether stack, table and users refuse to be deleted",
+        )
+        CfnOutput(
+            self,
+            RESERVED_OUTPUT,
+            value=str(sum(settings.reserved(name) or 0 for name in FUNCTIONS)),
+            description="Concurrent executions that the functions have reserved",
+        )
+        if (note := concurrency.concurrency_note(settings)) is not None:
+            CfnOutput(self, concurrency.OUTPUT, value=note)
         CfnOutput(
             self, "Forms", value=str(forms.NEWEST), description="Newest stored form that the functions read"
         )

@@ -24,7 +24,8 @@ class StreamMapping(Construct):
 
     `limits` explains the batch size. The other choices that the function does not make:
 
-    - no batching window: a change reaches grids and sockets as soon as possible, and under load batches fill by themselves;
+    - no batching window, except for pushes in a small account: a change reaches grids and sockets as soon as possible, and under
+      load batches fill by themselves;
     - no tumbling window: functions keep no state between invocations except what they cache;
     - `ReportBatchItemFailures`: work before the first failed record is not repeated;
     - bisecting, for invocations that crash or run out of time and so report nothing: in a few steps it isolates the faulty record,
@@ -52,7 +53,7 @@ class StreamMapping(Construct):
                 ]
             ),
             batch_size=BATCH_SIZE,
-            maximum_batching_window_in_seconds=0,
+            maximum_batching_window_in_seconds=source.window_seconds,
             parallelization_factor=source.batches_per_shard,
             bisect_batch_on_function_error=True,
             maximum_retry_attempts=source.retries,

@@ -1,18 +1,20 @@
-"""`./dev synth`, `deploy` and `destroy`: the CDK command line with less typing, and with the order that a first deployment and a
-last one need. `npx cdk ...` works too; docs/deploying.md says what to mind then.
+"""`./dev synth`, `deploy` and `destroy`: the CDK command line with less typing. `deploy` repeats a first deployment, which protects
+nothing yet, and `destroy` empties the buckets; all else is in the app, for `npx cdk ...` too.
 """
 
 import argparse
-from collections.abc import Mapping
+import json
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devtools.deployed import arguments, page
-from devtools.deployed.account import CREATED, Account
+from devtools.deployed import arguments
+from devtools.deployed.buckets import Buckets
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
-from devtools.local import page_build
-from gridview.support import forms
-from infra.settings import Settings, told
+from devtools.paths import ROOT
+from infra import protection
+from infra.settings import told
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -32,7 +34,7 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         ),
         "deploy": (
             deploy,
-            "deploy to the AWS account of the active credentials, with the page; the first time in two steps",
+            "deploy to the AWS account of the active credentials; the first time twice, the second time protected",
         ),
         "destroy": (destroy, "delete a deployment (refused while it is protected)"),
     }
@@ -57,58 +59,32 @@ def synth(args: argparse.Namespace) -> int:
 
 
 def deploy(args: argparse.Namespace) -> int:
-    """Run `cdk deploy`, then upload the page, which is built before anything is deployed."""
+    """Run `cdk deploy`, and once more where the first deployment says that the next one protects."""
     more: list[str] = args.more
-    chosen, account = arguments.settings(more), Account(arguments.profile(more))
-    if chosen.page:
-        page_build.build(print)
-    more = [*more, *_concurrency(chosen, account)]
-    if not account.is_new(chosen.stack_name):
-        more = [*more, *_not_yet(chosen, account.outputs(chosen.stack_name))]
-    status = _deploy_stack(chosen, account, more)
-    outputs = account.outputs(chosen.stack_name) if chosen.page and status == 0 else {}
-    if "PageBucket" in outputs:
-        page.upload(account, page_build.DIST, bucket=outputs["PageBucket"], config=outputs["PageConfig"])
-        print(f"The page is at {outputs['PageUrl']}")
+    chosen = arguments.settings(more)
+    with tempfile.TemporaryDirectory(prefix="gridview-deploy-") as folder:
+        asked = next(arguments.option(more, "-O", "--outputs-file"), None)
+        outputs = ROOT / asked if asked else Path(folder) / "outputs.json"
+        options = more if asked else [*more, "--outputs-file", str(outputs)]
+        status = cdk("deploy", *options)
+        if status == 0 and not chosen.first and _protected(outputs) == protection.NOT_YET:
+            print("The stack is there. It is deployed again, with its protection against deletion.")
+            status = cdk("deploy", *options)
     return status
 
 
-def _concurrency(chosen: Settings, account: Account) -> list[str]:
-    """The setting of Lambda's concurrency, unless it is chosen or can't be looked up."""
-    if chosen.account_concurrency or chosen.emulator:
-        return []
-    found = account.concurrency(chosen.stack_name)
-    return ["-c", f"account-concurrency={found}"] if found else []
-
-
-def _not_yet(chosen: Settings, outputs: Mapping[str, str]) -> list[str]:
-    """The settings that hold back what a stack with these outputs does not know: its containers stay at work while this lasts."""
-    held = []
-    # A stack whose creation failed has no outputs.
-    known = int(outputs.get("Forms", forms.OLDEST))
-    if chosen.forms > known:
-        print(f"This deployment brings the stored form {chosen.forms}: it is written from the next one on.")
-        held += ["-c", f"forms={known}"]
-    return held
-
-
-def _deploy_stack(chosen: Settings, account: Account, more: list[str]) -> int:
-    """Deploy. A stack that is created is protected by a second deployment, when the first one has succeeded."""
-    if not chosen.guarded or not account.is_new(chosen.stack_name):
-        return cdk("deploy", *more)
-    status = cdk("deploy", "-c", "first=true", *more)
-    if status or account.status(chosen.stack_name) != CREATED:
-        return status
-    print("The stack is there. It is deployed again, with its protection against deletion.")
-    return cdk("deploy", *more)
+def _protected(outputs: Path) -> str | None:
+    """What the deployed stack says of its protection; None if nothing was deployed."""
+    stacks = json.loads(outputs.read_text("utf-8")) if outputs.is_file() else {}
+    return next((one[protection.OUTPUT] for one in stacks.values() if protection.OUTPUT in one), None)
 
 
 def destroy(args: argparse.Namespace) -> int:
     """Run `cdk destroy`. CloudFormation cannot delete a bucket with objects, so what an unprotected stack has there goes first."""
     more: list[str] = args.more
-    chosen, account = arguments.settings(more), Account(arguments.profile(more))
-    outputs = {} if chosen.protect else account.outputs(chosen.stack_name)
-    held = {bucket: account.keys_in(bucket) for name in _BUCKETS if (bucket := outputs.get(name)) is not None}
+    chosen, buckets = arguments.settings(more), Buckets(arguments.profile(more))
+    outputs = {} if chosen.protect else buckets.outputs(chosen.stack_name)
+    held = {bucket: buckets.keys_in(bucket) for name in _BUCKETS if (bucket := outputs.get(name)) is not None}
     if not any(held.values()):
         return cdk("destroy", *more)
     if not _FORCE & set(more):
@@ -117,7 +93,7 @@ def destroy(args: argparse.Namespace) -> int:
             raise Failure("Nothing was deleted.")
         more = [*more, "--force"]
     for bucket, keys in held.items():
-        account.remove(bucket, keys)
+        buckets.remove(bucket, keys)
     return cdk("destroy", *more)
 
 

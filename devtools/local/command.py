@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 from devtools import files
 from devtools.arguments import add_data
 from devtools.failure import Failure
-from devtools.local import cors, page_build, sessions, tokens
+from devtools.local import cors, sessions, tokens
 from devtools.local.environment import LOOPBACK
 from devtools.local.folder import Folder, State
+from infra import page_build
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -140,8 +141,8 @@ def _up(args: argparse.Namespace) -> int:
 
     try:
         page_build.build(say)
-    except Failure as failure:
-        say(f"{failure} The API needs no page.")
+    except page_build.PageError as error:
+        say(f"{error} The API needs no page.")
     stack.run(folder, port=args.port, listen=args.listen, empty=args.empty, say=say, ready=ready)
     print("Stopped.", file=sys.stderr)
     return 0

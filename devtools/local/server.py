@@ -17,12 +17,12 @@ from devtools.failure import FunctionError
 from devtools.local import cors, gateway, matching, tokens
 from devtools.local.containers import BusyError, Pool
 from devtools.local.gateway import Request, Response
-from devtools.local.page_build import DIST
 from devtools.local.sessions import Sessions
 from devtools.local.site import Site
 from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, Overloaded, TooLarge
 from infra.functions import FUNCTIONS
 from infra.openapi import file as openapi_file
+from infra.page_build import DIST
 from infra.routes import REFUSES, ROUTES
 
 if TYPE_CHECKING:

@@ -79,6 +79,8 @@ _FOR_THIS_MACHINE = (
     f"architecture={'arm64' if platform.machine() in {'aarch64', 'arm64'} else 'x86_64'}",
     # SAM takes no snapshots, and a runtime may be asked for that has none.
     *("-c", "snap-start=false"),
+    # The page's upload is left out, and no account is asked.
+    *("-c", "emulator=true"),
 )
 
 

@@ -1,13 +1,21 @@
 """Deliver: sends the changes of projects to their webhooks. A schedule and two queues invoke it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import CursorSource, required, stack_metrics, stack_transport, webhooks_to_localhost
+from gridview.api.config import (
+    CursorSource,
+    required,
+    stack_metrics,
+    stack_transport,
+    webhooks_to_localhost,
+    works_alone,
+)
 from gridview.dynamodb.table import Table
 from gridview.live.deliveries import Delivered, DeliveryMeans, take_turn
 from gridview.live.outbox_store import due_outboxes
@@ -40,10 +48,13 @@ cursor_source.prime()
 sender = Sender(localhost=webhooks_to_localhost())
 webhook_queue = JobQueue(required("WEBHOOK_QUEUE_URL"))
 retry_queue = JobQueue(required("WEBHOOK_RETRY_QUEUE_URL"))
+alone = works_alone()
 
 
-def hint_at_outboxes() -> dict[str, Any]:
+def hint_at_outboxes(context: LambdaContext) -> dict[str, Any]:
     """Send a hint at each due outbox to one of the queues, whose messages invoke this function."""
+    if alone:
+        return deliver_alone(context)
     due = due_outboxes(table)
     for hint, slow in due:
         _hint_at(hint, slow)
@@ -58,14 +69,29 @@ def _hint_at(hint: Hint, slow: bool) -> None:
         webhook_queue.send(hint)
 
 
-def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
-    """Work for a turn on each outbox that these messages hint at, side by side."""
+def deliver_alone(context: LambdaContext) -> dict[str, Any]:
+    """Work on the due outboxes until none is left or the time is up, quick receivers first.
+
+    A small account has no other deliverer.
+    """
+    done = Delivered()
+    while _left(context) > _RESERVE:
+        due = sorted(((hint.partition, slow) for hint, slow in due_outboxes(table)), key=itemgetter(1))
+        turn = take_turns(due, context)
+        # The index may still list what was just delivered.
+        if not any(turn):
+            break
+        done = Delivered.total((done, turn))
+    return done._asdict()
+
+
+def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> Delivered:
+    """Work for a turn on each of these outboxes, side by side: partitions, and whether the receiver is slow."""
     means = DeliveryMeans(table, catalogs, sender, lambda: cursor_source.seals(SECRETS), _hint_at)
-    now = context.get_remaining_time_in_millis() / 1000
-    end = max(now - _TURN, _RESERVE)
+    end = max(_left(context) - _TURN, _RESERVE)
 
     def left() -> float:
-        return context.get_remaining_time_in_millis() / 1000 - end
+        return _left(context) - end
 
     def turn(hint: tuple[str, bool]) -> Delivered | Exception:
         partition, slow = hint
@@ -75,17 +101,19 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
             logger.exception("a turn of deliveries failed", extra={"partition": partition})
             return error
 
-    hints = map(hint_in, (record["body"] for record in records))
-    results = in_threads(
-        turn, dict.fromkeys((hint.partition, hint.part == _SLOW) for hint in hints), _AT_ONCE
-    )
+    results = in_threads(turn, dict.fromkeys(outboxes), _AT_ONCE)
     done = Delivered.total(one for one in results if isinstance(one, Delivered))
     if any(done):
         _count(done)
     for error in results:
         if isinstance(error, Exception):
             raise error
-    return done._asdict()
+    return done
+
+
+def _left(context: LambdaContext) -> float:
+    """The seconds until the invocation is ended."""
+    return context.get_remaining_time_in_millis() / 1000
 
 
 def _count(done: Delivered) -> None:
@@ -104,5 +132,6 @@ def _count(done: Delivered) -> None:
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Run the schedule's `{"task": "webhooks"}`, or work after a queue's messages; returns a summary."""
     if "Records" in event:
-        return take_turns(event["Records"], context)
-    return hint_at_outboxes()
+        hints = map(hint_in, (record["body"] for record in event["Records"]))
+        return take_turns([(hint.partition, hint.part == _SLOW) for hint in hints], context)._asdict()
+    return hint_at_outboxes(context)

@@ -14,6 +14,7 @@ from gridview.api.config import (
     stack_transport,
     use_fold_pace,
     use_forms,
+    works_alone,
     writes_per_second,
 )
 from gridview.chains.fence_cache import Fences
@@ -46,6 +47,7 @@ dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
 export_bucket = required("EXPORT_BUCKET")
+alone = works_alone()
 user_pool = os.environ.get("USER_POOL_ID", "")
 """Empty on a local stack, whose tokens anyone can make: there is nobody to look up."""
 
@@ -60,8 +62,10 @@ def _uncounted() -> None:
 rate = WriteRate(writes_per_second(), _uncounted, _JOBS_SHARE)
 
 
-def hint_at_jobs() -> dict[str, Any]:
+def hint_at_jobs(context: LambdaContext) -> dict[str, Any]:
     """Send a hint at each due job to the queue, whose messages invoke this function for a turn of work each; then beat."""
+    if alone:
+        return work_alone(context)
     hints = list(due_jobs(table))
     for hint in hints:
         job_queue.send(hint)
@@ -70,8 +74,17 @@ def hint_at_jobs() -> dict[str, Any]:
     return {"due": len(hints)}
 
 
-def begin_check() -> dict[str, Any]:
+def work_alone(context: LambdaContext) -> dict[str, Any]:
+    """Beat, and work on the due jobs until none is left or the time is up. A small account has no other worker."""
+    heart.beat(table)
+    worked = _worker(context).work(_tell_turn)
+    metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
+    return worked._asdict()
+
+
+def begin_check(context: LambdaContext) -> dict[str, Any]:
     """Request a check of the whole table; it is among the jobs from then on."""
+    del context
     begun = nightly.begin(table)
     if not begun:
         logger.warning("the last check is still in progress")
@@ -80,20 +93,7 @@ def begin_check() -> dict[str, Any]:
 
 def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
     """Work for a turn on each job that these messages hint at, and send the hints to go on with."""
-
-    def remaining() -> float:
-        return context.get_remaining_time_in_millis() / 1000 - _RESERVE
-
-    worker = Worker(
-        table,
-        catalogs,
-        remaining,
-        _send,
-        settling=settling,
-        fences=fences,
-        check=_go_on_with_check,
-        lines=_take_turn_of_line,
-    )
+    worker = _worker(context)
     worked_on = {"jobs": 0, "issues": 0}
     for record in records:
         hint = hint_in(record["body"])
@@ -105,6 +105,22 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
                 job_queue.send(following)
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked_on["issues"])
     return worked_on
+
+
+def _worker(context: LambdaContext) -> Worker:
+    def remaining() -> float:
+        return context.get_remaining_time_in_millis() / 1000 - _RESERVE
+
+    return Worker(
+        table,
+        catalogs,
+        remaining,
+        _send,
+        settling=settling,
+        fences=fences,
+        check=_go_on_with_check,
+        lines=_take_turn_of_line,
+    )
 
 
 def _tell_turn(hint: Hint, turn: Turn) -> None:
@@ -163,4 +179,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Run a schedule's `{"task": "jobs"}` or `{"task": "check"}`, or work after the queue's messages; returns a summary."""
     if "Records" in event:
         return take_turns(event["Records"], context)
-    return TASKS[event["task"]]()
+    return TASKS[event["task"]](context)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from infra.event_sources import EventSource, Hints, Schedule
+from infra.event_sources import EventSource, Hints, QueueName, Schedule
 from infra.function_spec import FunctionSpec
 from infra.grants import READS, allow_within
-from infra.limits import BACKGROUND_SECONDS, WEBHOOK_BATCH, WEBHOOK_INVOCATIONS
+from infra.limits import BACKGROUND_SECONDS, WEBHOOK_BATCH
 from infra.partitions import EVERY
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Deliver(FunctionSpec):
             "WEBHOOK_RETRY_QUEUE_URL": parts.retries.queue.queue_url,
             # A look-up of a name that hangs is over before the time for an attempt is.
             "RES_OPTIONS": "timeout:1 attempts:2",
+            "WORKS_ALONE": "true" if parts.settings.deliverers == 1 else None,
         }
 
     @override
@@ -53,11 +54,14 @@ class Deliver(FunctionSpec):
 
     @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """Hints at webhooks, and each minute the task that sends a hint at each due outbox. The next minute is the retry."""
-        del settings
+        """Hints at webhooks, and each minute the task that sends a hint at each due outbox. The next minute is the retry.
+
+        A single deliverer has no hints, as a single worker has none.
+        """
+        most, several = settings.deliverers, settings.deliverers > 1
+        queues: tuple[QueueName, ...] = ("webhooks", "retries") if several else ()
         return (
-            Hints(queue="webhooks", invocations=WEBHOOK_INVOCATIONS, batch=WEBHOOK_BATCH),
-            Hints(queue="retries", invocations=WEBHOOK_INVOCATIONS, batch=WEBHOOK_BATCH),
+            *(Hints(queue=queue, invocations=most, batch=WEBHOOK_BATCH) for queue in queues),
             Schedule(
                 construct="DeliverySchedule",
                 name="Webhooks",

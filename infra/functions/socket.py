@@ -97,8 +97,11 @@ class Socket(FunctionSpec):
 
     @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """The stream has room for two readers, and this is the second. What fails is dropped: the next commit brings it too."""
-        del settings
+        """The stream has room for two readers, and this is the second. What fails is dropped: the next commit brings it too.
+
+        Only the number of shards bounds how many pushes run at once. In a small account they wait a second for each other, so each
+        shard has one short invocation a second.
+        """
         return (
             StreamRecords(
                 construct="Pushes",
@@ -109,6 +112,7 @@ class Socket(FunctionSpec):
                 retries=PUSH_RETRIES,
                 oldest_seconds=_PUSH_SECONDS,
                 keeps_failures=False,
+                window_seconds=1 if settings.small_account else 0,
             ),
             SocketRoutes(),
             Schedule(

@@ -76,6 +76,7 @@ class Upkeep(FunctionSpec):
             "USER_POOL_ID": parts.identity.pool.user_pool_id,
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
             "WRITES_PER_SECOND": str(rate) if rate else None,
+            "WORKS_ALONE": "true" if settings.workers == 1 else None,
             "FORMS": str(settings.forms),
             **settings.fold_environment,
         }
@@ -95,9 +96,11 @@ class Upkeep(FunctionSpec):
         EventBridge and Lambda deliver at least once and not always on time. A lease in the table gives each job a single worker, so
         ticks may overlap or repeat, and no concurrency is reserved. A failed check is an error and raises an alarm, and so does a
         missing one.
+
+        A single worker has no hints, since Lambda takes no lower maximum for a queue than two: the minute's task does the work.
         """
         return (
-            Hints(queue="jobs", invocations=settings.workers),
+            *([Hints(queue="jobs", invocations=settings.workers)] if settings.workers > 1 else []),
             Schedule(
                 construct="Schedules",
                 name="Jobs",

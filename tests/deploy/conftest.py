@@ -13,6 +13,8 @@ import pytest
 from botocore.config import Config
 
 from devtools.deployed import ministack
+from infra import page_build
+from tests.support import page_upload
 from tests.support.assembly import ARGUMENTS, SETTINGS
 from tests.support.commands import PLAIN, cdk, dev
 
@@ -141,7 +143,7 @@ class Users:
 
 @pytest.fixture(scope="package")
 def deployment(assembly: Path) -> Iterator[Deployment]:
-    """The stack, bootstrapped, and deployed with its page."""
+    """The stack, bootstrapped and deployed, and the page in its bucket."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
     with ministack.running() as engine:
         environment = {**kept, **engine.variables(), "CDK_APP": str(assembly)}
@@ -149,6 +151,9 @@ def deployment(assembly: Path) -> Iterator[Deployment]:
         assert done.returncode == 0, done.stdout + done.stderr
         deployed = Deployment(engine, environment)
         deployed.dev("deploy", "--require-approval", "never", *ARGUMENTS)
+        outputs = deployed.outputs
+        page_build.build(print)
+        page_upload.upload(deployed.client("s3"), bucket=outputs["PageBucket"], config=outputs["PageConfig"])
         yield deployed
 
 

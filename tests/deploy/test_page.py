@@ -10,8 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from devtools.local import page_build
-from infra import page
+from infra import page, page_build
 from tests.deploy.conftest import PASSWORD, PATIENCE, Deployment, Users
 from tests.support import page_sign_in
 from tests.support.page_sign_in import Loaded

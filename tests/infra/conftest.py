@@ -62,6 +62,15 @@ def api_template() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def small_template() -> dict[str, Any]:
+    """What a deployment in a new account declares, whose mails SES sends."""
+    from infra.context import settings_from
+    from infra.template import synthesize
+
+    return synthesize(settings_from({"account-concurrency": "10", "mail-from": "grid@mail.example.org"}.get))
+
+
+@pytest.fixture(scope="session")
 def isolated_template() -> dict[str, Any]:
     """What a deployment that isolates tenants by sessions declares."""
     return templates.synthesized(isolate_sessions=True)

@@ -7,7 +7,7 @@ import pytest
 
 from infra.paths import RUNBOOK
 from tests.support.dev_commands import commands_in, why_wrong
-from tests.support.templates import only, resources
+from tests.support.templates import functions_of, only, resources
 
 KIND = "AWS::CloudWatch::Alarm"
 
@@ -142,7 +142,7 @@ def test_metrics_of_ours_are_told_apart_by_stack(
             for metric in widget.get("properties", {}).get("metrics", []):
                 if metric[0] == "gridview":
                     assert metric[metric.index("stack") + 1] == name
-        for function in resources(of, "AWS::Lambda::Function").values():
+        for function in functions_of(of).values():
             assert function["Environment"]["Variables"]["STACK_NAME"] == name
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from infra.settings import Settings
 from tests.support import templates
-from tests.support.templates import only, resources
+from tests.support.templates import functions_of, only, resources
 
 DISTRIBUTION = "AWS::CloudFront::Distribution"
 DOMAINS = {"AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::ApiMapping"}
@@ -196,7 +196,7 @@ def test_the_own_addresses_of_both_apis_are_disabled_where_a_setting_says_so(pag
     outputs = closed["Outputs"]
     assert outputs["ApiUrl"]["Value"] == "https://grid.example.org"
     assert outputs["SocketUrl"]["Value"] == "wss://live.grid.example.org"
-    functions = resources(closed, "AWS::Lambda::Function")
+    functions = functions_of(closed)
     assert (
         functions["LiveFunction"]["Environment"]["Variables"]["SOCKET_URL"] == "wss://live.grid.example.org"
     )

@@ -10,7 +10,7 @@ from infra.paths import ROOT
 from infra.routes import ROUTES
 from infra.settings import Settings
 from tests.support.assembly import SETTINGS
-from tests.support.templates import resources
+from tests.support.templates import functions_of, resources
 
 NAMES = {
     "QueryFunction": "query",
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def test_functions_have_names_that_people_can_type(template: dict[str, Any]) -> None:
-    assert set(resources(template, "AWS::Lambda::Function")) == set(NAMES)
+    assert set(functions_of(template)) == set(NAMES)
     assert {route.function for route in ROUTES} < set(NAMES.values())
 
 
@@ -62,7 +62,7 @@ def test_functions_that_serve_callers_alone_have_session_grants() -> None:
 
 
 def test_platform_and_tracing(template: dict[str, Any]) -> None:
-    for logical_id, function in resources(template, "AWS::Lambda::Function").items():
+    for logical_id, function in functions_of(template).items():
         assert function["Runtime"] == "python3.13"
         assert function["Architectures"] == ["arm64"]
         assert function["Handler"] == "handler.handler"
@@ -79,7 +79,7 @@ def test_who_reads_documents_is_upgraded_before_who_writes_them(template: dict[s
 
 def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict[str, Any]) -> None:
     """Whoever read the epoch before a change has ended, and what it sent has arrived."""
-    functions = resources(template, "AWS::Lambda::Function")
+    functions = functions_of(template)
     told = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("SETTLE_SECONDS")
         for logical_id, function in functions.items()
@@ -133,7 +133,7 @@ def test_environment(template: dict[str, Any]) -> None:
             *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET", "USER_POOL_ID"),
         },
     }
-    for logical_id, function in resources(template, "AWS::Lambda::Function").items():
+    for logical_id, function in functions_of(template).items():
         name = NAMES[logical_id]
         variables = function["Environment"]["Variables"]
         assert set(variables) == extra[name] | {
@@ -151,7 +151,7 @@ def test_environment(template: dict[str, Any]) -> None:
 
 
 def test_every_function_is_told_the_transport_that_was_chosen(chosen_template: dict[str, Any]) -> None:
-    functions = resources(chosen_template, "AWS::Lambda::Function").values()
+    functions = functions_of(chosen_template).values()
     assert {function["Environment"]["Variables"]["TRANSPORT"] for function in functions} == {"botocore"}
 
 
@@ -161,7 +161,7 @@ def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_
     for of, written in ((template, NEWEST), (chosen_template, OLDEST)):
         told = {
             NAMES[logical_id]: function["Environment"]["Variables"]["FORMS"]
-            for logical_id, function in resources(of, "AWS::Lambda::Function").items()
+            for logical_id, function in functions_of(of).items()
             if "FORMS" in function["Environment"]["Variables"]
         }
         assert told == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
@@ -175,7 +175,7 @@ def test_who_takes_numbers_of_journals_and_who_folds_them_have_the_same_pace(
     for of, pace in ((template, ("256", "900")), (chosen_template, ("100", "60"))):
         told = {
             NAMES[logical_id]: (variables["FOLD_WEIGHT"], variables["FOLD_SECONDS"])
-            for logical_id, function in resources(of, "AWS::Lambda::Function").items()
+            for logical_id, function in functions_of(of).items()
             if "FOLD_WEIGHT" in (variables := function["Environment"]["Variables"])
         }
         assert told == dict.fromkeys(("maintain", "upkeep"), pace)
@@ -186,7 +186,7 @@ def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
 ) -> None:
     told = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")
-        for logical_id, function in resources(chosen_template, "AWS::Lambda::Function").items()
+        for logical_id, function in functions_of(chosen_template).items()
     }
     assert {name: rate for name, rate in told.items() if rate} == {"command": "50", "upkeep": "50"}
 
@@ -195,13 +195,13 @@ def test_the_limit_of_projects_is_known_to_the_function_that_creates_them(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, most in ((template, "1000"), (chosen_template, "5")):
-        command = resources(of, "AWS::Lambda::Function")["CommandFunction"]
+        command = functions_of(of)["CommandFunction"]
         assert command["Environment"]["Variables"]["PROJECTS_PER_TENANT"] == most
 
 
 def test_jobs_ask_the_pool_of_the_stack_for_the_rights_of_their_users(template: dict[str, Any]) -> None:
     (pool,) = resources(template, "AWS::Cognito::UserPool")
-    upkeep = resources(template, "AWS::Lambda::Function")["UpkeepFunction"]
+    upkeep = functions_of(template)["UpkeepFunction"]
     assert upkeep["Environment"]["Variables"]["USER_POOL_ID"] == {"Ref": pool}
 
 
@@ -227,12 +227,12 @@ def _table_actions(template: dict[str, Any], function: str) -> set[str]:
 def test_every_log_group_forgets(template: dict[str, Any]) -> None:
     groups = resources(template, "AWS::Logs::LogGroup")
     assert all(group["RetentionInDays"] == 90 for group in groups.values())
-    for function in resources(template, "AWS::Lambda::Function").values():
+    for function in functions_of(template).values():
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
 
 def test_functions_behind_the_api_start_from_snapshots(template: dict[str, Any]) -> None:
-    functions = resources(template, "AWS::Lambda::Function")
+    functions = functions_of(template)
     snapped = {logical_id for logical_id, function in functions.items() if "SnapStart" in function}
     assert snapped == {"QueryFunction", "CommandFunction"}
     versions = resources(template, "AWS::Lambda::Version")
@@ -254,7 +254,7 @@ def test_a_region_without_snapshots_is_refused_by_the_name_of_the_setting(
 
 
 def test_another_platform(local_template: dict[str, Any]) -> None:
-    for function in resources(local_template, "AWS::Lambda::Function").values():
+    for function in functions_of(local_template).values():
         assert function["Runtime"] == SETTINGS.runtime
         assert function["Architectures"] == [SETTINGS.architecture]
         assert "SnapStart" not in function
@@ -268,7 +268,6 @@ def test_outputs(template: dict[str, Any]) -> None:
         "SocketUrl",
         "PageUrl",
         "PageBucket",
-        "PageConfig",
         "DomainTarget",
         "UserPoolId",
         "UserPoolClientId",
@@ -277,6 +276,8 @@ def test_outputs(template: dict[str, Any]) -> None:
         "ExportBucket",
         "FailedBatchesBucket",
         "AlarmTopicArn",
+        "Protected",
+        "ReservedConcurrency",
         "Forms",
         "FormsWritten",
     }

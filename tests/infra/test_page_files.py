@@ -64,9 +64,22 @@ def test_the_page_is_told_how_people_sign_in(template: dict[str, Any]) -> None:
     (client,) = (
         one for one in resources(template, "AWS::Cognito::UserPoolClient") if one.startswith("IdentityPage")
     )
-    assert json.loads(_text(template["Outputs"]["PageConfig"]["Value"])) == {
+    upload = of_construct(template, "Custom::CDKBucketDeployment", "FrontUploadNamed")
+    assert [_text(one) for one in upload["SourceMarkers"][1].values()] == [
+        f'"{_login(template)}"',
+        f'"<{client}>"',
+    ]
+
+
+def test_tests_of_a_deployment_upload_the_same(local_template: dict[str, Any]) -> None:
+    (client,) = (
+        one
+        for one in resources(local_template, "AWS::Cognito::UserPoolClient")
+        if one.startswith("IdentityPage")
+    )
+    assert json.loads(_text(local_template["Outputs"]["PageConfig"]["Value"])) == {
         "auth": "cognito",
-        "domain": _login(template),
+        "domain": _login(local_template),
         "clientId": f"<{client}>",
         "scopes": ["openid", "email", "profile"],
     }

@@ -12,7 +12,7 @@ from devtools import cli
 from infra.paths import ROOT
 from infra.routes import ROUTES
 from infra.settings import Settings
-from tests.support.templates import resources
+from tests.support.templates import functions_of, resources
 
 PAGE = (ROOT / "docs/deploying.md").read_text("utf-8")
 
@@ -43,7 +43,7 @@ def test_the_idle_bill_counts_what_the_template_declares(template: dict[str, Any
     metrics = [
         sum("MetricStat" in one for one in alarm["Metrics"]) if "Metrics" in alarm else 1 for alarm in alarms
     ]
-    snapped = [one for one in resources(template, "AWS::Lambda::Function").values() if "SnapStart" in one]
+    snapped = [one for one in functions_of(template).values() if "SnapStart" in one]
     assert counted["alarms"] == sum(metrics)
     assert counted["SnapStart"] == len(snapped)
     assert {one["MemorySize"] for one in snapped} == {1769}
@@ -97,7 +97,7 @@ def test_the_workflow_runs_commands_that_there_are_on_the_functions_python(
 
 def test_what_the_cdk_is_made_of_is_pinned() -> None:
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
-    assert package["engines"] == {"node": ">=20"}
+    assert package["engines"] == {"node": ">=22"}
     assert all(re.fullmatch(r"[\d.]+", version) for version in package["devDependencies"].values())
     lock = (ROOT / "requirements/dev.txt").read_text("utf-8")
     for name in ("aws-cdk-lib", "constructs", "jsii", "cdk-nag"):

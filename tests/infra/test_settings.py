@@ -31,6 +31,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         first=False,
         emulator=False,
         alarm_email="",
+        mail_from="",
         check_schedule="cron(17 3 * * ? *)",
         allowed_origins=(),
         page=True,
@@ -47,6 +48,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         projects_per_tenant=1_000,
         parallelization=2,
         workers=2,
+        deliverers=2,
         warm_reads=0,
         warm_writes=0,
         max_reads=0,
@@ -138,6 +140,23 @@ def test_requests_that_wait_have_a_share_of_what_the_account_may_reserve(
     )
 
 
+@pytest.mark.parametrize("quota", ["1", "10", "49"])
+def test_a_small_account_has_one_worker_of_each_kind(quota: str) -> None:
+    small = _from_context(account_concurrency=quota)
+    assert small.small_account
+    assert (small.parallelization, small.workers, small.deliverers) == (1, 1, 1)
+    chosen = _from_context(account_concurrency=quota, parallelization="3", workers="5", deliverers="4")
+    assert (chosen.parallelization, chosen.workers, chosen.deliverers) == (3, 5, 4)
+
+
+@pytest.mark.parametrize("quota", ["0", "50", "1000"])
+def test_any_other_has_several(quota: str) -> None:
+    """Also one of which nobody knows how much it has."""
+    other = _from_context(account_concurrency=quota)
+    assert not other.small_account
+    assert (other.parallelization, other.workers, other.deliverers) == (2, 2, 2)
+
+
 @pytest.mark.parametrize("quota", [*range(0, 1_000, 7), 1_000, 10_000])
 def test_a_hundred_stay_unreserved_whatever_the_quota_is(quota: int) -> None:
     settings = _from_context(account_concurrency=str(quota))
@@ -209,7 +228,12 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"account_concurrency": "150", "reserved_concurrency": "query=51"}, "account-concurrency"),
         ({"account_concurrency": "many"}, "account-concurrency"),
         ({"parallelization": "11"}, "parallelization"),
-        ({"workers": "1"}, "workers"),
+        ({"workers": "0"}, "workers"),
+        ({"workers": "1001"}, "workers"),
+        ({"deliverers": "0"}, "deliverers"),
+        ({"mail_from": "ann"}, "mail-from"),
+        ({"mail_from": "Ann <ann@example.org>"}, "mail-from"),
+        ({"mail_from": "ann@localhost"}, "mail-from"),
         ({"fold_weight": "0"}, "fold-weight"),
         ({"fold_weight": "1001"}, "fold-weight"),
         ({"fold_seconds": "901"}, "fold-seconds"),

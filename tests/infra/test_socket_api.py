@@ -3,7 +3,7 @@
 from typing import Any
 
 from infra.functions import FUNCTIONS
-from tests.support.templates import of_construct, resources
+from tests.support.templates import functions_of, of_construct, resources
 
 
 def test_every_message_goes_to_the_socket_function(template: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ def test_the_stage_is_throttled_above_what_honest_clients_need(template: dict[st
 
 
 def test_clients_are_told_the_address_that_the_output_tells(template: dict[str, Any]) -> None:
-    functions = resources(template, "AWS::Lambda::Function")
+    functions = functions_of(template)
     url = functions["LiveFunction"]["Environment"]["Variables"]["SOCKET_URL"]
     assert template["Outputs"]["SocketUrl"]["Value"] == url
     parts = url["Fn::Join"][1]

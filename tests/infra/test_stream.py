@@ -10,7 +10,7 @@ from gridview.journal.committer import LEDGER_TOMBSTONE_DAYS
 from gridview.journal.items import JournalItem
 from infra.limits import PUSH_RETRIES
 from tests.support.event_patterns import fits
-from tests.support.templates import of_construct, resources
+from tests.support.templates import functions_of, of_construct, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
 
@@ -87,7 +87,7 @@ def test_only_issue_documents_and_the_heartbeat_wake_the_consumer(template: dict
 def test_the_mapping_waits_for_its_permissions(template: dict[str, Any]) -> None:
     (logical_id,) = (name for name in resources(template, KIND) if name.startswith("Stream"))
     mapping = template["Resources"][logical_id]
-    role = resources(template, "AWS::Lambda::Function")["MaintainFunction"]["Role"]["Fn::GetAtt"][0]
+    role = functions_of(template)["MaintainFunction"]["Role"]["Fn::GetAtt"][0]
     stream_or_bucket = {
         logical_id
         for logical_id, policy in resources(template, "AWS::IAM::Policy").items()

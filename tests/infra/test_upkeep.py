@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.paths import ROOT
-from tests.support.templates import of_construct, resources
+from tests.support.templates import functions_of, of_construct, resources
 
 KIND = "AWS::Events::Rule"
 
@@ -76,7 +76,7 @@ def test_each_message_is_a_turn_of_work_and_workers_are_bounded(
         assert mapping.get("Enabled", True) is True
         (queue,) = (name for name in resources(of, "AWS::SQS::Queue") if name.startswith("Jobs"))
         assert mapping["EventSourceArn"] == {"Fn::GetAtt": [queue, "Arn"]}
-        functions = resources(of, "AWS::Lambda::Function")
+        functions = functions_of(of)
         for sender in ("UpkeepFunction", "MaintainFunction", "CommandFunction"):
             assert functions[sender]["Environment"]["Variables"]["JOB_QUEUE_URL"] == {"Ref": queue}
 
@@ -99,10 +99,7 @@ def test_hints_at_webhooks_share_invocations_and_those_that_fail_have_their_own(
     for mapping in mappings:
         assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (10, {"MaximumConcurrency": 2})
         assert mapping.get("Enabled", True) is True
-    told = {
-        name: one["Environment"]["Variables"]
-        for name, one in resources(template, "AWS::Lambda::Function").items()
-    }
+    told = {name: one["Environment"]["Variables"] for name, one in functions_of(template).items()}
     for sender in ("DeliverFunction", "MaintainFunction", "CommandFunction"):
         assert told[sender]["WEBHOOK_QUEUE_URL"] == {"Ref": queues["Webhooks"]}
     assert told["DeliverFunction"]["WEBHOOK_RETRY_QUEUE_URL"] == {"Ref": queues["WebhookRetries"]}
@@ -110,10 +107,7 @@ def test_hints_at_webhooks_share_invocations_and_those_that_fail_have_their_own(
 
 def test_a_message_is_given_out_once_while_a_worker_may_be_at_it(template: dict[str, Any]) -> None:
     queue = of_construct(template, "AWS::SQS::Queue", "Jobs")
-    assert (
-        queue["VisibilityTimeout"]
-        >= resources(template, "AWS::Lambda::Function")["UpkeepFunction"]["Timeout"]
-    )
+    assert queue["VisibilityTimeout"] >= functions_of(template)["UpkeepFunction"]["Timeout"]
     assert queue["SqsManagedSseEnabled"] is True
     (statement,) = of_construct(template, "AWS::SQS::QueuePolicy", "Jobs")["PolicyDocument"]["Statement"]
     assert (statement["Effect"], statement["Condition"]) == (
@@ -125,19 +119,19 @@ def test_a_message_is_given_out_once_while_a_worker_may_be_at_it(template: dict[
 def test_sending_the_next_hint_is_no_loop_that_lambda_has_to_stop(template: dict[str, Any]) -> None:
     recursive = {
         logical_id
-        for logical_id, function in resources(template, "AWS::Lambda::Function").items()
+        for logical_id, function in functions_of(template).items()
         if function.get("RecursiveLoop") == "Allow"
     }
     assert recursive == {"DeliverFunction", "UpkeepFunction"}
 
 
 def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[str, Any]) -> None:
-    for function in resources(template, "AWS::Lambda::Function").values():
+    for function in functions_of(template).values():
         assert "ReservedConcurrentExecutions" not in function
 
 
 def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> None:
-    functions = resources(chosen_template, "AWS::Lambda::Function")
+    functions = functions_of(chosen_template)
     reserved = {name: one.get("ReservedConcurrentExecutions") for name, one in functions.items()}
     assert reserved == {
         "QueryFunction": 100,
@@ -154,7 +148,7 @@ def test_a_tenant_has_a_third_of_what_requests_that_wait_may_run(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for one, most in ((template, "2"), (chosen_template, "78")):
-        live = resources(one, "AWS::Lambda::Function")["LiveFunction"]
+        live = functions_of(one)["LiveFunction"]
         assert live["Environment"]["Variables"]["POLLS_PER_TENANT"] == most
 
 

@@ -99,4 +99,6 @@ def _like(value: str, wanted: str) -> bool:
 _TESTS: Mapping[str, Callable[[str, str], bool]] = {
     "StringEquals": lambda value, wanted: value == wanted,
     "StringLike": _like,
+    # ARNs in policies here have no wildcards.
+    "ArnEquals": lambda value, wanted: value == wanted,
 }

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from devtools.local.page_build import WEB
+from infra.page_build import WEB
 from tests.support.commands import node
 
 _LOAD = """

@@ -32,6 +32,12 @@ def resources(of: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
     }
 
 
+def functions_of(of: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The properties of our functions, by logical id. CDK's own, which uploads the page, is none of them."""
+    found = resources(of, "AWS::Lambda::Function")
+    return {logical_id: one for logical_id, one in found.items() if not logical_id.startswith("CustomCDK")}
+
+
 def only(of: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """The properties of the only resource of one type."""
     (properties,) = resources(of, kind).values()

@@ -70,6 +70,11 @@ def _stack() -> str:
     return os.environ.get("STACK_NAME", "local")
 
 
+def works_alone() -> bool:
+    """Whether the minute's task does the work itself (WORKS_ALONE), since no queue invokes the function."""
+    return os.environ.get("WORKS_ALONE") == "true"
+
+
 def writes_per_second() -> int:
     """The rate that each tenant may write at (WRITES_PER_SECOND); 0, the default, is no limit."""
     return _whole("WRITES_PER_SECOND", 0)

@@ -114,10 +114,11 @@ class Worker:
         self._issues = 0
         self._hints: list[Hint] = []
 
-    def work(self) -> Worked:
-        """Work on the due jobs, a turn each, until none is left or the time is up. One Query if none is due.
+    def work(self, report: Callable[[Hint, Turn], None] | None = None) -> Worked:
+        """Work on the due jobs, a turn each, until none is left or the time is up. Seven Query calls if none is due.
 
         This is for programs that have no queue. A failed job does not delay the others: its error is raised at the end.
+        `report` receives each turn.
         """
         issues: dict[str, int] = defaultdict(int)
         broken: dict[str, Exception] = {}
@@ -134,6 +135,8 @@ class Worker:
                     broken[partition] = error
                     continue
                 if turn is not None:
+                    if report is not None:
+                        report(hint, turn)
                     idle = False
                     issues[partition] += turn.issues
         if len(broken) > 1:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from devtools import paths
-from devtools.failure import Failure
-from devtools.local import page_build
+from infra import page_build
+from infra.page_build import PageError
 
 
 @pytest.fixture
@@ -25,8 +24,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
     for name, value in {
+        "ROOT": tmp_path,
         "WEB": web,
         "DIST": web / "dist",
         "_MADE_FROM": web / "dist" / ".made-from",
@@ -79,7 +78,7 @@ def test_a_page_that_somebody_removed_or_built_by_hand_is_built_again(root: Path
 def test_what_fails_is_said_and_tried_again(root: Path) -> None:
     (root / "web" / "broken").touch()
     for _ in range(2):
-        with pytest.raises(Failure, match=r"^The page could not be built; see .*/\.build/web\.log\.$"):
+        with pytest.raises(PageError, match=r"^The page could not be built; see .*/\.build/web\.log\.$"):
             build()
     (root / "web" / "broken").unlink()
     assert build() == ["Building the page ..."]
@@ -87,8 +86,8 @@ def test_what_fails_is_said_and_tried_again(root: Path) -> None:
 
 def test_what_is_missing_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(root))
-    with pytest.raises(Failure, match=r"npm was not found on the PATH \(it comes with Node\)"):
+    with pytest.raises(PageError, match=r"npm was not found on the PATH \(it comes with Node\)"):
         build()
     (root / "web" / "package.json").unlink()
-    with pytest.raises(Failure, match=r"web/ has no package\.json"):
+    with pytest.raises(PageError, match=r"web/ has no package\.json"):
         build()

@@ -7,30 +7,33 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from devtools import paths
-from devtools.failure import Failure
+from infra.paths import ROOT
 
-WEB = paths.ROOT / "web"
+WEB = ROOT / "web"
 DIST = WEB / "dist"
 
 _MADE_FROM = DIST / ".made-from"
 """Holds the digest of what the page was built from. A build removes it with all else in `dist`."""
 _NO_SOURCES = frozenset({"dist", "e2e", "node_modules", "tests"})
 _GENERATED = WEB / "src" / "api" / "schema.d.ts"
-_WORK = paths.ROOT / ".build"
+_WORK = ROOT / ".build"
+
+
+class PageError(RuntimeError):
+    """The page could not be built; the message says why in one line."""
 
 
 def build(say: Callable[[str], None]) -> None:
     """Build the page into `DIST`, unless it is the one of the present sources.
 
     Raises:
-        Failure: it cannot be built.
+        PageError: it cannot be built.
     """
     if not (WEB / "package.json").is_file():
-        raise Failure("There is no page to serve: web/ has no package.json.")
+        raise PageError("There is no page to serve: web/ has no package.json.")
     npm = shutil.which("npm")
     if npm is None:
-        raise Failure("The page is not built: npm was not found on the PATH (it comes with Node).")
+        raise PageError("The page is not built: npm was not found on the PATH (it comes with Node).")
     _WORK.mkdir(exist_ok=True)
     with (_WORK / "web.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -40,24 +43,24 @@ def build(say: Callable[[str], None]) -> None:
         say("Building the page ...")
         log = _WORK / "web.log"
         with log.open("wb") as output:
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603
                 [npm, "run", "build", "--workspace", "web"],
-                cwd=paths.ROOT,
+                cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 check=False,
             )
         if done.returncode:
-            raise Failure(f"The page could not be built; see {log}.")
+            raise PageError(f"The page could not be built; see {log}.")
         _MADE_FROM.write_text(wanted)
 
 
 def _digest() -> str:
     """Of everything that the page is made from: its sources, and what is installed. Types leave nothing in it."""
     digest = hashlib.sha256()
-    for source in (paths.ROOT / "package-lock.json", *sorted(_sources(WEB))):
-        digest.update(f"\0{source.relative_to(paths.ROOT)}\0".encode())
+    for source in (ROOT / "package-lock.json", *sorted(_sources(WEB))):
+        digest.update(f"\0{source.relative_to(ROOT)}\0".encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -1,0 +1,60 @@
+"""Settings that depend on what the account has: what the app asks AWS where the operator chose nothing."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from gridview.support import forms
+from infra.account import Account, AccountError, Deployed
+from infra.context import settings_from
+
+RESERVED_OUTPUT: Final = "ReservedConcurrency"
+"""The stack's output with the sum of what its functions have reserved."""
+
+_NOT_VERIFIED: Final = (
+    "AWS has not verified this account for CloudFront yet, so the deployment would fail. Ask AWS Support to verify it "
+    "(https://console.aws.amazon.com/support/home), or deploy without the page and CloudFront for now: -c page=false"
+)
+
+_ASKED: Final = ("first", "forms", "account-concurrency")
+
+
+def account_answers(
+    given: Callable[[str], object], environment: Mapping[str, str], account: Account
+) -> dict[str, object]:
+    """What the account decides, as context values; nothing that `given` has a value for, and nothing for an emulator.
+
+    Asks only where the CDK command line has found an account (`CDK_DEFAULT_ACCOUNT`): synthesis needs none.
+
+    - `first`: the stack is new, so it is not protected yet;
+    - `forms`: a stored form that the deployed functions do not read is held back;
+    - `account-concurrency`: what other stacks have not reserved.
+
+    A new stack with CloudFront is refused where CloudFront would refuse it, after minutes, and take all else back.
+
+    Raises:
+        AccountError: the account is not the caller's, does not answer, or has still to be verified for CloudFront.
+        SettingError: a given value is invalid.
+    """
+    number, chosen = environment.get("CDK_DEFAULT_ACCOUNT"), settings_from(given)
+    if number is None or chosen.emulator or all(given(name) is not None for name in _ASKED):
+        return {}
+    account.require(number)
+    stack = account.stack(chosen.stack_name)
+    if stack.is_new and chosen.has_distribution and account.refuses_distributions():
+        raise AccountError(_NOT_VERIFIED)
+    found: dict[str, object] = {"first": stack.is_new}
+    if not stack.is_new:
+        found["forms"] = min(forms.NEWEST, _forms_of(stack))
+    if given("account-concurrency") is None:
+        found["account-concurrency"] = account.unreserved_concurrency() + _reserved_by(stack)
+    return {name: value for name, value in found.items() if given(name) is None}
+
+
+def _forms_of(stack: Deployed) -> int:
+    """The newest stored form that the deployed functions read. Their containers stay at work while a deployment lasts."""
+    return int(stack.outputs.get("Forms", forms.OLDEST))
+
+
+def _reserved_by(stack: Deployed) -> int:
+    """The concurrency that the stack itself has reserved, and can use again."""
+    return int(stack.outputs.get(RESERVED_OUTPUT, 0))

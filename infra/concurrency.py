@@ -1,0 +1,25 @@
+"""What the stack's output says of an account with little concurrency. No CDK here."""
+
+from typing import Final
+
+from infra.settings import Settings
+
+OUTPUT: Final = "Concurrency"
+"""The output's name. There is none in an account with more."""
+
+QUOTA: Final = "L-B99A9384"
+"""Lambda's quota of concurrent executions in Service Quotas."""
+
+WANTED: Final = 1_000
+"""The quota to ask for."""
+
+
+def concurrency_note(settings: Settings) -> str | None:
+    """What was chosen for a small account; None for another."""
+    if not settings.small_account:
+        return None
+    return (
+        f"Lambda runs {settings.account_concurrency} functions at once here, so the background is held back: "
+        f"parallelization {settings.parallelization}, workers {settings.workers}, deliverers {settings.deliverers}. "
+        f"Ask Service Quotas for {WANTED:,} concurrent executions of Lambda ({QUOTA}), then deploy again."
+    )

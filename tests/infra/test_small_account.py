@@ -1,0 +1,77 @@
+"""What is held back in an account of ten concurrent executions, as a new one has, so that callers keep four."""
+
+from typing import Any
+
+from tests.support.templates import functions_of, resources
+
+SHARDS = 4
+"""Of a new table's stream."""
+QUOTA = 10
+MAPPINGS = "AWS::Lambda::EventSourceMapping"
+
+
+def _mappings(template: dict[str, Any], function: str) -> list[dict[str, Any]]:
+    return [one for one in resources(template, MAPPINGS).values() if function in str(one["FunctionName"])]
+
+
+def test_what_derives_works_and_delivers_leaves_four_of_ten(small_template: dict[str, Any]) -> None:
+    (stream,) = _mappings(small_template, "MaintainFunction")
+    deriving = SHARDS * stream["ParallelizationFactor"]
+    tasks = [
+        rule
+        for rule in resources(small_template, "AWS::Events::Rule").values()
+        if "rate(1 minute)" in rule["ScheduleExpression"]
+        and any(one in str(rule["Targets"]) for one in ("UpkeepFunction", "DeliverFunction"))
+    ]
+    # A queue's mapping would take two at least; the minute's tasks do the work.
+    assert _mappings(small_template, "UpkeepFunction") == _mappings(small_template, "DeliverFunction") == []
+    assert deriving + len(tasks) == QUOTA - 4
+
+
+def test_the_minutes_tasks_are_over_before_the_next_minute(small_template: dict[str, Any]) -> None:
+    functions = functions_of(small_template)
+    for name in ("UpkeepFunction", "DeliverFunction"):
+        assert functions[name]["Timeout"] <= 60
+        assert functions[name]["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+
+
+def test_pushes_share_one_short_invocation_a_second_and_shard(
+    small_template: dict[str, Any], template: dict[str, Any]
+) -> None:
+    (small,), (usual,) = (_mappings(one, "SocketFunction") for one in (small_template, template))
+    assert (small["ParallelizationFactor"], small["MaximumBatchingWindowInSeconds"]) == (1, 1)
+    assert usual["MaximumBatchingWindowInSeconds"] == 0
+
+
+def test_an_output_says_so_and_names_the_quota(
+    small_template: dict[str, Any], template: dict[str, Any]
+) -> None:
+    said = small_template["Outputs"]["Concurrency"]["Value"]
+    for word in ("10 functions", "parallelization 1", "workers 1", "deliverers 1", "L-B99A9384", "1,000"):
+        assert word in said
+    assert "Concurrency" not in template["Outputs"]
+
+
+def test_no_alarm_waits_for_a_queue_that_nobody_reads(
+    small_template: dict[str, Any], template: dict[str, Any]
+) -> None:
+    def names(of: dict[str, Any]) -> set[str]:
+        return {one["AlarmName"] for one in resources(of, "AWS::CloudWatch::Alarm").values()}
+
+    assert names(template) - names(small_template) == {"Gridview-WebhooksBehind"}
+
+
+def test_ses_sends_invitations_by_setting(small_template: dict[str, Any], template: dict[str, Any]) -> None:
+    def mailer(of: dict[str, Any]) -> Any:
+        (pool,) = resources(of, "AWS::Cognito::UserPool").values()
+        return pool.get("EmailConfiguration")
+
+    assert mailer(template) is None
+    chosen = mailer(small_template)
+    assert (chosen["EmailSendingAccount"], chosen["From"]) == (
+        "DEVELOPER",
+        "gridview <grid@mail.example.org>",
+    )
+    arn = chosen["SourceArn"]["Fn::Join"][1]
+    assert {"Ref": "AWS::Region"} in arn
+    assert arn[-1] == ":identity/mail.example.org"
