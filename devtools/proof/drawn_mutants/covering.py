@@ -1,7 +1,7 @@
 """Finds which unit tests of the core, and which fault scenarios, execute a block of it.
 
-They run once with probes in the core. What a file's tests execute is kept in `.build/covered` until that file, the core or what tests
-share changes. All of them take some 10 minutes of the processor.
+They run once with probes in the core. What a file's tests execute is kept in `.build/covered` until that file, the core or what
+tests share changes.
 """
 
 import ast
@@ -12,6 +12,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,11 +166,12 @@ class Chooser:
     def __init__(self, found: Sequence[Look]) -> None:
         self._looks = [look for look in found if look.name]
         self._loading = [look for look in found if not look.name]
-        self._of_names = _mentions()
 
     def runs_while_loading(self, mutant: Drawn) -> bool:
         """Whether the code has run before any test, so that swapping it would come too late."""
-        return any(_covers(look, mutant.module, mutant.probe) for look in self._loading)
+        return mutant.probe is not None and any(
+            _covers(look, mutant.module, mutant.probe) for look in self._loading
+        )
 
     def looks(self, mutant: Drawn) -> list[Look]:
         """Those that execute it, in turn one from the tests of its package and one of each file, until there are enough.
@@ -177,7 +179,7 @@ class Chooser:
         What is outside of functions is executed by those that mention its name.
         """
         if mutant.probe is None:
-            places = self._of_names.get(mutant.about) or {(mutant.module, None)}
+            places = _mentions().get(mutant.about) or {(mutant.module, None)}
         else:
             places = {(mutant.module, mutant.probe)}
         fitting = [look for look in self._looks if any(_covers(look, *place) for place in places)]
@@ -203,20 +205,15 @@ def _covers(look: Look, module: str, probe: int | None) -> bool:
     return hits is not None and (probe is None or bool(hits[probe]))
 
 
+@cache
 def _mentions() -> dict[str, set[tuple[str, int | None]]]:
     """The probes of the statements that mention a name."""
     found: dict[str, set[tuple[str, int | None]]] = {}
     for short, path in sources().items():
-        module = mutation.module_of(short)
         for node, probe in numbered(ast.parse(path.read_text("utf-8"))).items():
-            for part in ast.walk(node):
-                name = (
-                    part.id
-                    if isinstance(part, ast.Name)
-                    else part.attr
-                    if isinstance(part, ast.Attribute)
-                    else ""
-                )
-                if name:
-                    found.setdefault(name, set()).add((module, probe))
+            parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+            for part in chain.from_iterable(map(ast.walk, parts)):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    name = part.id if isinstance(part, ast.Name) else part.attr
+                    found.setdefault(name, set()).add((mutation.module_of(short), probe))
     return found

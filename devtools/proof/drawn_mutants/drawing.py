@@ -177,6 +177,16 @@ def _changes(node: ast.AST) -> Iterator[_Change]:
             yield from _of_a_call(node)
         case ast.Expr(ast.Call()):
             yield "dropped call", node, ""
+        case ast.BinOp():
+            yield from _of_an_operation(node)
+        case _:
+            yield from _of_a_branch(node)
+    for test in _conditions(node):
+        yield from (("branch", test, str(value)) for value in (True, False))
+
+
+def _of_a_branch(node: ast.AST) -> Iterator[_Change]:
+    match node:
         case ast.BoolOp(op, values):
             other = ast.Or() if isinstance(op, ast.And) else ast.And()
             yield "branch", node, ast.unparse(ast.BoolOp(other, values))
@@ -185,14 +195,15 @@ def _changes(node: ast.AST) -> Iterator[_Change]:
                 yield "branch", node, ast.unparse(left[0] if len(left) == 1 else ast.BoolOp(op, left))
         case ast.UnaryOp(ast.Not(), operand):
             yield "branch", node, ast.unparse(operand)
-        case ast.BinOp(left, op, right) if not isinstance(op, ast.Mod):
-            yield "dropped operand", node, ast.unparse(left)
-            if isinstance(op, ast.BitOr | ast.BitAnd | ast.Add):
-                yield "dropped operand", node, ast.unparse(right)
         case ast.Return(ast.expr() as value) if not _is_none(value) and not _is_condition(value):
             yield "branch", node, "return None"
-    for test in _conditions(node):
-        yield from (("branch", test, str(value)) for value in (True, False))
+
+
+def _of_an_operation(node: ast.BinOp) -> Iterator[_Change]:
+    if not isinstance(node.op, ast.Mod):
+        yield "dropped operand", node, ast.unparse(node.left)
+    if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Add):
+        yield "dropped operand", node, ast.unparse(node.right)
 
 
 def _conditions(node: ast.AST) -> Iterator[ast.expr]:

@@ -1,7 +1,7 @@
 """Probes in the core's functions: a test's run sets those of the blocks that it executes. No I/O.
 
-A probe is a number of a module. The statements of a block that run one after another share one, and each lambda has its own. Module and
-class bodies have none, since they run once, before any test.
+A probe is a number of a module. The statements of a block that run one after another share one, and each lambda has its own.
+Module and class bodies have none, since they run once, before any test.
 """
 
 import ast

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,6 +65,11 @@ def living() -> Mapping[str, str]:
     """The mutants that may live, each with its reason: a line with a name, and indented lines behind it."""
     entries = re.findall(r"^(\S.*)\n((?:[ ]+\S.*\n)+)", _LIVING.read_text("utf-8"), re.MULTILINE)
     return {name: " ".join(reason.split()) for name, reason in entries}
+
+
+def replay(name: str) -> str:
+    """The command that judges a mutant again."""
+    return f"./dev python -m devtools.proof.drawn_mutants --name {shlex.quote(name)}"
 
 
 def judge(mutants: Sequence[Drawn], jobs: int, seconds: float = SECONDS) -> Judged:

@@ -199,9 +199,11 @@ class Failures:
         self.found: tuple[str, str] | None = None
 
     def pytest_runtest_logstart(self) -> None:
+        """A test begins."""
         self.tested += 1
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
+        """A test fails: by what it looks for, or by broken code."""
         told = call.excinfo.exconly() if call.excinfo is not None else ""
         # What a fixture asserts is a difference as well; anything else that stops it is not.
         asserted = call.when == "call" or told.startswith("AssertionError")
