@@ -21,6 +21,7 @@ import pytest
 
 from devtools.paths import CORE, ROOT
 from devtools.proof import mutation
+from devtools.proof.drawn_mutants import probes
 from devtools.proof.drawn_mutants.drawing import Drawn
 from devtools.proof.drawn_mutants.probes import Probed, numbered
 from devtools.proof.faults import judging
@@ -87,7 +88,7 @@ def _keys() -> dict[str, str]:
     shared = [
         *(tests / "support").rglob("*.py"),
         *tests.rglob("conftest.py"),
-        *Path(__file__).parent.glob("*.py"),
+        Path(probes.__file__),
     ]
     depends = hashlib.sha256(b"".join(path.read_bytes() for path in [*sources().values(), *sorted(shared)]))
     faults = b"".join(path.read_bytes() for path in sorted(Path(judging.__file__).parent.glob("*.py")))
@@ -108,41 +109,51 @@ def _record(files: Sequence[str], kept: Mapping[str, Path]) -> None:
     judging.forget_modules()
     ours = ("gridview.", "functions.")
     sys.meta_path.insert(0, mutation.Finder(lambda name: name.startswith(ours), Probed))
-    recording = _Recording()
+    recording = _Recording(kept)
     tests = [file for file in files if file != SCENARIOS]
     if tests:
         judging.run_tests(tests, recording, "-o", "timeout=0", thorough=False)
     if SCENARIOS in files:
         _record_scenarios(recording)
     for file in files:
-        kept[file].write_bytes(zlib.compress(pickle.dumps(recording.found.get(file, [])), 1))
+        recording.keep(file)
 
 
 class _Recording:
     """What each test executes, by its file."""
 
-    def __init__(self) -> None:
-        self.found: dict[str, list[tuple[str, float, Hits]]] = {}
+    def __init__(self, kept: Mapping[str, Path]) -> None:
+        self._kept = kept
+        self._found: dict[str, list[tuple[str, float, Hits]]] = {}
         self._failed: set[str] = set()
 
-    def take(self, file: str, name: str, seconds: float) -> None:
-        """Keep what was executed since the last time."""
+    def keep(self, file: str) -> None:
+        """Write what the file's tests execute, unless that has been done: a run that is ended goes on where it was."""
+        if not self._kept[file].exists():
+            self._kept[file].write_bytes(zlib.compress(pickle.dumps(self._found.pop(file, [])), 1))
+
+    def take(self, file: str, name: str, seconds: float, *, passed: bool = True) -> None:
+        """Keep what was executed since the last time, unless the test failed."""
         some = {module: bytes(hits) for module, hits in Probed.hits.items() if any(hits)}
         for module in some:
             Probed.hits[module][:] = bytes(len(some[module]))
-        self.found.setdefault(file, []).append((name, seconds, some))
+        if passed:
+            self._found.setdefault(file, []).append((name, seconds, some))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """All is loaded."""
         self.take(session.items[0].nodeid.partition("::")[0], "", 0.0) if session.items else None
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
         """A test that passes is a look."""
         began = time.process_time()
         yield
-        if item.nodeid not in self._failed:
-            self.take(item.nodeid.partition("::")[0], item.nodeid, time.process_time() - began)
+        seconds, passed = time.process_time() - began, item.nodeid not in self._failed
+        file = item.nodeid.partition("::")[0]
+        self.take(file, item.nodeid, seconds, passed=passed)
+        if nextitem is None or not nextitem.nodeid.startswith(f"{file}::"):
+            self.keep(file)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """What fails or is skipped shows nothing."""
@@ -156,8 +167,8 @@ def _record_scenarios(recording: _Recording) -> None:
     recording.take(SCENARIOS, "", 0.0)
     for seed in _SEEDS:
         began = time.process_time()
-        if scenarios.play(seed).difference is None:
-            recording.take(SCENARIOS, str(seed), time.process_time() - began)
+        passed = scenarios.play(seed).difference is None
+        recording.take(SCENARIOS, str(seed), time.process_time() - began, passed=passed)
 
 
 class Chooser:

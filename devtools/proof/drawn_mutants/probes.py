@@ -76,6 +76,6 @@ class Probed(SourceFileLoader):
         """Compiled with the probes, and not kept on disk."""
         path = self.get_filename(fullname)
         tree = ast.parse(self.get_data(path))
-        self.hits[fullname] = bytearray(_with_probes(tree))
+        self.hits.setdefault(fullname, bytearray(_with_probes(tree)))
         code: CodeType = compile(tree, path, "exec")
         return code

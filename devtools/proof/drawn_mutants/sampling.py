@@ -17,7 +17,7 @@ SEED = 27
 SECONDS = 40 * 60.0
 """What `./dev prove` judges, and the seconds of the processor that this takes at most."""
 
-_OF_EACH = 2
+OF_EACH = 2
 """Mutants of each module that are in every sample."""
 
 _LIVING = Path(__file__).with_name("living.txt")
@@ -57,7 +57,7 @@ def sampled(drawn: Sequence[Drawn], count: int, seed: int) -> list[Drawn]:
     first, rest = [], []
     for mutant in sorted(drawn, key=place):
         of_module[mutant.module] += 1
-        (first if of_module[mutant.module] <= _OF_EACH else rest).append(mutant)
+        (first if of_module[mutant.module] <= OF_EACH else rest).append(mutant)
     return [*first, *rest][:count]
 
 
