@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from devtools.failure import Failure
 from devtools.paths import CORE, ROOT
 from devtools.proof import mutation
 from devtools.proof.drawn_mutants import probes
@@ -111,8 +112,8 @@ def _record(files: Sequence[str], kept: Mapping[str, Path]) -> None:
     sys.meta_path.insert(0, mutation.Finder(lambda name: name.startswith(ours), Probed))
     recording = _Recording(kept)
     tests = [file for file in files if file != SCENARIOS]
-    if tests:
-        judging.run_tests(tests, recording, "-o", "timeout=0", thorough=False)
+    if tests and (status := judging.run_tests(tests, recording, "-o", "timeout=0", thorough=False)) > 1:
+        raise Failure(f"The tests of the core do not run: pytest ends with {status}.")
     if SCENARIOS in files:
         _record_scenarios(recording)
     for file in files:

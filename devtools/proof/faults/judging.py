@@ -268,8 +268,8 @@ def _by_test(path: str) -> _Look:
     return failures.look()
 
 
-def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: bool = True) -> None:
-    """Run tests in this process, with a plugin of pytest. Nothing is printed."""
+def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: bool = True) -> int:
+    """Run tests in this process, with a plugin of pytest; returns pytest's exit status. Nothing is printed."""
     import pytest
 
     if thorough:
@@ -281,7 +281,9 @@ def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: boo
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *paths], plugins=[plugin])
+        return pytest.main(
+            ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *paths], plugins=[plugin]
+        )
 
 
 def run(console: Console, jobs: int) -> int:
