@@ -8,6 +8,7 @@ import sys
 
 from devtools.proof.drawn_mutants import sampling
 from devtools.proof.drawn_mutants.covering import sources
+from devtools.proof.drawn_mutants.drawing import Drawn
 
 
 def main() -> int:
@@ -45,7 +46,7 @@ def main() -> int:
     return 1 if judged.broken or {one.name for one in judged.living} - listed.keys() else 0
 
 
-def _show(mutant: sampling.Drawn) -> None:
+def _show(mutant: Drawn) -> None:
     text = sources()[mutant.place.partition(":")[0]].read_text("utf-8")
     before, after = (ast.unparse(tree).splitlines() for tree in (ast.parse(text), mutant.spoilt(text)))
     print("\n".join(difflib.unified_diff(before, after, lineterm="", n=2)))

@@ -72,8 +72,10 @@ class Drawn(NamedTuple):
         """The module of this text, which is the one that it was drawn from, with the change in it."""
         tree = ast.parse(text)
         node = next(one for at, one in enumerate(ast.walk(tree)) if at == self.at)
-        instead = ast.parse(self.instead).body
-        replace(tree, [node], [one.value for one in instead] if isinstance(node, ast.expr) else list(instead))
+        if isinstance(node, ast.expr):
+            replace(tree, [node], [ast.parse(self.instead, mode="eval").body])
+        else:
+            replace(tree, [node], [*ast.parse(self.instead).body])
         return tree
 
 

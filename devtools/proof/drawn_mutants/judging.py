@@ -9,6 +9,7 @@ import os
 import pickle
 import resource
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
@@ -70,7 +71,7 @@ def judged(cases: Sequence[Case], jobs: int, most_seconds: float) -> Iterator[Ve
         theirs.close()
         with contextlib.suppress(EOFError):
             while True:
-                verdict = ours.recv()
+                verdict = Verdict(*ours.recv())
                 if verdict.failure == _AFRESH:  # it is no function whose code can be swapped
                     afresh.append(loaded[verdict.name])
                     continue
@@ -111,7 +112,8 @@ def _in_forks(
             answer = pipe.read()
         if os.WIFSIGNALED(status):
             answer = pickle.dumps(("a limit", f"{ENDLESS}: {signal.Signals(os.WTERMSIG(status)).name}", 0))
-        yield Verdict(case.name, *pickle.loads(answer), seconds)  # noqa: S301 - our own
+        by, failure, looks = pickle.loads(answer)  # noqa: S301 - our own
+        yield Verdict(case.name, by, failure, looks, seconds)
 
 
 def _in_a_fork(case: Case, judge: Callable[[Case], _Found], telling: int) -> NoReturn:
@@ -183,7 +185,7 @@ class _Loaded(_Looking):
             return self.look_at(case, session)
 
         for verdict in _in_forks(*self._given, judge):
-            self._pipe.send(verdict)
+            self._pipe.send(tuple(verdict))
         return True
 
 
@@ -191,8 +193,9 @@ def _judge_loaded(cases: Sequence[Case], jobs: int, most_seconds: float, pipe: A
     forget_modules()
     if any(look.file == SCENARIOS for case in cases for look in case.looks):
         from devtools.proof.faults import scenarios  # noqa: F401 - so that the forks have it
-    _run(cases, _Loaded(cases, jobs, most_seconds, pipe))
+    status = _run(cases, _Loaded(cases, jobs, most_seconds, pipe))
     pipe.close()
+    sys.exit(status)
 
 
 class _Afresh(_Looking):
@@ -218,6 +221,6 @@ def _judge_afresh(case: Case) -> _Found:
     return looking.end
 
 
-def _run(cases: Sequence[Case], plugin: object) -> None:
+def _run(cases: Sequence[Case], plugin: object) -> int:
     files = sorted({look.file for case in cases for look in case.looks} - {SCENARIOS})
-    run_tests(files, plugin, "-o", "timeout=0", thorough=False)
+    return run_tests(files, plugin, "-o", "timeout=0", thorough=False)

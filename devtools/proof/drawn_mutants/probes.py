@@ -39,21 +39,16 @@ def _with_probes(tree: ast.Module) -> int:
     numbers = numbered(tree)
     for node in list(ast.walk(tree)):
         if isinstance(node, ast.Lambda):
-            node.body = ast.BoolOp(
-                ast.Or(), [_parsed(f"{_HITS}.__setitem__({numbers[node]}, 1)").value, node.body]
-            )
+            call = ast.parse(f"{_HITS}.__setitem__({numbers[node]}, 1)", mode="eval").body
+            node.body = ast.BoolOp(ast.Or(), [call, node.body])
         for block in _blocks(node):
             last = -1
             for statement in list(block):
                 if numbers[statement] != last and not _is_text(statement):
                     last = numbers[statement]
-                    block.insert(block.index(statement), _parsed(f"{_HITS}[{last}] = 1"))
+                    block.insert(block.index(statement), ast.parse(f"{_HITS}[{last}] = 1").body[0])
     ast.fix_missing_locations(tree)
     return max(numbers.values(), default=-1) + 1
-
-
-def _parsed(text: str) -> ast.stmt:
-    return ast.parse(text).body[0]
 
 
 def _is_text(statement: ast.stmt) -> bool:

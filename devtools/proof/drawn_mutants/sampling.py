@@ -54,7 +54,8 @@ def sampled(drawn: Sequence[Drawn], count: int, seed: int) -> list[Drawn]:
         return hashlib.sha256(f"{seed} {mutant.name}".encode()).hexdigest()
 
     of_module: Counter[str] = Counter()
-    first, rest = [], []
+    first: list[Drawn] = []
+    rest: list[Drawn] = []
     for mutant in sorted(drawn, key=place):
         of_module[mutant.module] += 1
         (first if of_module[mutant.module] <= OF_EACH else rest).append(mutant)
