@@ -16,17 +16,39 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from devtools.failure import Failure
 
 _HERE = "HERE"
+
+
+class Change(Protocol):
+    """One change of a module's text: a mutation by hand, or one that is drawn."""
+
+    @property
+    def place(self) -> str:
+        """The function as `package.module:Class.function`; a change outside of functions has no colon."""
+
+    @property
+    def module(self) -> str:
+        """The module's full name."""
+
+    def spoilt(self, text: str) -> ast.Module:
+        """Return the module of this text with the change in it."""
+
+
+def module_of(place: str) -> str:
+    """The full name of a place's module."""
+    module = place.partition(":")[0]
+    return module if module.startswith("functions.") else f"gridview.{module}"
 
 
 class Mutation(NamedTuple):
@@ -39,31 +61,27 @@ class Mutation(NamedTuple):
     @property
     def module(self) -> str:
         """The module's full name."""
-        module = self.place.partition(":")[0]
-        return module if module.startswith("functions.") else f"gridview.{module}"
+        return module_of(self.place)
 
     @property
     def of_a_function(self) -> bool:
         """Whether it is inside a function or a method."""
         return ":" in self.place
 
-
-def spoilt(mutation: Mutation, text: str) -> ast.Module:
-    """The module of this text with the mutation in it; Failure when that has no place there, or several, or changes nothing."""
-    tree = ast.parse(text)
-    scope = _scope(tree, mutation.place)
-    pattern = ast.parse(mutation.pattern).body
-    found = list(_matches(scope, pattern))
-    if len(found) != 1:
-        raise Failure(f"{mutation.pattern!r} has {len(found)} places in {mutation.place}.")
-    ((nodes, captured),) = found
-    replaced = [captured.pop(_HERE)] if _HERE in captured else nodes
-    instead = _filled(mutation.instead, captured, as_expression=isinstance(replaced[0], ast.expr))
-    if [*map(ast.dump, replaced)] == [*map(ast.dump, instead)]:
-        raise Failure(f"{mutation.pattern!r} is the same afterwards in {mutation.place}.")
-    _Replacing(replaced, instead).visit(scope)
-    ast.fix_missing_locations(scope)
-    return tree
+    def spoilt(self, text: str) -> ast.Module:
+        """The module of this text with the mutation in it; Failure when that has no place there, or several, or changes nothing."""
+        tree = ast.parse(text)
+        scope = _scope(tree, self.place)
+        found = list(_matches(scope, ast.parse(self.pattern).body))
+        if len(found) != 1:
+            raise Failure(f"{self.pattern!r} has {len(found)} places in {self.place}.")
+        ((nodes, captured),) = found
+        replaced = [captured.pop(_HERE)] if _HERE in captured else nodes
+        instead = _filled(self.instead, captured, as_expression=isinstance(replaced[0], ast.expr))
+        if [*map(ast.dump, replaced)] == [*map(ast.dump, instead)]:
+            raise Failure(f"{self.pattern!r} is the same afterwards in {self.place}.")
+        replace(scope, replaced, instead)
+        return tree
 
 
 def _scope(tree: ast.Module, place: str) -> ast.AST:
@@ -200,6 +218,12 @@ def _filled(instead: str, captured: Mapping[str, ast.AST], *, as_expression: boo
     return [one.value if as_expression and isinstance(one, ast.Expr) else one for one in body]
 
 
+def replace(scope: ast.AST, replaced: Sequence[ast.AST], instead: list[ast.AST]) -> None:
+    """Put nodes in the place of a run of others in this scope; nothing in the place of an expression removes it."""
+    _Replacing(replaced, instead).visit(scope)
+    ast.fix_missing_locations(scope)
+
+
 class _Replacing(ast.NodeTransformer):
     """Puts nodes in the place of a run of others; a keyword without a value goes too, and an empty body passes."""
 
@@ -231,12 +255,12 @@ class _Replacing(ast.NodeTransformer):
 # Loading
 
 
-def install(mutation: Mutation) -> None:
+def install(mutation: Change) -> None:
     """From now on this process loads the module with the mutation in it."""
-    sys.meta_path.insert(0, _Finder(mutation))
+    sys.meta_path.insert(0, Finder(mutation.module.__eq__, partial(_Spoilt, mutation)))
 
 
-def swap_in(mutation: Mutation) -> None:
+def swap_in(mutation: Change) -> None:
     """Spoil the function in this process: in the module that is loaded, or when it is loaded. Failure for what is no function.
 
     Whoever holds the function already runs the spoilt code too, so nothing has to be loaded anew.
@@ -245,7 +269,7 @@ def swap_in(mutation: Mutation) -> None:
     if module is None or module.__file__ is None:
         install(mutation)
         return
-    code = compile(spoilt(mutation, Path(module.__file__).read_text("utf-8")), module.__file__, "exec")
+    code = compile(mutation.spoilt(Path(module.__file__).read_text("utf-8")), module.__file__, "exec")
     found: Any = module
     for name in mutation.place.partition(":")[2].split("."):
         found = inspect.getattr_static(found, name, None)
@@ -265,30 +289,35 @@ def _function_in(found: Any) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
-class _Finder(MetaPathFinder):
-    def __init__(self, mutation: Mutation) -> None:
-        self._mutation = mutation
+class Finder(MetaPathFinder):
+    """Loads some modules by loaders of its own, made from a module's name and path; all others load as ever."""
+
+    def __init__(
+        self, is_changed: Callable[[str], bool], loader: Callable[[str, str], SourceFileLoader]
+    ) -> None:
+        self._is_changed = is_changed
+        self._loader = loader
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The module that is spoilt; all others are found as ever."""
-        if fullname != self._mutation.module:
+        """The specification of a changed module; None for others."""
+        if not self._is_changed(fullname):
             return None
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(fullname, path, target)
             if spec is not None and spec.origin is not None:
                 return importlib.util.spec_from_file_location(
-                    fullname, spec.origin, loader=_Spoilt(fullname, spec.origin, self._mutation)
+                    fullname, spec.origin, loader=self._loader(fullname, spec.origin)
                 )
         return None
 
 
 class _Spoilt(SourceFileLoader):
-    def __init__(self, fullname: str, path: str, mutation: Mutation) -> None:
+    def __init__(self, change: Change, fullname: str, path: str) -> None:
         super().__init__(fullname, path)
-        self._mutation = mutation
+        self._change = change
 
     def get_code(self, fullname: str) -> CodeType:
         """Compiled from the changed tree, and not kept on disk."""
         path = self.get_filename(fullname)
-        code: CodeType = compile(spoilt(self._mutation, self.get_data(path).decode()), path, "exec")
+        code: CodeType = compile(self._change.spoilt(self.get_data(path).decode()), path, "exec")
         return code

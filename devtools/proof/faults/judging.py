@@ -156,7 +156,7 @@ def _order(mutant: Mutant, by_family: Mapping[str, Sequence[int]]) -> list[int]:
 
 def _judge(mutant: Mutant, seeds: Sequence[int], pipe: Any) -> None:
     """Load everything anew with the mutant in it, and look until something finds it out."""
-    _forget_modules()
+    forget_modules()
     mutation.install(mutant.mutation)
     try:
         look = _by_scenarios(seeds, pipe.send) if mutant.by in FIRST else _by_test(mutant.by)
@@ -166,7 +166,8 @@ def _judge(mutant: Mutant, seeds: Sequence[int], pipe: Any) -> None:
     pipe.close()
 
 
-def _forget_modules() -> None:
+def forget_modules() -> None:
+    """Have all that is ours, but for this, loaded again."""
     for name in list(sys.modules):
         if name.split(".")[0] in _RELOADED and name not in (__name__, mutation.__name__, Failure.__module__):
             sys.modules.pop(name)
@@ -190,7 +191,7 @@ def _by_scenarios(seeds: Sequence[int], tell: Callable[[int], None]) -> _Look:
     return "", None, len(seeds), stumbled
 
 
-class _Failures:
+class Failures:
     """What fails in tests, up to the first that fails for the right reason."""
 
     def __init__(self) -> None:
@@ -198,9 +199,11 @@ class _Failures:
         self.found: tuple[str, str] | None = None
 
     def pytest_runtest_logstart(self) -> None:
+        """A test begins."""
         self.tested += 1
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
+        """A test fails: by what it looks for, or by broken code."""
         told = call.excinfo.exconly() if call.excinfo is not None else ""
         # What a fixture asserts is a difference as well; anything else that stops it is not.
         asserted = call.when == "call" or told.startswith("AssertionError")
@@ -216,7 +219,7 @@ class _Failures:
         return by, difference, self.tested, self.stumbled
 
 
-class _Forks(_Failures):
+class _Forks(Failures):
     """Has each of these mutants judged by its tests in a fork of the process that has loaded them."""
 
     def __init__(self, mutants: Sequence[Mutant], pipe: Any) -> None:
@@ -254,29 +257,33 @@ class _Forks(_Failures):
 
 def _judge_by_tests(paths: Sequence[str], mutants: Sequence[Mutant], pipe: Any) -> None:
     """Load these tests once, for all the mutants that they are to find out."""
-    _forget_modules()
-    _run_tests(paths, _Forks(mutants, pipe))
+    forget_modules()
+    run_tests(paths, _Forks(mutants, pipe))
     pipe.close()
 
 
 def _by_test(path: str) -> _Look:
-    failures = _Failures()
-    _run_tests([path], failures)
+    failures = Failures()
+    run_tests([path], failures)
     return failures.look()
 
 
-def _run_tests(paths: Sequence[str], plugin: object) -> None:
+def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: bool = True) -> int:
+    """Run tests in this process, with a plugin of pytest; returns pytest's exit status. Nothing is printed."""
     import pytest
 
-    # Some of the tests that are named are a case of many, of which an ordinary run goes through a few.
-    os.environ["GRIDVIEW_THOROUGH"] = "1"
+    if thorough:
+        # Some of the tests that are named are a case of many, of which an ordinary run goes through a few.
+        os.environ["GRIDVIEW_THOROUGH"] = "1"
 
     with (
         Path(os.devnull).open("w") as nowhere,
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *paths], plugins=[plugin])
+        return pytest.main(
+            ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *paths], plugins=[plugin]
+        )
 
 
 def run(console: Console, jobs: int) -> int:

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from devtools.failure import Failure
-from devtools.proof.mutation import Mutation, spoilt
+from devtools.proof.mutation import Mutation
 
 MODULE = """
 LIMIT = 5.0
@@ -94,7 +94,7 @@ def test_a_part_is_replaced_and_nothing_else(
 ) -> None:
     plain = body(MODULE)
     assert plain.count(before) == 1
-    changed = spoilt(Mutation(place, pattern, instead), MODULE)
+    changed = Mutation(place, pattern, instead).spoilt(MODULE)
     compile(changed, "x", "exec")
     assert ast.unparse(changed) == plain.replace(before, after)
 
@@ -112,4 +112,4 @@ def test_a_part_is_replaced_and_nothing_else(
 )
 def test_what_has_not_one_place_or_changes_nothing_is_refused(place: str, pattern: str, instead: str) -> None:
     with pytest.raises(Failure):
-        spoilt(Mutation(place, pattern, instead), MODULE)
+        Mutation(place, pattern, instead).spoilt(MODULE)

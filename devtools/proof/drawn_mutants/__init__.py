@@ -1,0 +1,1 @@
+"""Mutants of the core that a generator draws: `drawing` makes them, `covering` finds their tests, `judging` runs these."""
