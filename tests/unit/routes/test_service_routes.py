@@ -1,9 +1,6 @@
 """The effects of the routes about the service, the caller, and what happens live."""
 
-import pytest
-
 from gridview.encoding import keys
-from gridview.support import clock
 from tests.support.effects import CALLER, TENANT, Example, issue
 from tests.support.routes import route_keys
 from tests.support.sockets import SocketClient
@@ -59,7 +56,7 @@ def test_changes(example: Example) -> None:
     assert example.get("/changes", since=followed["next"])["items"] == []
 
 
-def test_create_ticket(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_create_ticket(example: Example) -> None:
     ticket = example.read().body["ticket"]
     client = SocketClient(example.account)
     assert client.connect(ticket) == 200
@@ -67,9 +64,6 @@ def test_create_ticket(example: Example, monkeypatch: pytest.MonkeyPatch) -> Non
     owner = example.item((keys.socket_owner(client.id), keys.SOCKET))
     assert owner["tenant"] == TENANT
     client.subscribe()
-    # A project's sockets are sent to for so many seconds, however busy this machine is.
-    now = clock.seconds()
-    monkeypatch.setattr(clock, "seconds", lambda: now)
     example.api.patch(f"{PATH}/issues/2", {"state": "open"})
     example.follow()
     assert client.ids() == ["2.2"]
