@@ -251,6 +251,12 @@ def _imported() -> _Imported:
     return _Imported(modules, {**tables, OWNERS: modules["socket"].owners})
 
 
+@cache
+def _moto_table() -> MotoTable:
+    """The table of tests on moto. To make its client takes longer than most tests."""
+    return MotoTable(TABLE, ENVIRONMENT["AWS_REGION"])
+
+
 @contextmanager
 def running() -> Iterator[Cloud]:
     """The account, with an empty table in memory. Other tests' modules of the same names stay as they were."""
@@ -271,7 +277,8 @@ def running_with_whole_stream() -> Iterator[Cloud]:
 def running_on_moto() -> Iterator[Cloud[MotoTable]]:
     """The account, with an empty table on moto, which each function calls by the client that it has made itself."""
     with _environment() as queue_url, adapted():
-        table, own = MotoTable(TABLE, ENVIRONMENT["AWS_REGION"]), _imported().tables
+        table, own = _moto_table(), _imported().tables
+        table.create()
         yield _account(queue_url, table, table, own.__getitem__)
 
 

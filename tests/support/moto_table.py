@@ -37,13 +37,15 @@ Record = dict[str, Any]
 
 
 class MotoTable(Table):
-    """A table in moto's account of the environment's region."""
+    """A table in moto's account of a region, which is the environment's. The object outlives the account."""
 
     def __init__(self, name: str, region: str) -> None:
-        """Creates it, empty, with its index and its stream."""
         super().__init__(name)
         self._region = region
-        self._client.create_table(**create_table_input(name))
+
+    def create(self) -> None:
+        """Create it in the account of now: empty, with its index and its stream."""
+        self._client.create_table(**create_table_input(self.name))
 
     @property
     def items(self) -> Mapping[Key, Item]:

@@ -47,6 +47,7 @@ def test_both_streams_have_the_same_records() -> None:
     expected = written(memory, MemoryStream(memory, everything=True))
     with mock_aws(), adapted():
         moto = MotoTable("streams", "us-east-1")
+        moto.create()
         records = written(moto, moto)
         assert moto.items == memory.items
     assert [_told(one) for one in records] == [_told(one) for one in expected]
@@ -69,6 +70,7 @@ def _told(record: Record) -> Any:
 def test_a_copy_is_put_back_without_a_record() -> None:
     with mock_aws(), adapted():
         table = MotoTable("streams", "us-east-1")
+        table.create()
         table.put(item("a", fields={"x": 1}))
         copy, before = table.copy(), table.items
         table.update("a", "s", PRESENT, assign={"fields": {"x": 2}})
