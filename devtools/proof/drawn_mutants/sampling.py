@@ -1,6 +1,7 @@
 """Judges a sample of the drawn mutants, and compares those that live with the list of those that may."""
 
 import hashlib
+import os
 import re
 import shlex
 from collections import Counter
@@ -16,6 +17,9 @@ MUTANTS = 1_000
 SEED = 27
 SECONDS = 40 * 60.0
 """What `./dev prove` judges, and the seconds of the processor that this takes at most."""
+
+_CONTROL_SECONDS = 3 * 60.0
+"""Of these, the seconds that are left for the core as it is."""
 
 OF_EACH = 2
 """Mutants of each module that are in every sample."""
@@ -74,13 +78,18 @@ def replay(name: str) -> str:
 
 
 def judge(mutants: Sequence[Drawn], jobs: int, seconds: float = SECONDS) -> Judged:
-    """Look at mutants. Then the looks that found one out are run with the core as it is, where none may fail."""
+    """Look at mutants. Then the looks that found one out are run with the core as it is, where none may fail.
+
+    What all looks execute is found out first, unless that is kept; the seconds count it too.
+    """
+    before = sum(os.times()[:4])
     chooser = Chooser(looks(jobs))
     cases = [
         Case(one.name, one, chooser.looks(one), ":" not in one.place or chooser.runs_while_loading(one))
         for one in mutants
     ]
-    verdicts = list(judged(cases, jobs, seconds))
+    left = seconds - _CONTROL_SECONDS - (sum(os.times()[:4]) - before)
+    verdicts = list(judged(cases, jobs, left))
     found = {verdict.by for verdict in verdicts}
     used = {look.name: look for case in cases for look in case.looks if look.name in found}
     controls = [Case(look.name, None, [look], afresh=False) for look in used.values()]
@@ -88,5 +97,5 @@ def judge(mutants: Sequence[Drawn], jobs: int, seconds: float = SECONDS) -> Judg
         verdicts,
         len(mutants) - len(verdicts),
         [verdict for verdict in verdicts if not verdict.by],
-        [f"{one.name}: {one.failure}" for one in judged(controls, jobs, seconds) if one.by],
+        [f"{one.name}: {one.failure}" for one in judged(controls, jobs, _CONTROL_SECONDS) if one.by],
     )
