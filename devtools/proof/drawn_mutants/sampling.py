@@ -16,7 +16,7 @@ from devtools.proof.drawn_mutants.judging import Case, Verdict, judged
 MUTANTS = 1_000
 SEED = 27
 SECONDS = 40 * 60.0
-"""What `./dev prove` judges, and the seconds of the processor that this takes at most."""
+"""What the command judges without other orders, and the seconds of the processor that this takes at most."""
 
 _CONTROL_SECONDS = 3 * 60.0
 """Of these, the seconds that are left for the core as it is."""

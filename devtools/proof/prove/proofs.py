@@ -13,7 +13,6 @@ from rich.console import Console
 from devtools.bench.postgres import cluster, compare, datasets
 from devtools.paths import PYTHONPATH, ROOT
 from devtools.proof import baseline
-from devtools.proof.drawn_mutants import sampling
 from devtools.proof.faults import judging, local, mutants, scenarios
 from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
@@ -86,23 +85,6 @@ def judge(jobs: int) -> Proven:
         if verdict.difference is None:
             alive.append(f"alive: {verdict.name}, after {verdict.played:,} scenarios")
     return Proven(f"{judged} mutants, {played:,} scenarios to find them out", alive)
-
-
-def judge_drawn(jobs: int) -> Proven:
-    """Look whether a test or a scenario finds out a sample of the mutants that are drawn; those that are listed may live."""
-    mutants = sampling.sampled(sampling.all_drawn(), sampling.MUTANTS, sampling.SEED)
-    judged = sampling.judge(mutants, jobs)
-    listed = sampling.living()
-    unknown = [
-        f"alive: {one.name}, after {one.looks} looks\n  {sampling.replay(one.name)}"
-        for one in judged.living
-        if one.name not in listed
-    ]
-    left = f", {judged.left:,} not judged" if judged.left else ""
-    return Proven(
-        f"{len(judged.verdicts):,} mutants, {judged.score:.1f} % found out, {len(judged.living):,} live{left}",
-        [*unknown, *(f"fails of the core as it is: {one}" for one in judged.broken)],
-    )
 
 
 def ask(count: int, data: str, engine: str, jobs: int) -> Proven:
@@ -286,12 +268,7 @@ PROOFS: tuple[Proof, ...] = (
             ],
         ),
     ),
-    Proof("mutants", "a fault scenario or a test finds out every mutant of the core by hand", judge),
-    Proof(
-        "drawn mutants",
-        f"a test finds out each of {sampling.MUTANTS:,} changes that are drawn, but for those that are listed with a reason",
-        judge_drawn,
-    ),
+    Proof("mutants", "a fault scenario or a test finds out every mutant of the core", judge),
     Proof(
         "faults over DynamoDB Local",
         f"{ENGINE_SCENARIOS} of these scenarios go well over a real engine too",
