@@ -8,7 +8,7 @@ import gridview
 from devtools.proof.faults import judging, scenarios
 from devtools.proof.faults.judging import ENDLESS, judged, stumbles
 from devtools.proof.faults.mutants import FIRST, MUTANTS, Mutant
-from devtools.proof.mutation import Mutation, spoilt
+from devtools.proof.mutation import Mutation
 from tests.support.depth import one_of
 
 CORE = Path(str(gridview.__file__)).parent.parent
@@ -73,7 +73,7 @@ def test_what_found_a_mutant_out_is_a_scenario_that_is_right_of_the_core_as_it_i
 def test_a_mutant_has_one_place_in_its_function_and_something_to_find_it_out(mutant: Mutant) -> None:
     home = ROOT if mutant.mutation.module.startswith("functions.") else CORE
     text = home.joinpath(*mutant.mutation.module.split(".")).with_suffix(".py").read_text("utf-8")
-    compile(spoilt(mutant.mutation, text), mutant.mutation.module, "exec")
+    compile(mutant.mutation.spoilt(text), mutant.mutation.module, "exec")
     assert mutant.by in FIRST or (ROOT / mutant.by.partition("::")[0]).exists()
 
 
