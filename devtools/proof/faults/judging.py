@@ -42,7 +42,7 @@ ENDLESS = "it does not come to an end"
 _STUMBLES = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "SyntaxError", "ImportError")
 """What broken code raises, whatever it was to do."""
 
-_RELOADED = ("gridview", "functions", "tests", "devtools")
+_RELOADED = ("gridview", "functions", "infra", "tests", "devtools")
 
 
 class Verdict(NamedTuple):

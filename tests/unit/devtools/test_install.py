@@ -96,7 +96,7 @@ def test_no_node_or_an_old_one(front: Path, tools: Path, node: str | None, comma
     python(tools)
     if node:
         tool(tools, "node", node)
-    one_sentence(run(front, tools, command), "Node 22 (or 20)")
+    one_sentence(run(front, tools, command), "Node 22")
 
 
 def test_no_npm(front: Path, tools: Path) -> None:

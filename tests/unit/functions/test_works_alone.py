@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gridview.view.heartbeat import Heart
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
@@ -17,6 +18,8 @@ def alone(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     """Functions that are told to work alone."""
     for name in ("upkeep", "deliver"):
         monkeypatch.setattr(account.modules[name], "alone", True)
+    # The one of the tests before would not yet put the next heartbeat.
+    monkeypatch.setattr(account.modules["upkeep"], "heart", Heart())
     return account
 
 
