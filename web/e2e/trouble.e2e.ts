@@ -18,6 +18,69 @@ async function recovers(page: Page): Promise<void> {
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
 }
 
+/** The address of one project, with nothing below it. */
+const PROJECT = /\/v1\/projects\/[^/?]+$/;
+
+describe('while the project is read anew', () => {
+  test('what somebody opens stays open, and what they type is written', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Slow', fields: [{ id: 'note', name: 'Note', type: 'text' }], issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id);
+    const settings = page.getByRole('dialog', { name: /^Settings of/ });
+    const waiting: (() => void)[] = [];
+    let holding = false;
+    await page.route(PROJECT, async (route) => {
+      if (holding) await new Promise<void>((resolve) => waiting.push(resolve));
+      await route.continue();
+    });
+    const rename = async (name: string) => {
+      await project.more('Project settings');
+      await settings.getByText('Name, states, deleting').click();
+      await settings.getByLabel('Name', { exact: true }).first().fill(name);
+      await settings.getByRole('button', { name: 'Save' }).first().click();
+      await page.getByRole('dialog', { name: `Settings of ${name}` }).waitFor();
+      holding = true;
+      await page.keyboard.press('Escape');
+      await expect.poll(() => waiting.length).toBeGreaterThan(0);
+    };
+    const answer = async () => {
+      holding = false;
+      const answered = page.waitForResponse(PROJECT);
+      for (const go of waiting.splice(0)) go();
+      await answered;
+    };
+    const hasName = (name: string) => page.getByRole('heading', { name, exact: true }).first().waitFor();
+
+    await rename('Slower');
+    await project.more('Trash');
+    await page.getByRole('dialog', { name: 'Trash' }).waitFor();
+    await answer();
+    await hasName('Slower');
+    await page.getByRole('dialog', { name: 'Trash' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await rename('Slowest');
+    await (await project.cell(1, 'Note')).click();
+    await page.keyboard.type('not lost');
+    await answer();
+    await page.keyboard.type(' at all');
+    await page.keyboard.press('Enter');
+    await hasName('Slowest');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'not lost at all' });
+    // Settings in which nothing was changed leave the grid as it is. Its views are read only when the project is opened.
+    const opened: string[] = [];
+    page.on('request', (request) => void (/\/views\?/.test(request.url()) && opened.push(request.url())));
+    await project.more('Project settings');
+    await settings.waitFor();
+    await page.keyboard.press('Escape');
+    await settings.waitFor({ state: 'hidden' });
+    await project.more('Trash');
+    await page.getByRole('dialog', { name: 'Trash' }).waitFor();
+    expect(opened).toEqual([]);
+  });
+});
+
 describe('without an answer', () => {
   test('the page says that it is offline, or what failed, and goes on when it is asked to', async ({ visit, api }) => {
     const { page } = await visit();

@@ -68,7 +68,6 @@ export class ProjectModel {
   readonly explanation = signal<Explanation | null>(null);
   /** How late the index is that the last rows were read from. */
   readonly index = signal<IndexAge | null>(null);
-  readonly desk = new Desk();
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
@@ -85,7 +84,7 @@ export class ProjectModel {
   readonly jobs: Jobs;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
-  private readonly editing = new Set<string>();
+  private readonly editing = signal<ReadonlySet<string>>(new Set());
   private added: readonly Row[] = [];
   private length = 0;
   private explained = false;
@@ -96,6 +95,7 @@ export class ProjectModel {
     readonly project: Project,
     readonly views: SavedViews,
     feed?: Feed,
+    readonly desk = new Desk(),
   ) {
     this.user = views.user;
     this.role = this.user.role;
@@ -129,7 +129,7 @@ export class ProjectModel {
       holders: [this.rows, this.issue],
       isBusy: (num, field) => this.isBusy(num, field),
       changed: (num, field, by) => {
-        if (this.editing.has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
+        if (this.editing.peek().has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
       dependence: () => this.dependence(),
@@ -312,11 +312,11 @@ export class ProjectModel {
   /** An editor of a cell opens. Until it is over, what others make of the cell waits. Returns how to end it. */
   edits(num: number, field: string): () => void {
     const key = keyOf(num, field);
-    this.editing.add(key);
+    this.editing.value = new Set(this.editing.peek()).add(key);
     return () => {
       // What was entered is written first.
       setTimeout(() => {
-        this.editing.delete(key);
+        this.editing.value = new Set([...this.editing.peek()].filter((one) => one !== key));
         this.editor.forgetChange(num, field);
         this.live.release();
       });
@@ -327,7 +327,7 @@ export class ProjectModel {
   get isInUse(): boolean {
     const { done, undone } = this.editor.history.value;
     const { window, drawer } = this.desk;
-    return done.length + undone.length + this.editor.marks.value.size + this.editing.size > 0 || window.value !== null || drawer.value !== null;
+    return done.length + undone.length + this.editor.marks.value.size + this.editing.value.size > 0 || window.value !== null || drawer.value !== null;
   }
 
   /** Show all fields of the issue that has the focus, beside the grid. */
@@ -364,16 +364,27 @@ export class ProjectModel {
 
   private isBusy(num: number, field: string): boolean {
     const key = keyOf(num, field);
-    return this.editing.has(key) || this.editor.marks.peek().get(key)?.kind === 'pending';
+    return this.editing.peek().has(key) || this.editor.marks.peek().get(key)?.kind === 'pending';
   }
 
   /** Whether the user is editing, or an edit is on the way. */
-  private isEdited(): boolean {
-    return this.editing.size > 0 || [...this.editor.marks.peek().values()].some(({ kind }) => kind === 'pending');
+  private readonly edited = computed(
+    () => this.editing.value.size > 0 || [...this.editor.marks.value.values()].some(({ kind }) => kind === 'pending'),
+  );
+
+  /** Settles once no editor of a cell is open and no edit is on the way. */
+  rest(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.edited.subscribe((edited) => {
+        if (edited) return;
+        resolve();
+        queueMicrotask(() => stop());
+      });
+    });
   }
 
   private mayMove(): boolean {
-    return !this.isEdited() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
+    return !this.edited.peek() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
   }
 
   private dependence(): Dependence {
@@ -414,7 +425,7 @@ export class ProjectModel {
   /** Read the issue in the panel again, unless an edit is to be read anyway. */
   private readOpenIssue(): void {
     const shown = this.issue.row.peek();
-    if (shown && !this.isEdited()) void this.issue.show(shown.num);
+    if (shown && !this.edited.peek()) void this.issue.show(shown.num);
   }
 
   private async renewFigures(): Promise<void> {
@@ -423,7 +434,11 @@ export class ProjectModel {
   }
 
   private async isRedefined(): Promise<boolean> {
-    const now = await loadProject(this.api, this.project.id, new AbortController().signal);
+    return this.differsFrom(await loadProject(this.api, this.project.id, new AbortController().signal));
+  }
+
+  /** Whether the page would be made otherwise from what the project is now. */
+  differsFrom(now: Project): boolean {
     return definitionsOf(now) !== definitionsOf(this.project);
   }
 

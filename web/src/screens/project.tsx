@@ -8,6 +8,7 @@ import type { GridViewProps } from '../grid/grid-view';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
+import { Desk } from '../project/desk';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -52,7 +53,15 @@ interface ProjectScreenProps {
 }
 
 export function ProjectScreen({ api, session, user, projects, id }: ProjectScreenProps) {
-  const [opened, reload] = useResource((signal) => openProject(api, id, user, signal), [api, id, user.role]);
+  const shown = useRef<ProjectModel | null>(null);
+  const open = async (signal: AbortSignal) => {
+    const opened = await openProject(api, id, user, signal);
+    // What is being typed is not taken away.
+    await shown.current?.rest();
+    signal.throwIfAborted();
+    return opened;
+  };
+  const [opened, reload] = useResource(open, [api, id, user.role]);
   const views = opened.kind === 'ready' ? opened.value.views : null;
   const title = views?.project.name ?? id;
   return (
@@ -70,6 +79,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
           <OpenProject
             api={api}
             {...opened.value}
+            onOpened={(model) => (shown.current = model)}
             onRedefined={() => {
               reload();
               void projects.load();
@@ -159,21 +169,25 @@ interface OpenProjectProps {
   readonly api: Api;
   readonly views: SavedViews;
   readonly feed: Feed;
+  readonly onOpened: (model: ProjectModel) => void;
   /** The project's definitions may have changed. */
   readonly onRedefined: () => void;
   readonly onDeleted: () => void;
 }
 
-function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectProps) {
-  const model = useMemo(() => new ProjectModel(api, views.project, views, feed), [api, views]);
+function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
+  // It outlives the model: what somebody opens while the project is read anew stays open.
+  const desk = useMemo(() => new Desk(), []);
+  const model = useMemo(() => new ProjectModel(api, views.project, views, feed, desk), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
   const [help, setHelp] = useState(false);
   useEffect(() => {
+    onOpened(model);
     void model.jobs.load();
     return () => model.close();
   }, [model]);
-  useLeaving(() => model.desk.comments.size > 0);
+  useLeaving(() => desk.comments.size > 0);
   useEffect(() => {
     const undo = (event: KeyboardEvent) => {
       if (model.canEdit && !isTyping(document.activeElement) && !document.querySelector('dialog[open]')) undoneBy(event, actions);
@@ -181,13 +195,13 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
     document.addEventListener('keydown', undo);
     return () => document.removeEventListener('keydown', undo);
   }, [model]);
-  const drawer = model.desk.drawer.value;
+  const drawer = desk.drawer.value;
   const [dropping, drop] = useFileDrop(model.canEdit, (file) => {
-    model.desk.dropped.value = file;
-    model.desk.window.value = 'import';
+    desk.dropped.value = file;
+    desk.window.value = 'import';
   });
   const isAsking = help || actions.question.value !== null || hasConflict(model) || views.asked.value !== null;
-  const isOpen = isAsking || model.desk.window.value !== null;
+  const isOpen = isAsking || desk.window.value !== null;
   useEffect(() => {
     // What had the focus before may be gone, as an editor is.
     const focus = model.selection.peek()?.anchor;
@@ -206,7 +220,7 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
     const row = model.rows.indexOf(num);
     const column = model.columns.peek().findIndex(({ field }) => field === id);
     if (row !== undefined && column >= 0) grid.current?.focus({ row, column });
-    else model.desk.drawer.value = { kind: 'issue', num };
+    else desk.drawer.value = { kind: 'issue', num };
   };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
@@ -229,20 +243,20 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
       <Confirmation actions={actions} />
       <Conflict model={model} />
       {help && <Help onClose={() => setHelp(false)} />}
-      {model.desk.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
-      {model.desk.window.value === 'export' && <ExportWindow model={model} />}
-      {model.desk.window.value === 'jobs' && <JobsWindow model={model} />}
-      {model.desk.window.value === 'trash' && <TrashWindow model={model} />}
-      {model.desk.window.value === 'webhooks' && <WebhooksWindow model={model} />}
-      {model.desk.window.value === 'settings' && (
+      {desk.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
+      {desk.window.value === 'export' && <ExportWindow model={model} />}
+      {desk.window.value === 'jobs' && <JobsWindow model={model} />}
+      {desk.window.value === 'trash' && <TrashWindow model={model} />}
+      {desk.window.value === 'webhooks' && <WebhooksWindow model={model} />}
+      {desk.window.value === 'settings' && (
         <Settings
           api={api}
           project={views.project}
           people={model.people}
           onDeleted={onDeleted}
-          onClose={() => {
-            model.desk.window.value = null;
-            onRedefined();
+          onClose={(now) => {
+            desk.window.value = null;
+            if (model.differsFrom(now)) onRedefined();
           }}
         />
       )}

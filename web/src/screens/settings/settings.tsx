@@ -18,8 +18,8 @@ interface SettingsProps {
   readonly project: Project;
   readonly people: People;
   readonly onDeleted: () => void;
-  /** The settings are closed: the definitions may have changed. */
-  readonly onClose: () => void;
+  /** The settings are closed. Hears of the project as it was read last. */
+  readonly onClose: (now: Project) => void;
 }
 
 export function Settings({ api, project, people, onDeleted, onClose }: SettingsProps) {
@@ -28,7 +28,7 @@ export function Settings({ api, project, people, onDeleted, onClose }: SettingsP
   useEffect(() => () => definitions.close(), [definitions]);
   const error = definitions.error.value;
   return (
-    <Dialog title={words.settings.title(definitions.project.value.name)} wide onClose={onClose}>
+    <Dialog title={words.settings.title(definitions.project.value.name)} wide onClose={() => onClose(definitions.project.peek())}>
       {error !== null && <Refusal error={error} />}
       <JustDeleted deleted={deleted} textOf={words.deletedFields.just} />
       <General definitions={definitions} onDeleted={onDeleted} />
