@@ -91,6 +91,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     suppressDragLeaveHidesColumns: true,
     suppressOverlays: ['noRows'], // the page has words of its own for a grid without rows
     animateRows: false,
+    // Cells are drawn with their rows. The library would make them in frames of its own, and rows stayed blank where it waited for one too many.
+    suppressAnimationFrame: true,
     suppressRowTransform: true,
     stopEditingWhenCellsLoseFocus: true,
     enterNavigatesVerticallyAfterEdit: true,
@@ -193,9 +195,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       if (rows) viewport.scrollTop += (rows * height) / ratio();
       if (!cell || !host.contains(document.activeElement)) return;
       focus.know(cell);
-      // The library makes rows that come into view with the next frame. The next key belongs to this issue even before that.
+      // The browser tells of the scroll with the next frame. The next key belongs to this issue even before that.
       viewport.dispatchEvent(new Event('scroll'));
-      api.flushAllAnimationFrames();
       api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
     reveal: ({ row, column }) => {
