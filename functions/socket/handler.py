@@ -11,12 +11,13 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import CursorSource, required, session_role, stack_metrics, stack_transport
+from gridview.api.config import required, session_role, stack_metrics, stack_transport
+from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.live.known_owners import KnownOwners
 from gridview.live.socket_calls import SocketCalls
 from gridview.live.socket_messages import error_frame
-from gridview.live.tickets import TICKETS
+from gridview.live.tickets import TICKET_SECONDS, TICKETS
 from gridview.live.wakes import wakes_in
 from gridview.live.wire import ApiGatewayWire, Gone, Slow, SocketWire
 from gridview.schema.store import Catalogs
@@ -45,7 +46,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         table,
         owners,
         catalogs,
-        cursor_source.seals(TICKETS),
+        cursor_source.seals(TICKETS, TICKET_SECONDS),
         cursor_source.cursors("changes"),
         cursor_source.tokens(),
         wire,

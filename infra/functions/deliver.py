@@ -37,7 +37,7 @@ class Deliver(FunctionSpec):
     @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
         return {
-            "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
+            "WEBHOOK_SECRET_ARN": parts.webhook_secret.arn,
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
             "WEBHOOK_RETRY_QUEUE_URL": parts.retries.queue.queue_url,
             # A look-up of a name that hangs is over before the time for an attempt is.
@@ -47,8 +47,8 @@ class Deliver(FunctionSpec):
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
-        """Let it read the secret of cursors, which also seals the secrets of webhooks."""
-        parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
+        """Let it read the secret that seals the secrets of webhooks."""
+        parts.webhook_secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.webhooks.grant_send(function.role)
         parts.retries.grant_send(function.role)
 

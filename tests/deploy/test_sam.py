@@ -231,6 +231,7 @@ def test_every_variable_is_set_whatever_the_persons_own_environment_holds(sam: S
         assert "mine" not in environment.values()
         expected = declared[name]["Environment"]["Variables"].keys() - {
             "CURSOR_SECRET_ARN",
+            "WEBHOOK_SECRET_ARN",
             "SESSION_ROLE_ARN",
             "USER_POOL_ID",
         }

@@ -117,11 +117,11 @@ def test_environment(template: dict[str, Any]) -> None:
         "live": {"CURSOR_SECRET_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
         "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
-            *("CURSOR_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
+            *("CURSOR_SECRET_ARN", "WEBHOOK_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
             *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT"),
         },
         "deliver": {
-            *("CURSOR_SECRET_ARN", "RES_OPTIONS"),
+            *("WEBHOOK_SECRET_ARN", "RES_OPTIONS"),
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
         "maintain": {
@@ -272,6 +272,9 @@ def test_outputs(template: dict[str, Any]) -> None:
         "UserPoolId",
         "UserPoolClientId",
         "TableName",
+        "CursorSecretArn",
+        "WebhookSecretArn",
+        "Isolation",
         "DeadLetterQueueUrl",
         "ExportBucket",
         "FailedBatchesBucket",
