@@ -182,10 +182,12 @@ def test_a_function_may_do_what_it_does_and_no_more(shared_template: dict[str, A
 
 @pytest.mark.parametrize("function", EXPECTED)
 def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
-    template: dict[str, Any], function: str
+    shared_template: dict[str, Any], function: str
 ) -> None:
     """What tests/unit/functions do goes through the same statements (`within_reach`), so the role allows all of it."""
-    deployed = [one for one in _single(_policy(template, function)) if one["Resource"] in (TABLE, INDEX)]
+    deployed = [
+        one for one in _single(_policy(shared_template, function)) if one["Resource"] in (TABLE, INDEX)
+    ]
     spec = FUNCTIONS[function.lower()]
     in_tests = _single(list(statements((*spec.grants, *spec.tenantless_grants))))
     assert sorted(map(_text, deployed)) == sorted(map(_text, in_tests))
@@ -371,6 +373,7 @@ ISOLATED = {
         OWN_ROLE
         | {
             ("secretsmanager:GetSecretValue", "secret of cursors"),
+            ("secretsmanager:GetSecretValue", "secret of webhooks"),
             ("sqs:SendMessage", "jobs"),
             ("sqs:SendMessage", "webhooks"),
         },

@@ -107,7 +107,9 @@ def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
         stage="dev", stack_name="Gridview-dev", protect=False, snap_start=False, isolate_sessions=False
     )
     assert (staging.log_days, dev.log_days) == (90, 14)
-    kept = _from_context(stage="dev", protect="true", snap_start="true", stack_name="Mine")
+    kept = _from_context(
+        stage="dev", protect="true", snap_start="true", isolate_sessions="true", stack_name="Mine"
+    )
     assert kept == Settings(stage="dev", stack_name="Mine")
 
 

@@ -1,6 +1,6 @@
 """Seals the secrets of all webhooks again, under the current one of the secrets that open them.
 
-A webhook always opens with the current or the previous secret of the stack: `devtools.operate.rotate` rotates that secret after a
+A webhook always opens with the current or the previous secret of the stack: `./dev rotate` rotates that secret after a
 pass that found every webhook under the current one. A pass that dies is repeated: it skips what is done.
 """
 
