@@ -41,7 +41,7 @@ class LocalStack:
 
     def connect(self, url: str) -> AbstractContextManager[ClientConnection]:
         """A socket of this machine."""
-        return connect(url)
+        return connect(url, open_timeout=PATIENCE)
 
     def receiver(self) -> AbstractContextManager[Receiver]:
         """A server of this machine."""

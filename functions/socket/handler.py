@@ -11,7 +11,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, session_role, stack_metrics, stack_transport
+from gridview.api.config import required, session_role, stack_metrics, stack_transport, works_alone
 from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.live.known_owners import KnownOwners
@@ -36,6 +36,7 @@ catalogs = Catalogs()
 cursor_source = CursorSource()
 wire: SocketWire = ApiGatewayWire()
 known_owners = KnownOwners()
+alone = works_alone()
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -69,7 +70,8 @@ def _count(name: str) -> None:
 def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, Any]:
     """Tell the sockets of all projects; of those that wait for a missing number, the first record has failed."""
     wakes = wakes_in(records)
-    failed = sorted((wakes[owner].first for owner in calls.committed(wakes)), key=int)
+    push = calls.committed_in_turn if alone else calls.committed
+    failed = sorted((wakes[owner].first for owner in push(wakes)), key=int)
     if failed:
         logger.warning("not all was told", extra={"first_failed": failed[0]})
     return {"batchItemFailures": [{"itemIdentifier": first} for first in failed[:1]]}

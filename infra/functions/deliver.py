@@ -56,7 +56,8 @@ class Deliver(FunctionSpec):
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """Hints at webhooks, and each minute the task that sends a hint at each due outbox. The next minute is the retry.
 
-        A single deliverer has no hints, as a single worker has none.
+        A single deliverer has no hints, as a single worker has none. In a small account it has the odd minutes, and the worker
+        the even ones.
         """
         most, several = settings.deliverers, settings.deliverers > 1
         queues: tuple[QueueName, ...] = ("webhooks", "retries") if several else ()
@@ -66,7 +67,7 @@ class Deliver(FunctionSpec):
                 construct="DeliverySchedule",
                 name="Webhooks",
                 task="webhooks",
-                times="rate(1 minute)",
+                times="cron(1/2 * * * ? *)" if settings.small_account else "rate(1 minute)",
                 description="gridview: webhooks of the deliver function",
             ),
         )

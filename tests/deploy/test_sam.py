@@ -55,6 +55,7 @@ EFFECTS = {
     "stream_trash": {"batchItemFailures": []},
     "stream_remove": {"batchItemFailures": []},
     "upkeep_check": {"begun": True},
+    "upkeep_beat": {},
     "upkeep_jobs": None,
     "upkeep_turn": {"jobs": 0, "issues": 0},
     "deliver_webhooks": {"due": 0},

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from infra import page_build
 from tests.support.smoke import outcomes
 from tests.support.stacks import LocalStack
 
@@ -13,6 +14,7 @@ def not_shown(said: str) -> dict[str, str]:
 
 
 def test_the_smoke_test_of_a_local_stack(tmp_path: Path) -> None:
+    page_build.build(print)
     stack = LocalStack(tmp_path / "data")
     stack.up("--empty", "--webhooks-to-localhost")
     try:

@@ -62,7 +62,7 @@ def _stack() -> str:
 
 
 def works_alone() -> bool:
-    """Whether the minute's task does the work itself (WORKS_ALONE), since no queue invokes the function."""
+    """Whether one invocation of the function works at a time (WORKS_ALONE), as in a small account."""
     return os.environ.get("WORKS_ALONE") == "true"
 
 
