@@ -12,7 +12,7 @@ from gridview.dynamodb.expressions import Condition, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
-from gridview.live.webhook import SealedSecret, Webhook
+from gridview.live.webhook import SealedSecret, Webhook, binding_of
 
 _WITH_SECRETS: Final = Condition("attribute_exists(#secrets)", {"#secrets": "secrets"})
 
@@ -38,7 +38,7 @@ def reseal_webhooks(table: Table, seals: Seals) -> Resealed:
         changed, opened = _reseal(table, seals, pk, sk)
         resealed += changed
         if not opened:
-            unopened.append(f"{pk.removeprefix(keys.WEBHOOK_PREFIX)}.{sk}")
+            unopened.append(binding_of(*keys.parse_webhooks(pk), sk).decode())
     return Resealed(count, resealed, tuple(unopened))
 
 
