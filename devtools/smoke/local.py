@@ -43,6 +43,10 @@ class LocalStack:
         """A socket of this machine."""
         return connect(url, open_timeout=PATIENCE)
 
+    def exported(self, url: str) -> tuple[str, str | None]:
+        """What the link leads to."""
+        return self.web.get(url).raise_for_status().text, None
+
     def receiver(self) -> AbstractContextManager[Receiver]:
         """A server of this machine."""
         return on_this_machine()

@@ -35,7 +35,10 @@ class Stack(Protocol):
         """
 
     def connect(self, url: str) -> AbstractContextManager[ClientConnection]:
-        """An open socket."""
+        """An open socket. NotShown."""
+
+    def exported(self, url: str) -> tuple[str, str | None]:
+        """The file that the link of an export leads to, and why the link itself could not be shown. Wrong."""
 
     def receiver(self) -> AbstractContextManager[Receiver]:
         """A receiver of webhooks. NotShown."""

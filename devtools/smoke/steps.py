@@ -136,8 +136,10 @@ def export(tour: Tour) -> None:
         return found["url"] if found["state"] == "done" else None
 
     url = wait_for(done, "the export was not finished")
-    lines = _answered(tour.stack.web.get(url), 200).text.splitlines()
-    require(any("written" in line for line in lines[1:]), "the file lacks the issue")
+    text, why_not_linked = tour.stack.exported(url)
+    require(any("written" in line for line in text.splitlines()[1:]), "the file lacks the issue")
+    if why_not_linked is not None:
+        raise NotShown(why_not_linked)
 
 
 STEPS: Final[dict[str, Callable[[Tour], None]]] = {

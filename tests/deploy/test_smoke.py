@@ -13,10 +13,14 @@ def test_the_smoke_test_of_a_deployment(deployment: Deployment) -> None:
     assert not_shown == {
         # MiniStack knows no `dynamodb:LeadingKeys`; the probe's other calls were refused or allowed as they should be.
         "foreign keys": "not shown: the IAM of this emulator compares no keys; all else of the sessions was shown",
+        # The emulator's stack is deployed without an address of its sockets (`infra.socket_api`).
+        "socket": "not shown: the stack of an emulator names no address of its sockets; a ticket was given out",
         # Webhooks are sent to public addresses only, and this machine has none.
         "webhook": "not shown: no receiver was named: --receiver https://...",
+        # MiniStack replaces no variables in policies. The job was done, and the bucket has the file.
+        "export": "not shown: the IAM of this emulator knows no tenant in a policy and refuses the link; the file is right",
     }
-    assert said.splitlines()[-1] == "6 of 8 steps passed, 0 failed, 2 not shown."
+    assert said.splitlines()[-1] == "4 of 8 steps passed, 0 failed, 4 not shown."
 
 
 def test_it_leaves_no_user_and_no_function_behind(deployment: Deployment) -> None:
