@@ -798,7 +798,7 @@ def test_a_secret_that_nobody_can_open_disables_the_webhook(
 def test_a_secret_that_is_replaced_while_it_does_not_open_signs_what_is_sent(
     courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = courier.account.modules["deliver"].webhook_seals  # type: ignore[attr-defined]
+    source = courier.account.modules["deliver"].webhook_seals
     real = source.open
 
     def meanwhile(_: str, __: bytes) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from devtools import cli
-from devtools.operate import rotate
+from devtools.operate import rotate, target
 from devtools.operate.rotate import APART, Secret, rotate_webhooks
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.sealing import MAX_AGE, SECRETS, fetched
@@ -29,7 +29,7 @@ def arns(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
         client = boto3.client("secretsmanager")
         made = {name: client.create_secret(Name=name, SecretString="first")["ARN"] for name in OUTPUTS}
         outputs = {**made, "TableName": "gridview"}
-        monkeypatch.setattr(rotate.target, "outputs", lambda *_: outputs)
+        monkeypatch.setattr(target, "outputs", lambda *_: outputs)
         yield made
 
 
@@ -149,7 +149,7 @@ def test_what_makes_no_sense_is_refused(
 def test_a_stack_of_before_has_to_be_deployed_again(
     monkeypatch: pytest.MonkeyPatch, arns: dict[str, str], capsys: Any
 ) -> None:
-    monkeypatch.setattr(rotate.target, "outputs", lambda *_: {"TableName": "gridview"})
+    monkeypatch.setattr(target, "outputs", lambda *_: {"TableName": "gridview"})
     assert cli.main(["rotate", "cursors", "--deployed"]) == 1
     assert "CursorSecretArn" in capsys.readouterr().err
 
