@@ -20,6 +20,7 @@ def concurrency_note(settings: Settings) -> str | None:
         return None
     return (
         f"Lambda runs {settings.account_concurrency} functions at once here, so the background is held back: "
-        f"parallelization {settings.parallelization}, workers {settings.workers}, deliverers {settings.deliverers}. "
+        f"parallelization {settings.parallelization}, workers {settings.workers}, deliverers {settings.deliverers}, "
+        "one push at a time. "
         f"Ask Service Quotas for {WANTED:,} concurrent executions of Lambda ({QUOTA}), then deploy again."
     )

@@ -10,7 +10,7 @@ from infra.exports import Exports
 from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.job_queue import JobQueue
-from infra.secrets import CursorSecret
+from infra.secrets import SealingSecret
 from infra.settings import Settings
 from infra.socket_api import SocketApi
 from infra.table import GridTable
@@ -23,7 +23,8 @@ class Parts:
     settings: Settings
     layers: Sequence[lambda_.ILayerVersion]
     table: GridTable
-    cursor_secret: CursorSecret
+    cursor_secret: SealingSecret
+    webhook_secret: SealingSecret
     dead_letters: DeadLetters
     jobs: JobQueue
     webhooks: JobQueue

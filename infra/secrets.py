@@ -1,33 +1,39 @@
-"""The secret that seals cursors and consistency tokens."""
+"""The secrets that the functions seal with: one for what clients hand back, one for the secrets of webhooks."""
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.checks import acknowledge
+from infra.retention import data_policy
+from infra.settings import Settings
 
 
-class CursorSecret(Construct):
-    """64 random letters and digits (380 bits); HKDF derives the keys from them."""
+class SealingSecret(Construct):
+    """64 random letters and digits (380 bits), from which HKDF derives keys.
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    It has the table's removal policy and is protected as the table is: what is sealed under it is worth nothing without it.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, seals: str) -> None:
         super().__init__(scope, construct_id)
         self._secret = secretsmanager.Secret(
             self,
             "Secret",
-            description="gridview: the secret that seals cursors and consistency tokens",
+            description=f"gridview: the secret that seals {seals}",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=64, exclude_punctuation=True, include_space=False
             ),
-            # It protects no stored data: losing it only invalidates the cursors of pages in use.
-            removal_policy=RemovalPolicy.DESTROY,
+            removal_policy=data_policy(settings),
         )
+        if settings.guarded:
+            # Secrets Manager has no deletion protection: a policy of the secret refuses its deletion to the whole account.
+            self._secret.deny_account_root_delete()
         acknowledge(
             self._secret,
             {
-                "AwsSolutions-SMG4": "Rotated by hand (put-secret-value) when there is cause: it protects no stored data, "
-                "and the previous value stays readable as AWSPREVIOUS, so that cursors survive.",
+                "AwsSolutions-SMG4": "Rotated by hand (`./dev rotate`) when there is cause: a schedule would drop the value before "
+                "without a look at what is still sealed under it.",
             },
         )
 

@@ -222,9 +222,10 @@ class Settings:
         ),
     )
     isolate_sessions: bool = field(
-        default=False,
+        default=True,
         metadata=_told(
-            "`true`: query and command reach the caller's tenant alone, by sessions of a role that IAM confines"
+            "functions that serve callers reach only the caller's tenant, by sessions of a role that IAM confines; `false` at the "
+            "stage `dev`"
         ),
     )
     hot_keys: bool = field(
@@ -320,6 +321,7 @@ def stage_defaults(stage: Stage, runtime: str) -> dict[str, Any]:
     return {
         "stack_name": STAGE_NAMES[stage],
         "protect": not dev,
+        "isolate_sessions": not dev,
         "snap_start": not dev and runtime_snaps(runtime),
     }
 

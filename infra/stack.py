@@ -4,7 +4,7 @@ from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsSta
 from constructs import Construct
 
 from gridview.support import forms
-from infra import concurrency, protection
+from infra import concurrency, isolation, protection
 from infra.account_answers import RESERVED_OUTPUT
 from infra.alarms import Alarms
 from infra.backup import NightlyBackup
@@ -20,7 +20,7 @@ from infra.job_queue import JobQueue
 from infra.layers import Layers
 from infra.limits import NO_SNAP_START
 from infra.parts import Parts
-from infra.secrets import CursorSecret
+from infra.secrets import SealingSecret
 from infra.settings import Settings
 from infra.socket_api import SocketApi
 from infra.table import GridTable
@@ -87,7 +87,12 @@ class GridviewStack(Stack):
             settings=settings,
             layers=Layers(self, "Layers", settings=settings).all,
             table=GridTable(self, "Database", settings=settings),
-            cursor_secret=CursorSecret(self, "Cursors"),
+            cursor_secret=SealingSecret(
+                self, "Cursors", settings=settings, seals="cursors, consistency tokens and tickets"
+            ),
+            webhook_secret=SealingSecret(
+                self, "WebhookKey", settings=settings, seals="the secrets of webhooks"
+            ),
             dead_letters=DeadLetters(self, "DeadLetters", settings=settings),
             jobs=JobQueue(self, "Jobs", settings=settings, function="upkeep"),
             webhooks=JobQueue(self, "Webhooks", settings=settings, function="deliver"),
@@ -105,6 +110,8 @@ class GridviewStack(Stack):
         CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
         CfnOutput(self, "UserPoolClientId", value=identity.clients[0].user_pool_client_id)
         CfnOutput(self, "TableName", value=parts.table.name)
+        CfnOutput(self, "CursorSecretArn", value=parts.cursor_secret.arn)
+        CfnOutput(self, "WebhookSecretArn", value=parts.webhook_secret.arn)
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
         CfnOutput(self, "ExportBucket", value=parts.exports.bucket.bucket_name)
@@ -114,6 +121,12 @@ class GridviewStack(Stack):
             protection.OUTPUT,
             value=protection.protection(settings),
             description="Whether stack, table and users refuse to be deleted",
+        )
+        CfnOutput(
+            self,
+            isolation.OUTPUT,
+            value=isolation.isolation(settings),
+            description="What holds callers to the keys of their tenant",
         )
         CfnOutput(
             self,

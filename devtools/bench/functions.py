@@ -136,6 +136,7 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
             "TABLE_NAME": table,
             "SETTLE_SECONDS": "0",
             "CURSOR_SECRET": "the benchmark's cursors are no secret",
+            "WEBHOOK_SECRET": "nor are its webhooks",
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             # A poison issue would be a bug: nothing listens there, and the benchmark ends.
             **sqs.environment("http://127.0.0.1:9"),

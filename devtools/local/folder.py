@@ -31,7 +31,7 @@ class State(NamedTuple):
 class Folder:
     """One data folder. Its files:
 
-    token.key, cursor.secret     secrets, made on first use
+    *.key, *.secret              secrets, made on first use
     page-keys/                   of the keys in the page's address, those that nobody has used yet
     engine/                      DynamoDB Local's configuration, log and tables
     seed.json                    what the tables were first filled with, and in which form

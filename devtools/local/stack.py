@@ -160,6 +160,7 @@ def _environment(
             "FORMS": os.environ.get("FORMS") or str(forms.NEWEST),
             "FOLD_SECONDS": os.environ.get("FOLD_SECONDS") or _FOLD_SECONDS,
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
+            "WEBHOOK_SECRET": tokens.webhook_secret_in(folder.path),
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
             "POWERTOOLS_LOG_LEVEL": "INFO",

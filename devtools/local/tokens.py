@@ -96,6 +96,11 @@ def cursor_secret_in(data: Path) -> str:
     return _secret_in(data / "cursor.secret").decode()
 
 
+def webhook_secret_in(data: Path) -> str:
+    """The secret of a data folder that seals the secrets of webhooks. It is made on first use and kept."""
+    return _secret_in(data / "webhook.secret").decode()
+
+
 def _secret_in(path: Path) -> bytes:
     if not path.exists():
         fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")

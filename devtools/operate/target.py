@@ -147,26 +147,32 @@ def _local(folder: Folder) -> Target:
 
 def _deployed(name: str, profile: str | None) -> Target:
     try:
-        # `storage` and the others make their clients from the default session.
-        boto3.setup_default_session(profile_name=profile)
-        described = _described(name)
-        outputs = {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
-        missing = [output for output in _NEEDED if output not in outputs]
+        found = outputs(name, profile)
+        missing = [output for output in _NEEDED if output not in found]
         if missing:
             raise Failure(
                 f"The stack {name} has no output {missing[0]}: name a stack of gridview with --stack-name."
             )
         # What this command repairs, the stack's functions read.
-        forms.write_up_to(min(int(outputs["FormsWritten"]), forms.NEWEST))
+        forms.write_up_to(min(int(found["FormsWritten"]), forms.NEWEST))
         return Target(
-            Table(outputs["TableName"]),
+            Table(found["TableName"]),
             boto3.client("sqs"),
-            outputs["DeadLetterQueueUrl"],
-            BucketBatches(outputs["FailedBatchesBucket"], boto3.client("s3")),
+            found["DeadLetterQueueUrl"],
+            BucketBatches(found["FailedBatchesBucket"], boto3.client("s3")),
             name,
         )
     except BotoCoreError as error:
         raise Failure(f"AWS cannot be used: {error}") from error
+
+
+def outputs(name: str, profile: str | None) -> dict[str, str]:
+    """The outputs of a deployed stack. Failure if there is none of that name; BotoCoreError.
+
+    Clients that are made afterwards use the profile: it becomes that of boto3's default session.
+    """
+    boto3.setup_default_session(profile_name=profile)
+    return {output["OutputKey"]: output["OutputValue"] for output in _described(name).get("Outputs", [])}
 
 
 def _described(name: str) -> Any:

@@ -61,6 +61,7 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
     return {
         "TABLE_NAME": {"TABLE_NAME": table.TABLE},
         "CURSOR_SECRET_ARN": {"CURSOR_SECRET": tokens.cursor_secret_in(connection.data)},
+        "WEBHOOK_SECRET_ARN": {"WEBHOOK_SECRET": tokens.webhook_secret_in(connection.data)},
         "EXPORT_BUCKET": {
             "EXPORT_BUCKET": s3.BUCKET,
             "AWS_ENDPOINT_URL_S3": connection.files,

@@ -5,7 +5,6 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.api import snapshots
 from gridview.api.config import (
-    CursorSource,
     projects_per_tenant,
     required,
     session_role,
@@ -16,6 +15,7 @@ from gridview.api.config import (
     writes_per_second,
 )
 from gridview.api.resolver import handler as http_handler
+from gridview.api.sealing import CursorSource, WebhookSeals
 from gridview.command_api.container import CommandContainer
 from gridview.command_api.resources import LATER, RESOURCES
 from gridview.commands.write_rate import WriteRate
@@ -28,6 +28,7 @@ metrics = stack_metrics()
 table = Table(required("TABLE_NAME"), session_role=session_role(), transport=stack_transport(logger))
 catalogs = Catalogs()
 cursor_source = CursorSource()
+webhook_seals = WebhookSeals()
 settling = float(required("SETTLE_SECONDS"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 webhook_queue = JobQueue(required("WEBHOOK_QUEUE_URL"))
@@ -48,6 +49,7 @@ def _container() -> CommandContainer:
         table=table,
         catalogs=catalogs,
         cursor_source=cursor_source,
+        webhook_seals=webhook_seals,
         settling=settling,
         job_queue=job_queue,
         webhook_queue=webhook_queue,

@@ -9,18 +9,17 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.config import (
-    CursorSource,
     required,
     stack_metrics,
     stack_transport,
     webhooks_to_localhost,
     works_alone,
 )
+from gridview.api.sealing import WebhookSeals
 from gridview.dynamodb.table import Table
 from gridview.live.deliveries import Delivered, DeliveryMeans, take_turn
 from gridview.live.outbox_store import due_outboxes
 from gridview.live.sending import SECONDS, Sender
-from gridview.live.webhook import SECRETS
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
@@ -43,8 +42,8 @@ metrics = stack_metrics()
 table = Table(required("TABLE_NAME"), transport=stack_transport(logger))
 table.connect()
 catalogs = Catalogs()
-cursor_source = CursorSource()
-cursor_source.prime()
+webhook_seals = WebhookSeals()
+webhook_seals.prime()
 sender = Sender(localhost=webhooks_to_localhost())
 webhook_queue = JobQueue(required("WEBHOOK_QUEUE_URL"))
 retry_queue = JobQueue(required("WEBHOOK_RETRY_QUEUE_URL"))
@@ -87,7 +86,7 @@ def deliver_alone(context: LambdaContext) -> dict[str, Any]:
 
 def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> Delivered:
     """Work for a turn on each of these outboxes, side by side: partitions, and whether the receiver is slow."""
-    means = DeliveryMeans(table, catalogs, sender, lambda: cursor_source.seals(SECRETS), _hint_at)
+    means = DeliveryMeans(table, catalogs, sender, webhook_seals, _hint_at)
     end = max(_left(context) - _TURN, _RESERVE)
 
     def left() -> float:

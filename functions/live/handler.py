@@ -7,7 +7,6 @@ A function of its own, so that no query waits for it. How many requests wait is 
 from aws_lambda_powertools import Logger
 
 from gridview.api.config import (
-    CursorSource,
     polls_per_tenant,
     required,
     session_role,
@@ -15,6 +14,7 @@ from gridview.api.config import (
     stack_transport,
 )
 from gridview.api.resolver import handler as http_handler
+from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.live.open_polls import OpenPolls
 from gridview.live_api.container import LiveContainer

@@ -5,9 +5,10 @@ from pathlib import Path
 from aws_lambda_powertools import Logger
 
 from gridview.api import snapshots
-from gridview.api.config import CursorSource, required, session_role, stack_metrics, stack_transport
+from gridview.api.config import required, session_role, stack_metrics, stack_transport
 from gridview.api.document import DocumentFile
 from gridview.api.resolver import handler as http_handler
+from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.journal.log import Log
 from gridview.query_api.container import QueryContainer

@@ -11,12 +11,13 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import CursorSource, required, session_role, stack_metrics, stack_transport
+from gridview.api.config import required, session_role, stack_metrics, stack_transport, works_alone
+from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.live.known_owners import KnownOwners
 from gridview.live.socket_calls import SocketCalls
 from gridview.live.socket_messages import error_frame
-from gridview.live.tickets import TICKETS
+from gridview.live.tickets import TICKET_SECONDS, TICKETS
 from gridview.live.wakes import wakes_in
 from gridview.live.wire import ApiGatewayWire, Gone, Slow, SocketWire
 from gridview.schema.store import Catalogs
@@ -35,6 +36,7 @@ catalogs = Catalogs()
 cursor_source = CursorSource()
 wire: SocketWire = ApiGatewayWire()
 known_owners = KnownOwners()
+alone = works_alone()
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -45,7 +47,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         table,
         owners,
         catalogs,
-        cursor_source.seals(TICKETS),
+        cursor_source.seals(TICKETS, TICKET_SECONDS),
         cursor_source.cursors("changes"),
         cursor_source.tokens(),
         wire,
@@ -68,7 +70,8 @@ def _count(name: str) -> None:
 def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, Any]:
     """Tell the sockets of all projects; of those that wait for a missing number, the first record has failed."""
     wakes = wakes_in(records)
-    failed = sorted((wakes[owner].first for owner in calls.committed(wakes)), key=int)
+    push = calls.committed_in_turn if alone else calls.committed
+    failed = sorted((wakes[owner].first for owner in push(wakes)), key=int)
     if failed:
         logger.warning("not all was told", extra={"first_failed": failed[0]})
     return {"batchItemFailures": [{"itemIdentifier": first} for first in failed[:1]]}

@@ -82,6 +82,13 @@ def work_alone(context: LambdaContext) -> dict[str, Any]:
     return worked._asdict()
 
 
+def beat(context: LambdaContext) -> dict[str, Any]:
+    """Beat, in the minutes in which a small account has no time for jobs."""
+    del context
+    heart.beat(table)
+    return {}
+
+
 def begin_check(context: LambdaContext) -> dict[str, Any]:
     """Request a check of the whole table; it is among the jobs from then on."""
     del context
@@ -170,13 +177,13 @@ def _tell_checked(tally: Tally) -> None:
     metrics.flush_metrics()  # before the check's items are deleted
 
 
-TASKS = {"jobs": hint_at_jobs, "check": begin_check}
+TASKS = {"jobs": hint_at_jobs, "beat": beat, "check": begin_check}
 
 
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Run a schedule's `{"task": "jobs"}` or `{"task": "check"}`, or work after the queue's messages; returns a summary."""
+    """Run the task of a schedule (`{"task": "jobs"}`, `beat` or `check`), or work after the queue's messages; returns a summary."""
     if "Records" in event:
         return take_turns(event["Records"], context)
     return TASKS[event["task"]](context)

@@ -92,6 +92,7 @@ class Command(FunctionSpec):
         rate = settings.writes_per_second
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
+            "WEBHOOK_SECRET_ARN": parts.webhook_secret.arn,
             "JOB_QUEUE_URL": parts.jobs.queue.queue_url,
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
@@ -102,8 +103,9 @@ class Command(FunctionSpec):
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
-        """Let it read the secret of cursors, and send hints at jobs and webhooks."""
-        parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
+        """Let it read both secrets, and send hints at jobs and webhooks."""
+        for secret in (parts.cursor_secret, parts.webhook_secret):
+            secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.jobs.grant_send(function.role)
         parts.webhooks.grant_send(function.role)
 

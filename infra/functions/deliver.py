@@ -37,7 +37,7 @@ class Deliver(FunctionSpec):
     @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
         return {
-            "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
+            "WEBHOOK_SECRET_ARN": parts.webhook_secret.arn,
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
             "WEBHOOK_RETRY_QUEUE_URL": parts.retries.queue.queue_url,
             # A look-up of a name that hangs is over before the time for an attempt is.
@@ -47,8 +47,8 @@ class Deliver(FunctionSpec):
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
-        """Let it read the secret of cursors, which also seals the secrets of webhooks."""
-        parts.cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
+        """Let it read the secret that seals the secrets of webhooks."""
+        parts.webhook_secret.grant(function.role, "secretsmanager:GetSecretValue")
         parts.webhooks.grant_send(function.role)
         parts.retries.grant_send(function.role)
 
@@ -56,7 +56,8 @@ class Deliver(FunctionSpec):
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """Hints at webhooks, and each minute the task that sends a hint at each due outbox. The next minute is the retry.
 
-        A single deliverer has no hints, as a single worker has none.
+        A single deliverer has no hints, as a single worker has none. In a small account it has the odd minutes, and the worker
+        the even ones.
         """
         most, several = settings.deliverers, settings.deliverers > 1
         queues: tuple[QueueName, ...] = ("webhooks", "retries") if several else ()
@@ -66,7 +67,7 @@ class Deliver(FunctionSpec):
                 construct="DeliverySchedule",
                 name="Webhooks",
                 task="webhooks",
-                times="rate(1 minute)",
+                times="cron(1/2 * * * ? *)" if settings.small_account else "rate(1 minute)",
                 description="gridview: webhooks of the deliver function",
             ),
         )

@@ -87,7 +87,11 @@ class Socket(FunctionSpec):
 
     @override
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        return {"CURSOR_SECRET_ARN": parts.cursor_secret.arn, **parts.sockets.environment}
+        return {
+            "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
+            "WORKS_ALONE": "true" if parts.settings.small_account else None,
+            **parts.sockets.environment,
+        }
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
@@ -99,8 +103,8 @@ class Socket(FunctionSpec):
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """The stream has room for two readers, and this is the second. What fails is dropped: the next commit brings it too.
 
-        Only the number of shards bounds how many pushes run at once. In a small account they wait a second for each other, so each
-        shard has one short invocation a second.
+        Only the number of shards bounds how many invocations there are at once. In a small account they wait a second for each
+        other, one of them pushes at a time, and the others end at once (`live.push_turn`).
         """
         return (
             StreamRecords(

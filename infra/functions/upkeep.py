@@ -1,7 +1,7 @@
 """The function that works in the background."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from infra.function import GridFunction
     from infra.parts import Parts
     from infra.settings import Settings
+
+_BEAT: Final = Schedule(
+    construct="Schedules",
+    name="Beat",
+    task="beat",
+    times="cron(1/2 * * * ? *)",
+    description="gridview: heartbeat of the upkeep function",
+)
+"""In the minutes in which jobs have none."""
 
 
 class Upkeep(FunctionSpec):
@@ -98,6 +107,8 @@ class Upkeep(FunctionSpec):
         missing one.
 
         A single worker has no hints, since Lambda takes no lower maximum for a queue than two: the minute's task does the work.
+        In a small account it has the even minutes, and the single deliverer the odd ones, so that one of both works at a time.
+        The heart beats in all.
         """
         return (
             *([Hints(queue="jobs", invocations=settings.workers)] if settings.workers > 1 else []),
@@ -105,9 +116,10 @@ class Upkeep(FunctionSpec):
                 construct="Schedules",
                 name="Jobs",
                 task="jobs",
-                times="rate(1 minute)",
+                times="cron(0/2 * * * ? *)" if settings.small_account else "rate(1 minute)",
                 description="gridview: jobs of the upkeep function",
             ),
+            *([_BEAT] if settings.small_account else []),
             Schedule(
                 construct="Schedules",
                 name="Check",

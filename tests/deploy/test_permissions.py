@@ -91,7 +91,7 @@ def _begin(deployment: Deployment, function: str, **tags: str) -> Call:
 def _calls(deployment: Deployment) -> Calls:
     """Every call that some function makes, and some that none does."""
     table, queue = deployment.outputs["TableName"], deployment.outputs["DeadLetterQueueUrl"]
-    (secret,) = deployment.client("secretsmanager").list_secrets()["SecretList"]
+    secret = deployment.outputs["CursorSecretArn"]
     of_pk = {"KeyConditionExpression": "PK = :k", "ExpressionAttributeValues": {":k": {"S": "probe"}}}
     of_sk = {"KeyConditionExpression": "SK = :k", "ExpressionAttributeValues": {":k": {"S": "probe"}}}
     update = {"UpdateExpression": "SET a = :a", "ExpressionAttributeValues": {":a": {"S": "b"}}}
@@ -117,7 +117,7 @@ def _calls(deployment: Deployment) -> Calls:
             "transact_write_items",
             {"TransactItems": [{"Put": {"TableName": table, "Item": KEY}}]},
         ),
-        "get_secret_value": ("secretsmanager", "get_secret_value", {"SecretId": secret["ARN"]}),
+        "get_secret_value": ("secretsmanager", "get_secret_value", {"SecretId": secret}),
         "send_message": ("sqs", "send_message", {"QueueUrl": queue, "MessageBody": "probe"}),
         "receive_message": ("sqs", "receive_message", {"QueueUrl": queue}),
         **{

@@ -55,6 +55,7 @@ EFFECTS = {
     "stream_trash": {"batchItemFailures": []},
     "stream_remove": {"batchItemFailures": []},
     "upkeep_check": {"begun": True},
+    "upkeep_beat": {},
     "upkeep_jobs": None,
     "upkeep_turn": {"jobs": 0, "issues": 0},
     "deliver_webhooks": {"due": 0},
@@ -231,6 +232,7 @@ def test_every_variable_is_set_whatever_the_persons_own_environment_holds(sam: S
         assert "mine" not in environment.values()
         expected = declared[name]["Environment"]["Variables"].keys() - {
             "CURSOR_SECRET_ARN",
+            "WEBHOOK_SECRET_ARN",
             "SESSION_ROLE_ARN",
             "USER_POOL_ID",
         }

@@ -101,6 +101,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "AWS_ENDPOINT_URL_DYNAMODB": engine.endpoint,
         "TABLE_NAME": table_name,
         "CURSOR_SECRET": "a secret of the tests",
+        "WEBHOOK_SECRET": "another secret of the tests",
         "SETTLE_SECONDS": "0",
         **sqs.environment("http://127.0.0.1:9"),
         "EXPORT_BUCKET": "nowhere",

@@ -45,6 +45,7 @@ def chosen_template() -> dict[str, Any]:
         fold_weight=100,
         fold_seconds=60,
         transport="botocore",
+        isolate_sessions=False,
         hot_keys=True,
         customer_key=True,
         backup=True,
@@ -72,8 +73,14 @@ def small_template() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def isolated_template() -> dict[str, Any]:
-    """What a deployment that isolates tenants by sessions declares."""
-    return templates.synthesized(isolate_sessions=True)
+    """What a deployment that isolates tenants by sessions declares: by default each does."""
+    return templates.template()
+
+
+@pytest.fixture(scope="session")
+def shared_template() -> dict[str, Any]:
+    """What a deployment declares whose functions reach the data of all tenants."""
+    return templates.synthesized(isolate_sessions=False)
 
 
 @pytest.fixture(scope="session")

@@ -86,11 +86,12 @@ def test_all_that_is_found_is_acknowledged_and_the_other_way_round(
 
 def test_each_acknowledgement_is_of_one_resource_and_says_why(acknowledged: Acknowledged) -> None:
     from aws_cdk import App, Stack
+    from aws_cdk import aws_iam as iam
 
     for resource, rule, reason in acknowledged.noted:
         assert not isinstance(resource, (App, Stack))
-        # A construct of ours holds several resources; what it is made of holds one each.
-        assert not type(resource).__module__.startswith("infra."), rule
+        # A construct of ours holds several resources, except a role; what it is made of holds one each.
+        assert isinstance(resource, iam.Role) or not type(resource).__module__.startswith("infra."), rule
         assert len(reason.split()) >= 5, rule
 
 

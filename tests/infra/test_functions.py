@@ -113,15 +113,15 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
-        "query": {"CURSOR_SECRET_ARN", "EXPORT_BUCKET"},
-        "live": {"CURSOR_SECRET_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
-        "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
+        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET"},
+        "live": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
+        "socket": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
-            *("CURSOR_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
+            *("CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "WEBHOOK_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
             *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT"),
         },
         "deliver": {
-            *("CURSOR_SECRET_ARN", "RES_OPTIONS"),
+            *("WEBHOOK_SECRET_ARN", "RES_OPTIONS"),
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
         "maintain": {
@@ -206,9 +206,11 @@ def test_jobs_ask_the_pool_of_the_stack_for_the_rights_of_their_users(template: 
 
 
 def test_the_rate_of_writes_lets_no_other_function_write(
-    template: dict[str, Any], chosen_template: dict[str, Any]
+    shared_template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
-    assert _table_actions(chosen_template, "QueryFunction") == _table_actions(template, "QueryFunction")
+    assert _table_actions(chosen_template, "QueryFunction") == _table_actions(
+        shared_template, "QueryFunction"
+    )
     assert not {"dynamodb:PutItem", "dynamodb:UpdateItem"} & _table_actions(chosen_template, "QueryFunction")
     assert "dynamodb:UpdateItem" in _table_actions(chosen_template, "CommandFunction")
 
@@ -272,6 +274,9 @@ def test_outputs(template: dict[str, Any]) -> None:
         "UserPoolId",
         "UserPoolClientId",
         "TableName",
+        "CursorSecretArn",
+        "WebhookSecretArn",
+        "Isolation",
         "DeadLetterQueueUrl",
         "ExportBucket",
         "FailedBatchesBucket",

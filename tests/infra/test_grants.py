@@ -26,7 +26,7 @@ READING = {
 OF_SOCKETS = {
     *((f"dynamodb:{operation}", "table", "socket-*") for operation in ("GetItem", "PutItem", "DeleteItem")),
     ("dynamodb:Query", "table/index/GSI1", "owed", "socket"),
-    ("secretsmanager:GetSecretValue", "secret"),
+    ("secretsmanager:GetSecretValue", "secret of cursors"),
     ("execute-api:ManageConnections", "sockets/live/POST/@connections/*"),
     ("execute-api:ManageConnections", "sockets/live/DELETE/@connections/*"),
     *(
@@ -40,7 +40,7 @@ EXPECTED = {
     "Query": LOGGING
     | TRACING
     | READING
-    | {("secretsmanager:GetSecretValue", "secret"), ("s3:GetObject", "bucket/files/*")},
+    | {("secretsmanager:GetSecretValue", "secret of cursors"), ("s3:GetObject", "bucket/files/*")},
     "Command": LOGGING
     | TRACING
     | READING
@@ -72,7 +72,8 @@ EXPECTED = {
         ),
         ("sqs:SendMessage", "jobs"),
         ("sqs:SendMessage", "webhooks"),
-        ("secretsmanager:GetSecretValue", "secret"),
+        ("secretsmanager:GetSecretValue", "secret of cursors"),
+        ("secretsmanager:GetSecretValue", "secret of webhooks"),
     },
     "Live": LOGGING
     | TRACING
@@ -81,7 +82,7 @@ EXPECTED = {
         ("dynamodb:PutItem", "table", "journal-*"),
         ("dynamodb:UpdateItem", "table", "polls-*"),
         ("dynamodb:DeleteItem", "table", "polls-*"),
-        ("secretsmanager:GetSecretValue", "secret"),
+        ("secretsmanager:GetSecretValue", "secret of cursors"),
     },
     "Socket": LOGGING
     | TRACING
@@ -91,7 +92,7 @@ EXPECTED = {
         ("dynamodb:PutItem", "table", "journal-*", "seats-*", "sockets-*", "ticket-*"),
         ("dynamodb:UpdateItem", "table", "seats-*", "sockets-*"),
         ("dynamodb:DeleteItem", "table", "seats-*", "sockets-*"),
-        ("secretsmanager:GetSecretValue", "secret"),
+        ("secretsmanager:GetSecretValue", "secret of cursors"),
     },
     "Deliver": LOGGING
     | TRACING
@@ -100,7 +101,7 @@ EXPECTED = {
         ("dynamodb:PutItem", "table", "journal-*", "outbox-*", "webhook-*"),
         ("dynamodb:UpdateItem", "table", "outbox-*"),
         ("dynamodb:DeleteItem", "table", "outbox-*"),
-        ("secretsmanager:GetSecretValue", "secret"),
+        ("secretsmanager:GetSecretValue", "secret of webhooks"),
         *(
             (f"sqs:{action}", queue)
             for action in ("SendMessage", "ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
@@ -175,16 +176,18 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("function", EXPECTED)
-def test_a_function_may_do_what_it_does_and_no_more(template: dict[str, Any], function: str) -> None:
-    assert {_told(one) for one in _single(_policy(template, function))} == EXPECTED[function]
+def test_a_function_may_do_what_it_does_and_no_more(shared_template: dict[str, Any], function: str) -> None:
+    assert {_told(one) for one in _single(_policy(shared_template, function))} == EXPECTED[function]
 
 
 @pytest.mark.parametrize("function", EXPECTED)
 def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
-    template: dict[str, Any], function: str
+    shared_template: dict[str, Any], function: str
 ) -> None:
     """What tests/unit/functions do goes through the same statements (`within_reach`), so the role allows all of it."""
-    deployed = [one for one in _single(_policy(template, function)) if one["Resource"] in (TABLE, INDEX)]
+    deployed = [
+        one for one in _single(_policy(shared_template, function)) if one["Resource"] in (TABLE, INDEX)
+    ]
     spec = FUNCTIONS[function.lower()]
     in_tests = _single(list(statements((*spec.grants, *spec.tenantless_grants))))
     assert sorted(map(_text, deployed)) == sorted(map(_text, in_tests))
@@ -310,12 +313,12 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Upkeep", ask("Scan")),
     ],
 )
-def test_what_a_function_does_it_may_do(template: dict[str, Any], function: str, asked: Asked) -> None:
-    assert iam.allows(_policy(template, function), asked)
+def test_what_a_function_does_it_may_do(shared_template: dict[str, Any], function: str, asked: Asked) -> None:
+    assert iam.allows(_policy(shared_template, function), asked)
 
 
-def test_no_role_has_a_managed_policy_or_a_way_in_but_lambda(template: dict[str, Any]) -> None:
-    roles = resources(template, "AWS::IAM::Role")
+def test_no_role_has_a_managed_policy_or_a_way_in_but_lambda(shared_template: dict[str, Any]) -> None:
+    roles = resources(shared_template, "AWS::IAM::Role")
     # CDK's function, which uploads the page, has a role as well.
     assert len(roles) == len(EXPECTED) + 1
     for role in roles.values():
@@ -330,7 +333,7 @@ OF_TENANT = "${aws:PrincipalTag/tenant}"
 READ = [f"{kind}-{OF_TENANT}.*" for kind in ("block", "issue", "project")]
 ISOLATED = {
     "Query": (
-        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
+        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret of cursors")},
         {
             *(
                 (
@@ -369,7 +372,8 @@ ISOLATED = {
     "Command": (
         OWN_ROLE
         | {
-            ("secretsmanager:GetSecretValue", "secret"),
+            ("secretsmanager:GetSecretValue", "secret of cursors"),
+            ("secretsmanager:GetSecretValue", "secret of webhooks"),
             ("sqs:SendMessage", "jobs"),
             ("sqs:SendMessage", "webhooks"),
         },
@@ -443,7 +447,7 @@ ISOLATED = {
         },
     ),
     "Live": (
-        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
+        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret of cursors")},
         {
             *(
                 (
@@ -579,12 +583,12 @@ def test_a_session_is_begun_by_its_function_with_a_tenant_and_nothing_else(
 
 
 def test_a_switch_of_isolation_takes_no_role_from_a_version_that_still_answers(
-    template: dict[str, Any], isolated_template: dict[str, Any]
+    shared_template: dict[str, Any], isolated_template: dict[str, Any]
 ) -> None:
-    """CloudFormation deletes the roles that a template has no more when everything else is done."""
+    """CloudFormation deletes the roles that a shared_template has no more when everything else is done."""
     switched = {"Query", "Command", "Live", "Socket"}
     for function in EXPECTED:
-        kept = _role(template, function) == _role(isolated_template, function)
+        kept = _role(shared_template, function) == _role(isolated_template, function)
         assert kept == (function not in switched)
     for function in switched:
         session = _session_role(isolated_template, function)
@@ -754,11 +758,12 @@ def _short(template: dict[str, Any], arn: Any) -> str:
                     "WebhookRetriesQueue": "webhook retries",
                 }
                 return next((queues[one] for one in queues if logical_id.startswith(one)), "dead letters")
+            if kind == "AWS::SecretsManager::Secret" and attribute == "Id":
+                return "secret of cursors" if logical_id.startswith("Cursors") else "secret of webhooks"
             names = {
                 ("AWS::Cognito::UserPool", "Arn"): "users",
                 ("AWS::DynamoDB::GlobalTable", "Arn"): "table",
                 ("AWS::DynamoDB::GlobalTable", "StreamArn"): "stream",
-                ("AWS::SecretsManager::Secret", "Id"): "secret",
                 ("AWS::S3::Bucket", "Arn"): "bucket",
                 ("AWS::Logs::LogGroup", "Arn"): "logs",
                 ("AWS::IAM::Role", "Arn"): "session",

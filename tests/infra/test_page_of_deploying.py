@@ -48,7 +48,9 @@ def test_the_idle_bill_counts_what_the_template_declares(template: dict[str, Any
     assert counted["SnapStart"] == len(snapped)
     assert {one["MemorySize"] for one in snapped} == {1769}
     assert counted["KMS key of the alarm topic"] == len(resources(template, "AWS::KMS::Key"))
-    assert counted["secret of the cursors"] == len(resources(template, "AWS::SecretsManager::Secret"))
+    assert counted["secrets of cursors and of webhooks"] == len(
+        resources(template, "AWS::SecretsManager::Secret")
+    )
 
 
 def test_the_bill_of_a_million_calls_adds_up() -> None:

@@ -58,7 +58,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         fold_weight=256,
         fold_seconds=900,
         transport="direct",
-        isolate_sessions=False,
+        isolate_sessions=True,
         hot_keys=False,
         customer_key=False,
         backup=False,
@@ -103,9 +103,13 @@ def test_own_addresses_are_disabled_where_both_apis_have_a_domain() -> None:
 def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
     staging, dev = _from_context(stage="staging"), _from_context(stage="dev")
     assert staging == Settings(stage="staging", stack_name="Gridview-staging")
-    assert dev == Settings(stage="dev", stack_name="Gridview-dev", protect=False, snap_start=False)
+    assert dev == Settings(
+        stage="dev", stack_name="Gridview-dev", protect=False, snap_start=False, isolate_sessions=False
+    )
     assert (staging.log_days, dev.log_days) == (90, 14)
-    kept = _from_context(stage="dev", protect="true", snap_start="true", stack_name="Mine")
+    kept = _from_context(
+        stage="dev", protect="true", snap_start="true", isolate_sessions="true", stack_name="Mine"
+    )
     assert kept == Settings(stage="dev", stack_name="Mine")
 
 

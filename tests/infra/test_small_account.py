@@ -1,12 +1,15 @@
 """What is held back in an account of ten concurrent executions, as a new one has, so that callers keep four."""
 
+import json
 from typing import Any
 
+from gridview.live import push_turn
 from tests.support.templates import functions_of, resources
 
 SHARDS = 4
 """Of a new table's stream."""
 QUOTA = 10
+EVEN, ODD = "cron(0/2 * * * ? *)", "cron(1/2 * * * ? *)"
 MAPPINGS = "AWS::Lambda::EventSourceMapping"
 
 
@@ -14,18 +17,36 @@ def _mappings(template: dict[str, Any], function: str) -> list[dict[str, Any]]:
     return [one for one in resources(template, MAPPINGS).values() if function in str(one["FunctionName"])]
 
 
-def test_what_derives_works_and_delivers_leaves_four_of_ten(small_template: dict[str, Any]) -> None:
+def _tasks(template: dict[str, Any], function: str) -> dict[str, str]:
+    """The schedules of a function, by task."""
+    return {
+        json.loads(rule["Targets"][0]["Input"])["task"]: rule["ScheduleExpression"]
+        for rule in resources(template, "AWS::Events::Rule").values()
+        if function in str(rule["Targets"])
+    }
+
+
+def test_what_derives_works_delivers_and_pushes_leaves_four_of_ten(small_template: dict[str, Any]) -> None:
     (stream,) = _mappings(small_template, "MaintainFunction")
     deriving = SHARDS * stream["ParallelizationFactor"]
-    tasks = [
-        rule
-        for rule in resources(small_template, "AWS::Events::Rule").values()
-        if "rate(1 minute)" in rule["ScheduleExpression"]
-        and any(one in str(rule["Targets"]) for one in ("UpkeepFunction", "DeliverFunction"))
-    ]
-    # A queue's mapping would take two at least; the minute's tasks do the work.
+    # A queue's mapping would take two at least; the minute's tasks do the work, in turns.
     assert _mappings(small_template, "UpkeepFunction") == _mappings(small_template, "DeliverFunction") == []
-    assert deriving + len(tasks) == QUOTA - 4
+    assert _tasks(small_template, "DeliverFunction") == {"webhooks": ODD}
+    upkeep = _tasks(small_template, "UpkeepFunction")
+    assert (upkeep["jobs"], upkeep["beat"]) == (EVEN, ODD)
+    working = 1
+    # One invocation pushes at a time; the others end at once.
+    socket = functions_of(small_template)["SocketFunction"]
+    assert socket["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+    pushing = 1
+    assert deriving + working + pushing == QUOTA - 4
+
+
+def test_an_account_with_more_takes_no_turns(template: dict[str, Any]) -> None:
+    assert _tasks(template, "DeliverFunction") == {"webhooks": "rate(1 minute)"}
+    upkeep = _tasks(template, "UpkeepFunction")
+    assert (upkeep["jobs"], "beat" in upkeep) == ("rate(1 minute)", False)
+    assert "WORKS_ALONE" not in functions_of(template)["SocketFunction"]["Environment"]["Variables"]
 
 
 def test_the_minutes_tasks_are_over_before_the_next_minute(small_template: dict[str, Any]) -> None:
@@ -33,9 +54,10 @@ def test_the_minutes_tasks_are_over_before_the_next_minute(small_template: dict[
     for name in ("UpkeepFunction", "DeliverFunction"):
         assert functions[name]["Timeout"] <= 60
         assert functions[name]["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+    assert functions["SocketFunction"]["Timeout"] < push_turn.SECONDS
 
 
-def test_pushes_share_one_short_invocation_a_second_and_shard(
+def test_pushes_have_one_short_invocation_a_second_and_shard(
     small_template: dict[str, Any], template: dict[str, Any]
 ) -> None:
     (small,), (usual,) = (_mappings(one, "SocketFunction") for one in (small_template, template))

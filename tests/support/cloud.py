@@ -58,6 +58,7 @@ ENVIRONMENT = {
     "POWERTOOLS_LOG_LEVEL": "INFO",
     "TABLE_NAME": TABLE,
     "CURSOR_SECRET": "a secret of the tests",
+    "WEBHOOK_SECRET": "another secret of the tests",
     "SETTLE_SECONDS": "0",
     "SOCKET_URL": SOCKET_URL,
     "EXPORT_BUCKET": EXPORTS,

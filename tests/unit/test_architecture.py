@@ -312,7 +312,14 @@ def test_the_vendor_layer_locks_what_the_core_imports() -> None:
 def test_importing_a_module_that_computes_needs_no_environment(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable in ("TABLE_NAME", "CURSOR_SECRET", "CURSOR_SECRET_ARN", "AWS_DEFAULT_REGION", "AWS_REGION"):
+    for variable in (
+        "TABLE_NAME",
+        "CURSOR_SECRET",
+        "CURSOR_SECRET_ARN",
+        "WEBHOOK_SECRET_ARN",
+        "AWS_DEFAULT_REGION",
+        "AWS_REGION",
+    ):
         monkeypatch.delenv(variable, raising=False)
     assert importlib.import_module(f"gridview.{name}").__doc__
 

@@ -230,6 +230,7 @@ ENTITIES = {
     "bucket of a user's starts": (keys.seats("0807"), keys.seat("ann"), ""),
     "seat of a socket": (keys.seats("0807"), keys.seat("ann", CONNECTION), ""),
     "owed pushes": (keys.owed_pushes("0807", "35e9"), keys.OWED, "2026-11-21T08:00:00.000000Z"),
+    "turn to push": (keys.PUSHING, keys.PUSHING, ""),
     "whose a socket is": (keys.socket_owner(CONNECTION), keys.SOCKET, "2026-11-21T08:00:00.000000Z"),
     "open polls of a user": (keys.polls("0807"), "ann", ""),
     "used ticket": (keys.tickets("0807"), "5d0e1a5244c54f5e9d2b52a1", ""),

@@ -50,6 +50,7 @@ _ENVIRONMENT = {
     "WEBHOOK_RETRY_QUEUE_URL": "https://queue.invalid",
     "EXPORT_BUCKET": "nowhere",
     "CURSOR_SECRET": "a secret of the simulator",
+    "WEBHOOK_SECRET": "another secret of the simulator",
     "SOCKET_URL": "wss://socket.invalid",
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gridview.api.sealing import SECRETS
 from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
@@ -782,9 +783,8 @@ def test_a_deleted_project_takes_its_deliveries_along(
 def test_a_secret_that_nobody_can_open_disables_the_webhook(
     courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = courier.account.modules["deliver"].cursor_source
-    monkeypatch.setattr(source, "_secrets", (b"another",))
-    monkeypatch.setattr(source, "_seals", {})
+    module: Any = courier.account.modules["deliver"]
+    monkeypatch.setattr(module, "webhook_seals", Seals([b"a third"], SECRETS))
     courier.issue(path)
     courier.deliver()
     told = courier.api.get(hook).body
@@ -798,15 +798,15 @@ def test_a_secret_that_nobody_can_open_disables_the_webhook(
 def test_a_secret_that_is_replaced_while_it_does_not_open_signs_what_is_sent(
     courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = courier.account.modules["deliver"].cursor_source
-    real = source.seals
+    source = courier.account.modules["deliver"].webhook_seals
+    real = source.open
 
-    def meanwhile(purpose: str) -> Seals:
-        monkeypatch.setattr(source, "seals", real)
+    def meanwhile(_: str, __: bytes) -> bytes:
+        monkeypatch.setattr(source, "open", real)
         assert courier.api.post(f"{hook}/rotate").status == 200
-        return Seals((b"another",), purpose)
+        raise ValueError
 
-    monkeypatch.setattr(source, "seals", meanwhile)
+    monkeypatch.setattr(source, "open", meanwhile)
     courier.issue(path)
     courier.deliver()
     assert courier.api.get(hook).body["enabled"] is True

@@ -20,7 +20,10 @@ from tests.support.worked_example import PATH
 
 EVENTS = Path(__file__).parents[3] / "events"
 STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_trash", "stream_ttl_removal")
-UPKEEP = ("upkeep_jobs", "upkeep_check", "upkeep_turn", "deliver_webhooks", "deliver_turn")
+UPKEEP = (
+    *("upkeep_jobs", "upkeep_beat", "upkeep_check", "upkeep_turn"),
+    *("deliver_webhooks", "deliver_turn"),
+)
 SOCKETS = ("socket_connect", "socket_disconnect", "socket_end")
 START = "xvalue-0807.35e9.a1.1"
 END = "xvalue-0807.35e9.a2.1"

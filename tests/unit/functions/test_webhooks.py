@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from gridview.api.sealing import SECRETS
 from gridview.encoding import keys
 from gridview.encoding.seals import Seals
-from gridview.live.webhook import SECRETS
 from gridview.support import clock
 from tests.support.cloud import ENVIRONMENT, Cloud
 from tests.support.http import Answer, Client
@@ -37,7 +37,7 @@ def webhook(api: Client, followed: str) -> str:
 def secrets_in(account: Cloud) -> list[str]:
     """The secrets of the only webhook, opened, the present one first."""
     (item,) = (item for (pk, _), item in account.table.items.items() if keys.is_webhooks(pk))
-    seals = Seals([ENVIRONMENT["CURSOR_SECRET"].encode()], SECRETS)
+    seals = Seals([ENVIRONMENT["WEBHOOK_SECRET"].encode()], SECRETS)
     binding = f"0807.plain.{item['SK']}".encode()
     return [seals.open(sealed, binding).decode() for sealed, _ in item["secrets"]]
 
@@ -315,9 +315,8 @@ def test_a_kept_answer_whose_seal_nobody_can_open_is_no_error_of_the_server(
 ) -> None:
     key = {"idempotency-key": "k"}
     api.made(followed, {"url": URL}, headers=key)
-    source = account.modules["command"].cursor_source
-    monkeypatch.setattr(source, "_secrets", (b"another",))
-    monkeypatch.setattr(source, "_seals", {})
+    module: Any = account.modules["command"]
+    monkeypatch.setattr(module, "webhook_seals", Seals([b"a third"], SECRETS))
     answer = api.post(followed, {"url": URL}, headers=key)
     assert answer.kind == (409, "conflict")
     assert "Rotate" in answer.body["detail"]
@@ -349,7 +348,7 @@ def test_the_seal_of_a_secret_opens_for_no_other_webhook(api: Client, account: C
     for _ in range(2):
         api.made(followed, {"url": URL})
     one, other = (item for (pk, _), item in account.table.items.items() if keys.is_webhooks(pk))
-    seals = Seals([ENVIRONMENT["CURSOR_SECRET"].encode()], SECRETS)
+    seals = Seals([ENVIRONMENT["WEBHOOK_SECRET"].encode()], SECRETS)
     with pytest.raises(ValueError, match="not sealed for this"):
         seals.open(one["secrets"][0][0], f"0807.plain.{other['SK']}".encode())
 

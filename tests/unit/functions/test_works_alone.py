@@ -4,11 +4,15 @@ from typing import Any
 
 import pytest
 
+from gridview.encoding import keys
+from gridview.live import push_turn
+from gridview.support import clock
 from gridview.view.heartbeat import Heart
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
 from tests.support.receivers import Receiver
+from tests.support.sockets import Commits, SocketClient, connected
 
 MINUTE = Context(milliseconds_left=60_000)
 
@@ -16,7 +20,7 @@ MINUTE = Context(milliseconds_left=60_000)
 @pytest.fixture
 def alone(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     """Functions that are told to work alone."""
-    for name in ("upkeep", "deliver"):
+    for name in ("upkeep", "deliver", "socket"):
         monkeypatch.setattr(account.modules[name], "alone", True)
     # The one of the tests before would not yet put the next heartbeat.
     monkeypatch.setattr(account.modules["upkeep"], "heart", Heart())
@@ -70,3 +74,92 @@ def test_nothing_is_sent_when_the_time_is_up(courier: Courier, project: str) -> 
     late = Context(milliseconds_left=20_000)
     assert _task(courier.account, "deliver", "webhooks", late)["attempts"] == 0
     assert courier.receiver.told == []
+
+
+def test_the_heart_beats_in_the_minutes_without_jobs(alone: Cloud) -> None:
+    assert _task(alone, "upkeep", "beat") == {}
+    assert [item for item in alone.items() if item["PK"]["S"] == "beat"] != []
+
+
+# Pushes
+
+
+@pytest.fixture
+def client(alone: Cloud, api: Client, project: str) -> SocketClient:
+    made = connected(alone, api, project)
+    made.subscribe()
+    return made
+
+
+def _heard(client: SocketClient) -> list[Any]:
+    client.frames()
+    return [event["id"] for event in client.events["all"]]
+
+
+def test_one_invocation_pushes_and_gives_its_turn_back(
+    alone: Cloud, api: Client, project: str, client: SocketClient
+) -> None:
+    commits = Commits(alone)
+    for number in (1, 2):
+        api.made(f"{project}/issues", {"name": "one"})
+        alone.derive()
+        assert commits.push() == {"batchItemFailures": []}
+        assert len(_heard(client)) == number
+        assert (keys.PUSHING, keys.PUSHING) not in alone.table.items
+
+
+def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
+    alone: Cloud, api: Client, project: str, client: SocketClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one pushes the first issue, another is given the second: it sends nothing, and notes what is owed."""
+    commits, quiet = Commits(alone), api.made("/v1/projects", {"name": "Nobody listens"})["id"]
+    api.made(f"{project}/issues", {"name": "one"})
+    alone.derive()
+    first = commits.take()
+    api.made(f"{project}/issues", {"name": "two"})
+    api.made(f"/v1/projects/{quiet}/issues", {"name": "one"})
+    alone.derive()
+    second = commits.take()
+    wire, sent = alone.wire, list[int]()
+    post = wire.post
+
+    def meanwhile(connection: str, frame: bytes) -> None:
+        post(connection, frame)
+        sent.append(len(frame))
+        if len(sent) == 1:
+            assert commits.deliver(second) == {"batchItemFailures": []}
+            assert len(sent) == 1, "the second invocation sends nothing"
+            owed = [pk for pk, sk in alone.table.items if sk == keys.OWED]
+            assert owed == [keys.owed_pushes("0807", project.rpartition("/")[2])]
+
+    monkeypatch.setattr(wire, "post", meanwhile)
+    assert commits.deliver(first) == {"batchItemFailures": []}
+    assert len(_heard(client)) == 2
+    assert client.missed == 0
+    assert [place for place in alone.table.items if place[1] in (keys.OWED, keys.PUSHING)] == []
+
+
+def test_the_turn_of_an_invocation_that_died_ends(
+    alone: Cloud, api: Client, project: str, client: SocketClient
+) -> None:
+    commits = Commits(alone)
+    holder = push_turn.take(alone.table)
+    assert holder is not None
+    assert push_turn.take(alone.table) is None
+    api.made(f"{project}/issues", {"name": "one"})
+    alone.derive()
+    records = commits.take()
+    commits.deliver(records)
+    assert _heard(client) == []
+    item = alone.table.items[keys.PUSHING, keys.PUSHING]
+    assert item["until"] <= clock.after(push_turn.SECONDS)
+    alone.table.put({**item, "until": clock.after(-1)})
+    commits.deliver(records)
+    assert len(_heard(client)) == 1
+    # Only the holder gives it back.
+    other = push_turn.take(alone.table)
+    push_turn.give_back(alone.table, holder)
+    assert push_turn.take(alone.table) is None
+    assert other is not None
+    push_turn.give_back(alone.table, other)
+    assert push_turn.take(alone.table) is not None

@@ -98,9 +98,15 @@ def test_the_secrets_of_a_folder_are_random_private_and_kept(tmp_path: Path) -> 
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
-    secrets = [tokens.key_in(one), tokens.key_in(two), tokens.cursor_secret_in(one).encode()]
-    assert len(set(secrets)) == 3
+    secrets = [
+        tokens.key_in(one),
+        tokens.key_in(two),
+        tokens.cursor_secret_in(one).encode(),
+        tokens.webhook_secret_in(one).encode(),
+    ]
+    assert len(set(secrets)) == 4
     assert all(len(secret) >= 32 for secret in secrets)
-    assert (tokens.key_in(one), tokens.cursor_secret_in(one).encode()) == (secrets[0], secrets[2])
+    kept = [tokens.key_in(one), tokens.cursor_secret_in(one).encode(), tokens.webhook_secret_in(one).encode()]
+    assert kept == [secrets[0], *secrets[2:]]
     assert {stat.S_IMODE(path.stat().st_mode) for path in one.iterdir()} == {0o600}
-    assert {path.name for path in one.iterdir()} == {"token.key", "cursor.secret"}
+    assert {path.name for path in one.iterdir()} == {"token.key", "cursor.secret", "webhook.secret"}

@@ -1,4 +1,5 @@
-"""The HTTP surface: routes and how endpoints state them, requests and answers, the resolver, the environment.
+"""The HTTP surface: routes and how endpoints state them, requests and answers, the resolver, the environment, the
+secrets.
 
-I/O: config, endpoints, http, invocation, resolver, snapshots, tokens.
+I/O: config, endpoints, http, invocation, resolver, sealing, snapshots, tokens.
 """

@@ -1,21 +1,12 @@
 """The functions' configuration from the environment, checked at start."""
 
-import math
 import os
-import time
-from contextlib import suppress
 
 from aws_lambda_powertools import Logger, Metrics, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.dynamodb.client import Transport
-from gridview.encoding.consistency import ConsistencyTokens
-from gridview.encoding.cursors import Cursors
-from gridview.encoding.seals import Seals
-from gridview.support import aws, fold_pace, forms
-
-_SECRET_MAX_AGE = 300
-"""Seconds for which a secret is cached: a rotation is known everywhere after that."""
+from gridview.support import fold_pace, forms
 
 
 class ConfigurationError(Exception):
@@ -71,7 +62,7 @@ def _stack() -> str:
 
 
 def works_alone() -> bool:
-    """Whether the minute's task does the work itself (WORKS_ALONE), since no queue invokes the function."""
+    """Whether one invocation of the function works at a time (WORKS_ALONE), as in a small account."""
     return os.environ.get("WORKS_ALONE") == "true"
 
 
@@ -128,72 +119,3 @@ def webhooks_to_localhost() -> bool:
     if text not in ("true", "false"):
         raise ConfigurationError("The environment variable WEBHOOKS_TO_LOCALHOST must be true or false.")
     return text == "true"
-
-
-class CursorSource:
-    """The cursors and seals of each purpose and the consistency tokens, under the current secret.
-
-    The secret comes from Secrets Manager (CURSOR_SECRET_ARN; the previous secret stays accepted after a rotation), or from
-    CURSOR_SECRET in a local stack.
-    """
-
-    def __init__(self) -> None:
-        local = os.environ.get("CURSOR_SECRET")
-        self._secrets: tuple[bytes, ...] = (local.encode(),) if local else ()
-        self._expires = math.inf if local else 0.0
-        self._arn = "" if local else required("CURSOR_SECRET_ARN")
-        self._cursors: dict[str, Cursors] = {}
-        self._tokens: ConsistencyTokens | None = None
-        self._seals: dict[str, Seals] = {}
-
-    def prime(self) -> None:
-        """Read the secret before the first request needs it. If that fails, the request tries again."""
-        with suppress(*aws.FAILURES):
-            if time.time() >= self._expires:
-                self._refresh()
-
-    def cursors(self, purpose: str) -> Cursors:
-        """The cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
-        if time.time() >= self._expires:
-            self._refresh()
-        if purpose not in self._cursors:
-            self._cursors[purpose] = Cursors(self._secrets, purpose)
-        return self._cursors[purpose]
-
-    def tokens(self) -> ConsistencyTokens:
-        """The consistency tokens. The calls to Secrets Manager are those of `cursors`."""
-        if time.time() >= self._expires:
-            self._refresh()
-        if self._tokens is None:
-            self._tokens = ConsistencyTokens(self._secrets)
-        return self._tokens
-
-    def seals(self, purpose: str) -> Seals:
-        """The seals of this purpose. The calls to Secrets Manager are those of `cursors`."""
-        if time.time() >= self._expires:
-            self._refresh()
-        if purpose not in self._seals:
-            self._seals[purpose] = Seals(self._secrets, purpose)
-        return self._seals[purpose]
-
-    def _refresh(self) -> None:
-        try:
-            self._secrets = _fetched(self._arn)
-        except aws.FAILURES:
-            if not self._secrets:
-                raise
-            # Keep the cached secrets: learning of a rotation late is better than refusing pages.
-        self._expires = time.time() + _SECRET_MAX_AGE
-        self._cursors = {}
-        self._tokens = None
-        self._seals = {}
-
-
-def _fetched(arn: str) -> tuple[bytes, ...]:
-    secrets = aws.client("secretsmanager")
-    current: str = secrets.get_secret_value(SecretId=arn)["SecretString"]
-    try:
-        previous: str = secrets.get_secret_value(SecretId=arn, VersionStage="AWSPREVIOUS")["SecretString"]
-    except secrets.exceptions.ResourceNotFoundException:
-        return (current.encode(),)  # never rotated
-    return (current.encode(), previous.encode())

@@ -4,8 +4,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from gridview.api.config import CursorSource
 from gridview.api.http import Request
+from gridview.api.sealing import CursorSource
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
 from gridview.journal.feed_cursors import FeedCursor
 from gridview.support import aws, clock

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools import Logger
 
-from gridview.api.config import CursorSource
 from gridview.api.http import Request
+from gridview.api.sealing import CursorSource, WebhookSeals
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
 from gridview.maintenance.job_queue import JobQueue
@@ -23,6 +23,7 @@ class CommandContainer:
     table: Table
     catalogs: Catalogs
     cursor_source: CursorSource
+    webhook_seals: WebhookSeals
     settling: float
     job_queue: JobQueue
     webhook_queue: JobQueue

@@ -35,7 +35,6 @@ LATER = (
     "gridview.commands.undo",
     "gridview.commands.undo_decision",
     "gridview.commands.views",
-    "gridview.live.webhook",
     "gridview.live.webhook_store",
     "gridview.maintenance.bulk_request",
     "gridview.maintenance.export_request",

@@ -8,7 +8,6 @@ from gridview.api.http import Response, written
 from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands.actor import Role
-from gridview.encoding.seals import Seals
 from gridview.schema.jobs import Hint
 from gridview.support import aws
 from gridview.support.errors import Conflict, Unprocessable
@@ -32,7 +31,7 @@ def create_webhook(request: CommandRequest) -> Response:
     own, actor, project, body = request.container, request.actor, request.path["project"], request.body()
     create = partial(
         webhook_store.create_webhook,
-        *(own.table, own.catalogs, actor, project, body, _seals(request)),
+        *(own.table, own.catalogs, actor, project, body, request.container.webhook_seals),
         localhost=own.to_localhost,
     )
     return _with_secret(
@@ -91,7 +90,7 @@ def rotate_webhook(request: CommandRequest) -> Response:
     own, project, webhook = request.container, request.path["project"], request.path["webhook"]
     rotate = partial(
         webhook_store.rotate_webhook,
-        *(own.table, own.catalogs, request.actor, project, webhook, _seals(request)),
+        *(own.table, own.catalogs, request.actor, project, webhook, request.container.webhook_seals),
     )
     return _with_secret(request, done_once(request, rotate, lambda rotated: written(200, rotated)))
 
@@ -126,15 +125,11 @@ def _hint(own: CommandContainer, hint: Hint) -> None:
         own.logger.exception("the hint at an outbox failed")
 
 
-def _seals(request: CommandRequest) -> Seals:
-    from gridview.live.webhook import SECRETS
-
-    return request.container.cursor_source.seals(SECRETS)
-
-
 def _with_secret(request: CommandRequest, response: Response) -> Response:
     """The response with the secret in the place of the sealed one, which is what is stored of it."""
     from gridview.live import webhook_store
 
-    opened = webhook_store.with_secret(response.body, request.actor, request.path["project"], _seals(request))
+    opened = webhook_store.with_secret(
+        response.body, request.actor, request.path["project"], request.container.webhook_seals
+    )
     return replace(response, body=opened)

@@ -513,6 +513,10 @@ def subscription(project_id: str, connection: str, subscription_id: str) -> str:
 
 
 SOCKET_PREFIX = "socket-"
+PUSHING = f"{SOCKET_PREFIX}pushing"
+"""Partition and sort key of the turn to push, in a small account. No connection and no project has such a key: its letters end
+without `=` or a full stop.
+"""
 SOCKET = "socket"
 """Sort key of whose a socket is, and index partition of all sockets in the order in which they end."""
 

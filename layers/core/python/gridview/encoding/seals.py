@@ -9,6 +9,7 @@ sealed under the previous secret opens as long as that secret is supplied.
 
 import base64
 from collections.abc import Sequence
+from typing import Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -16,6 +17,16 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 _KEY_ID_BYTES = 4
+
+
+class Sealing(Protocol):
+    """What seals and opens texts of one purpose, as `Seals` does."""
+
+    def seal(self, content: bytes, bound_to: bytes) -> str:
+        """A text that holds `content` and opens only with the same `bound_to`."""
+
+    def open(self, text: str, bound_to: bytes) -> bytes:
+        """The content. ValueError unless it was sealed for this purpose and `bound_to`."""
 
 
 class Seals:
@@ -35,9 +46,13 @@ class Seals:
         sealed = self._keys[self._current].encrypt(content, [self._purpose, bound_to])
         return base64.urlsafe_b64encode(self._current + sealed).rstrip(b"=").decode()
 
+    def is_current(self, text: str) -> bool:
+        """Whether a sealed text is under the current secret. ValueError: it is no base64."""
+        return _raw(text)[:_KEY_ID_BYTES] == self._current
+
     def open(self, text: str, bound_to: bytes) -> bytes:
         """The content. ValueError unless it was sealed for this purpose and `bound_to`, and is unchanged to the letter."""
-        raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+        raw = _raw(text)
         if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != text:
             raise ValueError("another spelling of the same bytes")
         try:
@@ -45,6 +60,10 @@ class Seals:
             return key.decrypt(raw[_KEY_ID_BYTES:], [self._purpose, bound_to])
         except (KeyError, InvalidTag):
             raise ValueError("not sealed for this") from None
+
+
+def _raw(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
 
 
 def _derive(secret: bytes, info: bytes, length: int) -> bytes:

@@ -16,7 +16,7 @@ from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.leases import RETRY, LeaseLost
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.seals import Seals
+from gridview.encoding.seals import Sealing
 from gridview.journal.log import Log
 from gridview.live.delivery_attempts import DeliveryAttempts, opened_secrets, room
 from gridview.live.due_messages import DueMessages, messages_on, read_page, retries_of
@@ -69,14 +69,14 @@ class Delivered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMeans:
-    """What a turn needs. `seals` gives those of secrets; `hint_at` sends a hint to go on with, through the slow queue if its second
+    """What a turn needs. `seals`: those of secrets; `hint_at` sends a hint to go on with, through the slow queue if its second
     argument is true; `draw` gives random numbers from 0 to 1.
     """
 
     table: Table
     catalogs: Catalogs
     sender: Sender
-    seals: Callable[[], Seals]
+    seals: Sealing
     hint_at: Callable[[Hint, bool], None]
     draw: Callable[[], float] = random.random
 
@@ -177,7 +177,7 @@ class _Turn:
             webhook = self._stored()
             if not webhook.enabled:
                 return None
-            secrets = opened_secrets(self._means.seals(), webhook)
+            secrets = opened_secrets(self._means.seals, webhook)
             if not secrets:
                 if self._disabled(
                     webhook, "Its secret cannot be opened any more. Rotate it, then enable it."

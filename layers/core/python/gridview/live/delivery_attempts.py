@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from gridview.encoding.seals import Seals
+from gridview.encoding.seals import Sealing
 from gridview.encoding.values import datetime_json
 from gridview.live.messages import WebhookMessage, body_of
 from gridview.live.outbox import GONE, Delivery, Outbox
@@ -45,7 +45,7 @@ class DeliveryOutcome(NamedTuple):
     hopeless: str
 
 
-def opened_secrets(seals: Seals, webhook: Webhook) -> list[str]:
+def opened_secrets(seals: Sealing, webhook: Webhook) -> list[str]:
     """The secrets that sign now, the present one first, without those that do not open any more."""
     opened: list[str] = []
     for sealed in webhook.signing(clock.now()):

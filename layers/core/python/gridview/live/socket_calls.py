@@ -15,7 +15,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.seals import Seals
 from gridview.encoding.values import datetime_json
-from gridview.live import seat_store
+from gridview.live import push_turn, seat_store
 from gridview.live import socket_store as store
 from gridview.live.known_owners import KnownOwners
 from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, next_telling, people_json
@@ -132,6 +132,32 @@ class SocketCalls:
             list(wakes), whole, lambda owner, share: self._pushed(owner, wakes[owner], share)
         )
         return [owner for owner, is_done in outcomes.items() if not is_done]
+
+    def committed_in_turn(self, wakes: Mapping[Owner, Wake]) -> list[Owner]:
+        """As `committed`, if no other invocation pushes, and then go on with what others have left meanwhile. If another
+        pushes, leave it all to that one: 2 write units, a read unit for each project, and 3 write units where someone
+        listens.
+        """
+        holder = push_turn.take(self.owners)
+        if holder is None:
+            self._leave(wakes)
+            return []
+        try:
+            waiting = self.committed(wakes)
+            while clock.seconds() < self.deadline and self.settle():
+                continue
+        finally:
+            push_turn.give_back(self.owners, holder)
+        return waiting
+
+    def _leave(self, wakes: Mapping[Owner, Wake]) -> None:
+        def leave(owner: Owner) -> None:
+            with acting_for(owner.tenant):
+                sockets, _ = store.listed(self.table, owner)
+                if sockets:
+                    store.owe(self.owners, owner)
+
+        in_threads(leave, list(wakes), AT_ONCE)
 
     def settle(self) -> int:
         """Go on with the projects whose sockets are owed changes; returns how many are owed none any more."""

@@ -19,9 +19,6 @@ EVENTS: Final = ("create", "update", "delete", "restore")
 MOVES: Final = ("enter", "leave", "change")
 """What events do to the rows of a view."""
 
-SECRETS: Final = "webhook secrets"
-"""The purpose of the seals of secrets."""
-
 ROTATION: Final = 86_400.0
 """Seconds for which a secret that was replaced signs too."""
 
@@ -56,7 +53,7 @@ class Webhook:
     the internal ids of the only fields whose values it is sent, and `named` their ids in the API when they were chosen; None: all.
     `choice` counts how often its rows were chosen: what was sent of former ones is not sent again.
 
-    Every write that people can tell raises `version`.
+    Every write raises `version`.
     """
 
     tenant: str
@@ -100,6 +97,13 @@ class Webhook:
     def written(self, by: str, now: str) -> Self:
         """The same, as it is stored after a change by a user."""
         return replace(self, version=self.version + 1, updated=now, updated_by=by)
+
+    def resealed(self, secrets: tuple[SealedSecret, ...]) -> Self:
+        """The same, as it is stored when its secrets are sealed under another key.
+
+        Nobody sees the difference, but a writer that has read it before must not bring the former seals back: `version` rises.
+        """
+        return replace(self, secrets=secrets, version=self.version + 1)
 
     def noticed(self, notice: Notice) -> Self:
         """The same, as it is stored with a notice. It goes on."""

@@ -15,7 +15,7 @@ from gridview.dynamodb.expressions import ABSENT, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import loads
-from gridview.encoding.seals import Seals
+from gridview.encoding.seals import Sealing
 from gridview.journal.history import read_changes as read_history
 from gridview.journal.log import Log
 from gridview.live.feed import end_of
@@ -51,7 +51,7 @@ def create_webhook(
     actor: Actor,
     project: str,
     body: Any,
-    seals: Seals,
+    seals: Sealing,
     *,
     localhost: bool,
     commit: Commit = at_once,
@@ -211,7 +211,7 @@ def rotate_webhook(
     actor: Actor,
     project: str,
     webhook: str,
-    seals: Seals,
+    seals: Sealing,
     *,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def _outbox_of(webhook: Webhook) -> str:
 
 
 def with_secret(
-    answer: Mapping[str, Any] | bytes, actor: Actor, project: str, seals: Seals
+    answer: Mapping[str, Any] | bytes, actor: Actor, project: str, seals: Sealing
 ) -> dict[str, Any]:
     """An answer of `create_webhook` or `rotate_webhook`, or one that was kept of it, with the secret itself.
 

@@ -12,7 +12,7 @@ from gridview.live import changes as live_changes
 from gridview.live.asked_rows import rows_of_view
 from gridview.live.change_requests import AskedChanges, resolve_changes
 from gridview.live.followed_rows import FollowedRows
-from gridview.live.tickets import TICKETS, Ticket
+from gridview.live.tickets import TICKET_SECONDS, TICKETS, Ticket
 from gridview.live_api.container import LiveContainer, LiveRequest
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -76,7 +76,7 @@ def create_ticket(request: LiveRequest) -> Response:
     own.catalogs.current(own.table, actor.tenant, project)
     ticket = Ticket.issued(actor, request.name, project, request.token_end, clock.seconds())
     issued = {
-        "ticket": ticket.sealed(own.cursor_source.seals(TICKETS)),
+        "ticket": ticket.sealed(own.cursor_source.seals(TICKETS, TICKET_SECONDS)),
         "url": own.socket_url,
         "until": datetime_json(clock.stored(ticket.until)),
     }

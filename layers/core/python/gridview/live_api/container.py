@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from gridview.api.config import CursorSource
 from gridview.api.http import Request
+from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.live.open_polls import OpenPolls
 from gridview.schema.store import Catalogs

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview.api.config import CursorSource
 from gridview.api.document import DocumentFile
 from gridview.api.http import Request
+from gridview.api.sealing import CursorSource
 from gridview.dynamodb.table import Table
 from gridview.schema.store import Catalogs
 from gridview.view.block_cache import BlockCache

@@ -1,0 +1,121 @@
+"""`./dev rotate`: give a deployed stack another secret, and seal what is stored under it again."""
+
+import argparse
+import secrets
+import string
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from devtools.failure import Failure
+from devtools.operate import target
+from gridview.api.sealing import MAX_AGE, SECRETS, SecretValues, fetched
+from gridview.dynamodb.table import Table
+from gridview.encoding.seals import Seals
+from gridview.live.resealing import reseal_webhooks
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+APART: Final = 2 * MAX_AGE
+"""Seconds between two rotations of the secret of webhooks. After half of them no function seals under the value before any more."""
+
+_OUTPUTS: Final = {"cursors": "CursorSecretArn", "webhooks": "WebhookSecretArn"}
+_LETTERS: Final = string.ascii_letters + string.digits
+_LENGTH: Final = 64
+
+_DESCRIPTION = """\
+Give a deployed stack another secret. `cursors` seals cursors, consistency tokens and tickets; `webhooks` seals the stored secrets
+of webhooks. Functions know it within five minutes. The secret before opens what was sealed under it: cursors for as long as they
+live, secrets of webhooks always. `webhooks` waits until ten minutes have passed since the last rotation, seals every webhook under
+the present secret, rotates, and seals every webhook again. Interrupt it at any time and run it again: nothing is lost.
+"""
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `rotate`."""
+    parser = subparsers.add_parser(
+        "rotate", help="give a deployed stack another secret", description=_DESCRIPTION
+    )
+    parser.add_argument("which", choices=sorted(_OUTPUTS), help="which secret")
+    parser.add_argument(
+        "--reseal-only", action="store_true", help="only seal the webhooks under the present secret"
+    )
+    target.register(parser)
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if not args.deployed:
+        raise Failure(
+            "The secrets of a local stack are files of its data folder. Add --deployed for a deployed stack."
+        )
+    if args.reseal_only and args.which != "webhooks":
+        raise Failure(
+            "--reseal-only is for webhooks: nothing that is stored is sealed under the other secret."
+        )
+    try:
+        outputs = target.outputs(args.stack_name or target.DEFAULT_STACK, args.profile)
+        secret = Secret(boto3.client("secretsmanager"), outputs[_OUTPUTS[args.which]])
+        if args.which == "cursors":
+            secret.rotate()
+            print("Rotated. The functions know it within 5 minutes.")
+            return 0
+        return rotate_webhooks(secret, Table(outputs["TableName"]), reseal_only=args.reseal_only)
+    except KeyError as error:
+        raise Failure(f"The stack has no output {error}: deploy this version first.") from None
+    except (BotoCoreError, ClientError, Overloaded) as error:
+        raise Failure(f"AWS refuses: {error}. Run the same command again.") from error
+
+
+class Secret:
+    """A secret of Secrets Manager."""
+
+    def __init__(self, client: Any, arn: str) -> None:
+        self._client = client
+        self._arn = arn
+
+    def values(self) -> SecretValues:
+        """Its value, and the one before: two calls."""
+        return fetched(self._client, self._arn)
+
+    def rotate(self) -> None:
+        """Give it a new random value of 64 letters and digits. The present one becomes AWSPREVIOUS."""
+        value = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+        self._client.put_secret_value(SecretId=self._arn, SecretString=value)
+
+
+def rotate_webhooks(secret: Secret, table: Table, *, reseal_only: bool = False) -> int:
+    """Rotate the secret of webhooks, between two passes; the exit status.
+
+    Between the passes every webhook opens with the present or the previous value. The first pass comes after the wait: by then no
+    function seals under the previous value, so none of it is left when it goes.
+    """
+    if not reseal_only:
+        _wait(secret.values())
+    status = _pass(secret, table)
+    if reseal_only:
+        return status
+    secret.rotate()
+    print("Rotated.")
+    return _pass(secret, table)
+
+
+def _wait(values: SecretValues) -> None:
+    left = values.since + APART - clock.seconds() if values.previous is not None else 0.0
+    if left > 0:
+        until = datetime.fromtimestamp(clock.seconds() + left, UTC)
+        print(f"The secret was rotated a moment ago: waiting until {until:%H:%M:%S} UTC.", flush=True)
+        clock.sleep(left)
+
+
+def _pass(secret: Secret, table: Table) -> int:
+    found = reseal_webhooks(table, Seals(secret.values().all(), SECRETS))
+    print(f"{found.webhooks:,} webhooks, {found.resealed:,} sealed again.")
+    for one in found.unopened:
+        print(f"{one}: a secret does not open. Rotate the webhook's own secret.")
+    return 1 if found.unopened else 0

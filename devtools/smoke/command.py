@@ -1,0 +1,95 @@
+"""`./dev smoke`: a short tour through a stack, local or deployed."""
+
+import argparse
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+from botocore.exceptions import BotoCoreError, ClientError
+from websockets.exceptions import WebSocketException
+
+from devtools.failure import Failure
+from devtools.local.folder import Folder
+from devtools.operate import target
+from devtools.smoke.local import LocalStack
+from devtools.smoke.outcome import NotShown, Wrong
+from devtools.smoke.stack import Stack
+from devtools.smoke.steps import STEPS, Tour
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_DESCRIPTION = """\
+Try what a stack is for: the page, a write, a read with the write's token, a foreign tenant, a socket, a webhook, an export. The
+test has two tenants of its own; its project is deleted at the end, and on a deployed stack its users and its probe too. A line
+for each step says whether it passed, what was wrong, or why it was not shown. The exit status is 1 if a step failed.
+"""
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `smoke`."""
+    parser = subparsers.add_parser("smoke", help="try what a stack is for", description=_DESCRIPTION)
+    parser.add_argument(
+        "--receiver",
+        metavar="URL",
+        help="where the webhook of a deployed stack is sent: a public https address of yours that answers 200",
+    )
+    target.register(parser)
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if not args.deployed and (args.stack_name or args.profile or args.receiver):
+        raise Failure("--stack-name, --profile and --receiver are for a deployed stack. Add --deployed.")
+    with _opened(args) as stack, stack.api() as api:
+        return tour(Tour(stack, api))
+
+
+@contextmanager
+def _opened(args: argparse.Namespace) -> Iterator[Stack]:
+    if not args.deployed:
+        yield LocalStack(Folder(args.data))
+        return
+    # Only a deployed stack needs boto3's clients.
+    from devtools.smoke.deployed import opened
+
+    with opened(args.stack_name or target.DEFAULT_STACK, args.profile, args.receiver) as stack:
+        yield stack
+
+
+def tour(on: Tour) -> int:
+    """Take every step, and print how each ended; the exit status. Without a project the later ones are not taken."""
+    failed, not_shown = list[str](), list[str]()
+    print(f"The smoke test of {on.stack.name}:", flush=True)
+    try:
+        for name, step in STEPS.items():
+            began = time.monotonic()
+            try:
+                if "write" in failed:
+                    raise Wrong("not tried, since the write failed")
+                step(on)
+                said = f"ok ({time.monotonic() - began:.1f} s)"
+            except NotShown as reason:
+                not_shown.append(name)
+                said = f"not shown: {reason}"
+            except Wrong as reason:
+                failed.append(name)
+                said = f"FAILED: {reason}"
+            except (
+                httpx.HTTPError,
+                WebSocketException,
+                OSError,
+                TimeoutError,
+                BotoCoreError,
+                ClientError,
+            ) as error:
+                failed.append(name)
+                said = f"FAILED: {type(error).__name__}: {error}"
+            print(f"  {name:<16} {said}", flush=True)
+    finally:
+        on.api.delete(on.path)
+    passed = len(STEPS) - len(failed) - len(not_shown)
+    print(f"{passed} of {len(STEPS)} steps passed, {len(failed)} failed, {len(not_shown)} not shown.")
+    return 1 if failed else 0

@@ -1,0 +1,19 @@
+"""The stack's output that says what holds callers to their tenant's keys. No CDK here: `./dev smoke` reads it."""
+
+from typing import Final
+
+from infra.settings import Settings
+
+OUTPUT: Final = "Isolation"
+"""The output's name."""
+
+SESSIONS: Final = "sessions"
+NONE: Final = "none: isolate-sessions=false"
+EMULATED: Final = "sessions, on an emulator that compares no keys"
+
+
+def isolation(settings: Settings) -> str:
+    """The output's value."""
+    if not settings.isolate_sessions:
+        return NONE
+    return EMULATED if settings.emulator else SESSIONS

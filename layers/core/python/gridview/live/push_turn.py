@@ -1,0 +1,45 @@
+"""The turn to push: in a small account one invocation pushes at a time, so that callers keep what the account can run.
+
+The invocations that have no turn note what their sockets are owed and end. The one that has the turn serves these notes too, before
+it gives the turn back. What is noted in the very moment after that waits for the minute's task, or for the next commit.
+"""
+
+import uuid
+from contextlib import suppress
+from typing import Final
+
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import Condition
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.support import clock
+
+SECONDS: Final = 45.0
+"""After which the turn of an invocation that died is over: longer than one can last."""
+
+
+def take(owners: Table) -> str | None:
+    """The name of the holder, who has the turn now; None: another has it. 1 write unit."""
+    holder = uuid.uuid4().hex
+    free = Condition(
+        "attribute_not_exists(#until) OR #until < :now", {"#until": "until"}, {":now": clock.now()}
+    )
+    item = {
+        keys.PK: keys.PUSHING,
+        keys.SK: keys.PUSHING,
+        "holder": holder,
+        "until": clock.after(SECONDS),
+        keys.TTL_ATTRIBUTE: clock.expiry(1),
+    }
+    try:
+        owners.put(item, free)
+    except ConditionFailed:
+        return None
+    return holder
+
+
+def give_back(owners: Table, holder: str) -> None:
+    """Let others have the turn, unless another has taken it by now. 1 write unit."""
+    own = Condition("#holder = :holder", {"#holder": "holder"}, {":holder": holder})
+    with suppress(ConditionFailed):
+        owners.delete(keys.PUSHING, keys.PUSHING, own)
