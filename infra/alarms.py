@@ -18,8 +18,8 @@ from constructs import Construct
 from gridview.encoding import keys
 from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
-from infra.function import GridFunction
 from infra.front import Front
+from infra.function import GridFunction
 from infra.functions import FUNCTIONS
 from infra.ingress import TOO_MANY, Ingress
 from infra.job_queue import JobQueue
@@ -150,7 +150,8 @@ class Advice(NamedTuple):
 class Alarms(Construct):
     """A topic and the alarms that publish to it.
 
-    `groups` holds by subject the alarms that every region has, for the dashboard; `advice` what each one says, by its name, for the runbook.
+    `groups` holds by subject the alarms that every region has, for the dashboard; `advice` what each one says, by its name, for the
+    runbook.
     """
 
     def __init__(
@@ -378,7 +379,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             metric=jobs.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
             periods=5,
-            means=f"For 5 minutes hints at jobs have waited for more than {LAG_SECONDS} s: folds, builds and bulk changes are late.",
+            means=f"For 5 minutes hints at jobs have waited for more than {LAG_SECONDS} s: folds and jobs are late.",
             do=f"Run {_JOBS} to see what waits. Look for throttles of the upkeep function; more `-c workers=` work side by side.",
         ),
         "FoldOverdue": _Rule(
@@ -418,7 +419,7 @@ def _socket_rules(socket: lambda_.Function, sockets: SocketApi) -> dict[str, _Ru
             metric=_metric("AWS/ApiGateway", "ClientError", on_stage),
             threshold=CALLERS_REFUSED,
             means=f"API Gateway itself refused {CALLERS_REFUSED} or more connects or messages of sockets in 5 minutes.",
-            do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: what exceeds its throttle is refused, whoever sends it.",
+            do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: beyond its throttle everyone is refused.",
         ),
         "PushesBehind": _Rule(
             severity=Severity.TODAY,

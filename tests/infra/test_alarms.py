@@ -257,7 +257,9 @@ def test_an_alarm_on_a_metric_of_one_region_is_made_there_only(
 
 
 def test_a_stack_without_cloudfront_has_no_alarm_on_it(api_template: dict[str, Any]) -> None:
-    assert not [one for one in resources(api_template, KIND).values() if one.get("Namespace") == "AWS/CloudFront"]
+    assert not [
+        one for one in resources(api_template, KIND).values() if one.get("Namespace") == "AWS/CloudFront"
+    ]
 
 
 def test_one_worker_takes_no_hints_so_their_age_says_nothing(small_template: dict[str, Any]) -> None:

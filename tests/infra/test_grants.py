@@ -112,7 +112,7 @@ EXPECTED = {
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
         ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "trash-*"),
-        ("dynamodb:UpdateItem", "table", "journal-*"),
+        ("dynamodb:UpdateItem", "table", "journal-*", "lag-beat"),
         ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "trash-*"),
         ("dynamodb:BatchWriteItem", "table", "activity-*", "change-*", "history-*"),
         ("not dynamodb:PutItem", "table", "fields"),
@@ -145,7 +145,7 @@ EXPECTED = {
             )
             for write in ("PutItem", "DeleteItem")
         ),
-        ("dynamodb:PutItem", "table", "beat", "jobline-*"),
+        ("dynamodb:PutItem", "table", "beat", "canary", "jobline-*"),
         ("cognito-idp:AdminGetUser", "users"),
         (
             "dynamodb:DeleteItem",
@@ -159,7 +159,17 @@ EXPECTED = {
             "view-*",
             "webhook-*",
         ),
-        ("dynamodb:UpdateItem", "table", "fsck", "issue-*", "jobline-*", "journal-*", "project-*", "rate-*"),
+        (
+            "dynamodb:UpdateItem",
+            "table",
+            "fsck",
+            "issue-*",
+            "jobline-*",
+            "journal-*",
+            "lag-beat",
+            "project-*",
+            "rate-*",
+        ),
         ("sqs:SendMessage", "dead letters"),
         ("sqs:SendMessage", "jobs"),
         ("sqs:ReceiveMessage", "jobs"),
