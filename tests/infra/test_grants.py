@@ -75,7 +75,6 @@ EXPECTED = {
         ("secretsmanager:GetSecretValue", "secret"),
     },
     "Live": LOGGING
-    | TRACING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
         ("dynamodb:PutItem", "table", "journal-*"),
@@ -84,7 +83,6 @@ EXPECTED = {
         ("secretsmanager:GetSecretValue", "secret"),
     },
     "Socket": LOGGING
-    | TRACING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | OF_SOCKETS
     | {
@@ -94,7 +92,6 @@ EXPECTED = {
         ("secretsmanager:GetSecretValue", "secret"),
     },
     "Deliver": LOGGING
-    | TRACING
     | READING
     | {
         ("dynamodb:PutItem", "table", "journal-*", "outbox-*", "webhook-*"),
@@ -108,7 +105,6 @@ EXPECTED = {
         ),
     },
     "Maintain": LOGGING
-    | TRACING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
         ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "trash-*"),
@@ -127,7 +123,6 @@ EXPECTED = {
         ("s3:PutObject", "bucket/aws/lambda/*"),
     },
     "Upkeep": LOGGING
-    | TRACING
     | READING
     | {
         ("dynamodb:Scan", "table"),
@@ -335,12 +330,12 @@ def test_no_role_has_a_managed_policy_or_a_way_in_but_lambda(template: dict[str,
         assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
 
 
-OWN_ROLE = LOGGING | TRACING | {("sts:AssumeRole", "session"), ("sts:TagSession", "session")}
+OWN_ROLE = LOGGING | {("sts:AssumeRole", "session"), ("sts:TagSession", "session")}
 OF_TENANT = "${aws:PrincipalTag/tenant}"
 READ = [f"{kind}-{OF_TENANT}.*" for kind in ("block", "issue", "project")]
 ISOLATED = {
     "Query": (
-        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
+        OWN_ROLE | TRACING | {("secretsmanager:GetSecretValue", "secret")},
         {
             *(
                 (
@@ -378,6 +373,7 @@ ISOLATED = {
     ),
     "Command": (
         OWN_ROLE
+        | TRACING
         | {
             ("secretsmanager:GetSecretValue", "secret"),
             ("sqs:SendMessage", "jobs"),
