@@ -17,9 +17,11 @@ from gridview.view.index_clock import Sighting
 _AT_LEAST = 45.0
 """Seconds between two canaries at least, as between two heartbeats."""
 
-_LOOKS = 4
-_PAUSE = 0.25
-"""Seconds between two looks. GSI1 shows most writes within a fraction of one."""
+_PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4)
+"""Seconds before each look. GSI1 shows most writes within a fraction of one, and a function is paid for while it waits."""
+
+_SAME = 0.001
+"""A stored instant has microseconds."""
 
 
 class Canary:
@@ -33,7 +35,7 @@ class Canary:
         """Put the canary, look which one GSI1 shows, note it for readers, and return its age in seconds.
 
         None if this container did so just now, if GSI1 shows none yet, or if the table is busy. 3 write units, and half a read unit
-        for each of up to four looks within a second.
+        for each of up to five looks within a second.
         """
         now = clock.seconds()
         if now - self._last < self._at_least:
@@ -60,12 +62,12 @@ class Canary:
     def _shown(self, table: Table, now: float) -> float | None:
         """When the canary was put that GSI1 shows, after some looks for the one put at `now`."""
         shown: float | None = None
-        for look in range(_LOOKS):
-            if look:
-                clock.sleep(_PAUSE)
+        for pause in _PAUSES:
+            if pause:
+                clock.sleep(pause)
             page = table.query(keys.CANARY, index=True, limit=1)
             shown = next((clock.instant(item["updated"]) for item in page.items), None)
-            if shown is not None and shown >= now - _PAUSE:
+            if shown is not None and shown >= now - _SAME:
                 break
         return shown
 
