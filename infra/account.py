@@ -113,6 +113,15 @@ class Account:
             raise _unanswered(error, "lambda:GetAccountSettings", "or set -c account-concurrency=N") from None
         return int(limits["UnreservedConcurrentExecutions"])
 
+    def has_vault(self, name: str) -> bool:
+        """Whether AWS Backup has a vault of this name."""
+        try:
+            pages = self._clients("backup").get_paginator("list_backup_vaults").paginate()
+            return any(one["BackupVaultName"] == name for page in pages for one in page["BackupVaultList"])
+        except (BotoCoreError, ClientError) as error:
+            otherwise = "or set -c backup-vault-exists=true or false"
+            raise _unanswered(error, "backup:ListBackupVaults", otherwise) from None
+
     def refuses_distributions(self) -> bool:
         """Whether AWS has still to verify the account before CloudFront makes anything for it; False if it cannot be asked.
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from gridview.support import forms
 from infra.account import Account, AccountError, Deployed
+from infra.backup_vault import VAULT_OUTPUT
 from infra.context import settings_from
 
 RESERVED_OUTPUT: Final = "ReservedConcurrency"
@@ -27,7 +28,8 @@ def account_answers(
 
     - `first`: the stack is new, so it is not protected yet;
     - `forms`: a stored form that the deployed functions do not read is held back;
-    - `account-concurrency`: what other stacks have not reserved.
+    - `account-concurrency`: what other stacks have not reserved;
+    - `backup-vault-exists`, with `backup`: the stack has not made the vault, and it is there.
 
     A new stack with CloudFront is refused where CloudFront would refuse it, after minutes, and take all else back.
 
@@ -36,7 +38,8 @@ def account_answers(
         SettingError: a given value is invalid.
     """
     number, chosen = environment.get("CDK_DEFAULT_ACCOUNT"), settings_from(given)
-    if number is None or chosen.emulator or all(given(name) is not None for name in _ASKED):
+    asked = (*_ASKED, "backup-vault-exists") if chosen.backup else _ASKED
+    if number is None or chosen.emulator or all(given(name) is not None for name in asked):
         return {}
     account.require(number)
     stack = account.stack(chosen.stack_name)
@@ -47,6 +50,9 @@ def account_answers(
         found["forms"] = min(forms.NEWEST, _forms_of(stack))
     if given("account-concurrency") is None:
         found["account-concurrency"] = account.unreserved_concurrency() + _reserved_by(stack)
+    if chosen.backup and given("backup-vault-exists") is None:
+        name = chosen.vault_name
+        found["backup-vault-exists"] = stack.outputs.get(VAULT_OUTPUT) != name and account.has_vault(name)
     return {name: value for name, value in found.items() if given(name) is None}
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, CfnCondition, Duration, Fn, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
@@ -17,12 +18,14 @@ from constructs import Construct
 from gridview.encoding import keys
 from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
+from infra.front import Front
 from infra.function import GridFunction
 from infra.functions import FUNCTIONS
-from infra.ingress import Ingress
+from infra.ingress import TOO_MANY, Ingress
 from infra.job_queue import JobQueue
 from infra.paths import RUNBOOK
 from infra.settings import Settings
+from infra.socket_api import SocketApi
 from infra.table import GridTable
 
 LAG_SECONDS = 300
@@ -46,6 +49,18 @@ UNCOUNTED = 100
 """Writes in five minutes that the rate of writes did not count. A few are a tenant's busy count; so many are a rate that limits
 nobody.
 """
+
+CALLERS_REFUSED = 100
+"""Requests or attempts to connect, refused in five minutes, that raise an alarm. A user at a limit of their own causes a few."""
+
+PAGE_ERRORS = 5
+"""Percent of CloudFront's answers in a minute that are 5xx."""
+
+FOLD_SECONDS = 900
+"""Seconds after which a fold that is due should have been done: as long again as it may wait for company."""
+
+INDEX_SECONDS = 90
+"""The age at which the newest canary in GSI1 is late: upkeep puts one each minute, and looks for up to a second."""
 
 REFUSALS = 20
 """Times in succession that a job could not go on. It is tried again after seconds, so one or two are a busy table."""
@@ -81,35 +96,53 @@ _OPERATIONS = (
 STACK = "$STACK"
 """The stack's name in the commands of rules. An alarm has the name itself there, since operators copy what it says."""
 
+CLOUDFRONT_REGION = "us-east-1"
+"""The region that has CloudFront's metrics. An alarm can only watch metrics of its own."""
+
 _DEPLOYED = f"--deployed --stack-name {STACK}"
 _LIST = f"`./dev dlq list {_DEPLOYED}`"
 _REDRIVE = f"`./dev dlq redrive --all {_DEPLOYED}`"
 _CHECK = f"`./dev fsck {_DEPLOYED}`"
 _REPAIR = f"`./dev fsck {_DEPLOYED} --repair`"
 _JOBS = f"`./dev jobs {_DEPLOYED}`"
+_JOURNALS = f"`./dev journal list --all {_DEPLOYED}`"
 
 _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+
+
+class Severity(StrEnum):
+    """How soon an operator has to look."""
+
+    NOW = "now"
+    """Callers are refused, or data may be lost within hours."""
+    TODAY = "today"
+    """Something is late or wrong, and stays so until someone looks."""
+    SOON = "soon"
+    """Within days: nothing is lost by waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
     """An alarm without its actions. It goes off when all of the last `periods` periods are on the wrong side of
-    `threshold`.
+    `threshold`. `only_in`: the one region that has the metric; CloudFormation makes no alarm in others.
     """
 
+    severity: Severity
     metric: cloudwatch.IMetric
     threshold: float
     periods: int = 1
     missing: cloudwatch.TreatMissingData = _IDLE
     wrong: cloudwatch.ComparisonOperator = _AT_LEAST
     few_samples: str | None = None
+    only_in: str | None = None
     means: str
     do: str
 
 
 class Advice(NamedTuple):
-    """What an alarm means, and what to do. Commands in it name the stack `STACK`."""
+    """How soon to look at an alarm, what it means, and what to do. Commands in it name the stack `STACK`."""
 
+    severity: Severity
     means: str
     do: str
 
@@ -117,7 +150,8 @@ class Advice(NamedTuple):
 class Alarms(Construct):
     """A topic and the alarms that publish to it.
 
-    `groups` holds the alarms by subject, for the dashboard; `advice` what each one says, by its name, for the runbook.
+    `groups` holds by subject the alarms that every region has, for the dashboard; `advice` what each one says, by its name, for the
+    runbook.
     """
 
     def __init__(
@@ -131,34 +165,47 @@ class Alarms(Construct):
         mapping: lambda_.CfnEventSourceMapping,
         dead_letters: DeadLetters,
         ingress: Ingress,
+        sockets: SocketApi,
+        front: Front,
+        jobs: JobQueue,
         webhooks: JobQueue,
     ) -> None:
         super().__init__(scope, construct_id)
         self.topic = self._make_topic(settings)
         rules = {
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
-            "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
-            "Sockets": _socket_rules(functions["socket"].function),
+            "Upkeep": _upkeep_rules(functions["upkeep"].function, jobs, settings),
+            "Sockets": _socket_rules(functions["socket"].function, sockets),
             "Webhooks": _webhook_rules(functions["deliver"].function, webhooks, settings),
             "API": _api_rules(functions, ingress, settings),
             "Lambda throttles": _throttle_rules(functions),
+            "Page": _page_rules(front),
             "DynamoDB": _table_rules(table, settings),
         }
         self.advice = {
-            name: Advice(rule.means, rule.do) for group in rules.values() for name, rule in group.items()
+            name: Advice(rule.severity, rule.means, rule.do)
+            for group in rules.values()
+            for name, rule in group.items()
         }
         self._stack_name = settings.stack_name
-        self.groups = {
-            title: [self._make_alarm(name, rule) for name, rule in group.items()]
+        made = {
+            title: [(self._make_alarm(name, rule), rule) for name, rule in group.items()]
             for title, group in rules.items()
         }
+        # A dashboard cannot show an alarm that CloudFormation may leave out.
+        shown = {
+            title: [alarm for alarm, rule in group if rule.only_in is None] for title, group in made.items()
+        }
+        self.groups = {title: group for title, group in shown.items() if group}
 
     def _make_alarm(self, name: str, rule: _Rule) -> cloudwatch.Alarm:
         alarm = cloudwatch.Alarm(
             self,
             name,
             alarm_name=f"{Stack.of(self).stack_name}-{name}",
-            alarm_description=f"{rule.means} {rule.do} {RUNBOOK}: {name}.".replace(STACK, self._stack_name),
+            alarm_description=f"Look {rule.severity}: {rule.means} {rule.do} {RUNBOOK}: {name}.".replace(
+                STACK, self._stack_name
+            ),
             metric=rule.metric,
             threshold=rule.threshold,
             comparison_operator=rule.wrong,
@@ -167,6 +214,13 @@ class Alarms(Construct):
             treat_missing_data=rule.missing,
             evaluate_low_sample_count_percentile=rule.few_samples,
         )
+        if rule.only_in is not None:
+            condition = CfnCondition(
+                self, f"{name}InRegion", expression=Fn.condition_equals(Aws.REGION, rule.only_in)
+            )
+            resource = alarm.node.default_child
+            assert isinstance(resource, cloudwatch.CfnAlarm)  # noqa: S101  what an Alarm is made of
+            resource.cfn_options.condition = condition
         # No mail when an alarm clears: every deployment of a new stack would begin with one for each alarm.
         alarm.add_alarm_action(actions.SnsAction(self.topic))
         return alarm
@@ -208,6 +262,7 @@ def _index_rules(
     timeout = FUNCTIONS["maintain"].timeout_seconds
     return {
         "ConsumerBehind": _Rule(
+            severity=Severity.NOW,
             metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),
             threshold=LAG_SECONDS * 1000,
             periods=5,
@@ -215,6 +270,7 @@ def _index_rules(
             do="Check its errors, duration and throttles. Records that wait for 12 hours are given up, and kept in the bucket.",
         ),
         "DeadLetters": _Rule(
+            severity=Severity.TODAY,
             metric=dead_letters.queue.metric_approximate_number_of_messages_visible(period=_MINUTE),
             threshold=1,
             # An inactive queue reports nothing, but keeps its messages.
@@ -223,6 +279,7 @@ def _index_rules(
             do=f"Run {_LIST}; remove the cause that it names, then run {_REDRIVE}. A message waits for 14 days.",
         ),
         "FailedBatches": _Rule(
+            severity=Severity.TODAY,
             metric=_metric(
                 "AWS/Lambda",
                 "OnFailureDestinationDeliveredEventCount",
@@ -233,6 +290,7 @@ def _index_rules(
             do=f"Run {_LIST} and, when the consumer works again, {_REDRIVE}. A batch waits for 14 days.",
         ),
         "FailedBatchesWaiting": _Rule(
+            severity=Severity.TODAY,
             # S3 counts once a day, free of charge. The alarm above clears after minutes, but the batches remain.
             metric=_metric(
                 "AWS/S3",
@@ -246,18 +304,21 @@ def _index_rules(
             do=f"Run {_LIST} and {_REDRIVE}.",
         ),
         "FailedBatchesLost": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(consumer, "DestinationDeliveryFailures"),
             threshold=1,
             means="Lambda gave up stream records and could not put them into the bucket either.",
             do=f"Restore the role's s3:PutObject and s3:ListBucket, then run {_REPAIR}: it finds what was lost.",
         ),
         "ConsumerErrors": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(consumer, "Errors"),
             threshold=3,
             means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are bisected and retried.",
             do="Read its log group.",
         ),
         "ConsumerSlow": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(consumer, "Duration", "Maximum"),
             threshold=timeout * NEAR_TIMEOUT * 1000,
             periods=3,
@@ -267,10 +328,11 @@ def _index_rules(
     }
 
 
-def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Rule]:
+def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) -> dict[str, _Rule]:
     own = {"service": "upkeep", "stack": settings.stack_name}
-    return {
+    rules = {
         "FsckDifferences": _Rule(
+            severity=Severity.TODAY,
             metric=_metric("gridview", "FsckDifferences", own, "Maximum"),
             threshold=1,
             missing=_AS_BEFORE,
@@ -278,6 +340,7 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             do=f"Run {_CHECK} to see them, and {_REPAIR}. It stays in alarm until a later check finds none.",
         ),
         "CheckMissing": _Rule(
+            severity=Severity.TODAY,
             metric=_metric("gridview", "FsckDifferences", own, "SampleCount", _DAY),
             threshold=1,
             periods=2,
@@ -287,6 +350,7 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             do=f"Read the upkeep function's log group; run {_CHECK} meanwhile.",
         ),
         "UpkeepErrors": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(upkeep, "Errors"),
             threshold=1,
             means="The upkeep function failed. The next invocation continues its jobs, and a check in progress.",
@@ -294,12 +358,14 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             " or wait for the next night.",
         ),
         "JobRefused": _Rule(
+            severity=Severity.TODAY,
             metric=_metric("gridview", "JobRefusals", own, "Maximum"),
             threshold=REFUSALS,
             means=f"A project's job could not go on {REFUSALS} times in succession: its build or removal stands still.",
             do=f"Run {_JOBS} to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
         ),
         "UpkeepSilent": _Rule(
+            severity=Severity.NOW,
             metric=_of_function(upkeep, "Invocations"),
             threshold=1,
             periods=3,
@@ -308,12 +374,55 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             means="The upkeep function has not run for 15 minutes (a new stack: not yet): builds, sweeps and checks stand still.",
             do="Look whether its schedule is enabled, and for throttles.",
         ),
+        "JobsBehind": _Rule(
+            severity=Severity.TODAY,
+            metric=jobs.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
+            threshold=LAG_SECONDS,
+            periods=5,
+            means=f"For 5 minutes hints at jobs have waited for more than {LAG_SECONDS} s: folds and jobs are late.",
+            do=f"Run {_JOBS} to see what waits. Look for throttles of the upkeep function; more `-c workers=` work side by side.",
+        ),
+        "FoldOverdue": _Rule(
+            severity=Severity.TODAY,
+            metric=_metric("gridview", "FoldOverdue", own, "Maximum"),
+            threshold=FOLD_SECONDS,
+            means=f"A journal has not been folded for {FOLD_SECONDS // 60} minutes longer than it may wait: reads get slower.",
+            do=f"Run {_JOURNALS} to see which. Look for throttles, and in upkeep's log group; {_REPAIR} closes gaps.",
+        ),
+        "IndexLate": _Rule(
+            severity=Severity.TODAY,
+            metric=_metric("gridview", "CanaryAge", own, "Maximum", _MINUTE),
+            threshold=INDEX_SECONDS,
+            periods=3,
+            means="GSI1 shows writes more than 30 s late: answers stay right, and reads lay more changes over the index.",
+            do="Look for throttles of GSI1, and at the AWS Health Dashboard. Pause imports and jobs until it clears.",
+        ),
     }
+    if settings.workers == 1:
+        # No function takes hints from the queue: they expire there.
+        del rules["JobsBehind"]
+    return rules
 
 
-def _socket_rules(socket: lambda_.Function) -> dict[str, _Rule]:
+def _socket_rules(socket: lambda_.Function, sockets: SocketApi) -> dict[str, _Rule]:
+    on_stage = {"ApiId": sockets.api.api_id, "Stage": sockets.stage.stage_name}
     return {
+        "ConnectsRefused": _Rule(
+            severity=Severity.TODAY,
+            metric=_metric("AWS/ApiGateway", "IntegrationError", on_stage),
+            threshold=CALLERS_REFUSED,
+            means=f"The socket function refused {CALLERS_REFUSED} or more attempts to connect in 5 minutes, or failed at them.",
+            do="Read its log group for the reason: forged or used tickets, a user's limit, or an error. Clients go on by polling.",
+        ),
+        "SocketsThrottled": _Rule(
+            severity=Severity.NOW,
+            metric=_metric("AWS/ApiGateway", "ClientError", on_stage),
+            threshold=CALLERS_REFUSED,
+            means=f"API Gateway itself refused {CALLERS_REFUSED} or more connects or messages of sockets in 5 minutes.",
+            do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: beyond its throttle everyone is refused.",
+        ),
         "PushesBehind": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(socket, "IteratorAge", "Maximum", _MINUTE),
             threshold=PUSH_SECONDS * 1000,
             periods=5,
@@ -321,6 +430,7 @@ def _socket_rules(socket: lambda_.Function) -> dict[str, _Rule]:
             do="Check the socket function's errors, duration and throttles. No change is lost: clients go on by their cursors.",
         ),
         "SocketErrors": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(socket, "Errors"),
             threshold=3,
             means="The socket function crashed or ran out of time three times or more in 5 minutes.",
@@ -341,12 +451,14 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
     # None for receivers that fail: that is their business, and the administrators of their projects are told.
     return {
         "DeliverErrors": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(deliver, "Errors"),
             threshold=3,
             means="The deliver function failed three times or more in 5 minutes: messages to some webhooks wait for minutes.",
             do="Read its log group.",
         ),
         "DeliverSilent": _Rule(
+            severity=Severity.TODAY,
             metric=_of_function(deliver, "Invocations"),
             threshold=1,
             periods=3,
@@ -356,6 +468,7 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
             do="Look whether its schedule is enabled, and for throttles.",
         ),
         "WebhooksBehind": _Rule(
+            severity=Severity.TODAY,
             metric=webhooks.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
             periods=5,
@@ -371,6 +484,7 @@ def _api_rules(
     # Not the latency of the stage: a request for live changes waits for them, up to 20 s.
     slow = {
         f"{name.capitalize()}Slow": _Rule(
+            severity=Severity.SOON,
             metric=_of_function(functions[name].function, "Duration", "p99"),
             threshold=LATENCY_SECONDS * 1000,
             periods=3,
@@ -383,16 +497,26 @@ def _api_rules(
     }
     rules = {
         "ServerErrors": _Rule(
+            severity=Severity.NOW,
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             threshold=SERVER_ERRORS,
             means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes.",
             do="Read the access log for the routes, and the functions' log groups for the errors, by `request_id`. "
             "For 503 look for throttles of the table and, with `isolate-sessions`, for `AssumeRole` in CloudTrail.",
         ),
+        "TooManyRequests": _Rule(
+            severity=Severity.NOW,
+            metric=_metric("gridview", TOO_MANY, {"stack": settings.stack_name}),
+            threshold=CALLERS_REFUSED,
+            means=f"{CALLERS_REFUSED} or more requests were answered with 429 in 5 minutes.",
+            do="Find route and user in the access log. Without `integrationLatency` API Gateway's throttle refused everyone; "
+            "else it was a limit of that user or tenant.",
+        ),
         **slow,
     }
     if settings.writes_per_second:
         rules["UncountedWrites"] = _Rule(
+            severity=Severity.TODAY,
             metric=_metric(
                 "gridview", "UncountedWrites", {"service": "command", "stack": settings.stack_name}
             ),
@@ -406,6 +530,7 @@ def _api_rules(
 def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
     return {
         f"{name.capitalize()}Throttled": _Rule(
+            severity=Severity.NOW,
             metric=_of_function(function.function, "Throttles"),
             threshold=1,
             means=f"Lambda refused to run the {name} function: the account's concurrency is used up.",
@@ -415,9 +540,32 @@ def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
     }
 
 
+def _page_rules(front: Front) -> dict[str, _Rule]:
+    if front.distribution_id is None:
+        return {}
+    return {
+        "PageErrors": _Rule(
+            severity=Severity.NOW,
+            metric=_metric(
+                "AWS/CloudFront",
+                "5xxErrorRate",
+                {"DistributionId": front.distribution_id, "Region": "Global"},
+                "Average",
+                _MINUTE,
+            ),
+            threshold=PAGE_ERRORS,
+            periods=5,
+            only_in=CLOUDFRONT_REGION,
+            means=f"For 5 minutes {PAGE_ERRORS} % or more of CloudFront's answers were 5xx.",
+            do="Is `ServerErrors` in alarm too? Then the API fails. Else look at the bucket's policy and the AWS Health Dashboard.",
+        )
+    }
+
+
 def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
     rules = {
         "TransportFallback": _Rule(
+            severity=Severity.SOON,
             metric=_metric(
                 "gridview", "TransportFallback", {"service": "table", "stack": settings.stack_name}
             ),
@@ -430,16 +578,30 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
     on_index = {**on_table, "GlobalSecondaryIndexName": keys.GSI1}
     for name, place, dimensions in (("Table", "the table", on_table), (keys.GSI1, keys.GSI1, on_index)):
         for kind in ("Read", "Write"):
+            hot = f"{name}{kind}sHot"
             rules[f"{name}{kind}sThrottled"] = _Rule(
+                severity=Severity.TODAY,
                 metric=_metric("AWS/DynamoDB", f"{kind}ThrottleEvents", dimensions, period=_MINUTE),
                 threshold=1,
                 # Retries absorb short bursts, and the table grows with its load.
                 periods=5,
-                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes: too much load on one key range.",
-                do="Lower the rate of imports and jobs (`--rate`); what throttles writes of GSI1 throttles those of the table.",
+                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes, for whatever reason.",
+                do=f"If `{hot}` is in alarm too, one key range is the reason. Else look at `max-reads` and `max-writes`, and at "
+                "the account's quotas. What throttles writes of GSI1 throttles those of the table.",
+            )
+            rules[hot] = _Rule(
+                severity=Severity.TODAY,
+                metric=_metric(
+                    "AWS/DynamoDB", f"{kind}KeyRangeThroughputThrottleEvents", dimensions, period=_MINUTE
+                ),
+                threshold=1,
+                periods=5,
+                means=f"For 5 minutes one key range of {place} has taken more {kind.lower()}s than a partition can.",
+                do="Lower the rate of imports and jobs (`--rate`). `-c hot-keys=true` names the keys.",
             )
     if not settings.emulator:  # MiniStack refuses alarms on expressions
         rules["TableErrors"] = _Rule(
+            severity=Severity.NOW,
             metric=cloudwatch.MathExpression(
                 label="SystemErrors",
                 expression=f"SUM([{', '.join(f'm{n}' for n in range(len(_OPERATIONS)))}])",

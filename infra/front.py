@@ -41,6 +41,8 @@ class Front(Construct):
         """`connect`: what the page connects to besides its own origin and the login."""
         super().__init__(scope, construct_id)
         target: str | None = None
+        self.distribution_id: str | None = None
+        """The distribution of CloudFront, if there is one."""
         self.upload: PageUpload | None = None
         """The page's files, if they are deployed."""
         if settings.page:
@@ -130,6 +132,7 @@ class Front(Construct):
                 "CloudFront's own domain takes CloudFront's own certificate and rules."
             )
         acknowledge(distribution, accepted)
+        self.distribution_id = distribution.distribution_id
         return distribution.domain_name
 
     def _api(self, settings: Settings, ingress: Ingress) -> cloudfront.BehaviorOptions:

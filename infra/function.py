@@ -44,7 +44,7 @@ class GridFunction(Construct):
             else None
         )
         group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
-        tracing = self._allow_tracing()
+        tracing = self._allow_tracing() if settings.traced(spec.name) else None
 
         spec.build()
         self.function = lambda_.Function(
@@ -76,11 +76,12 @@ class GridFunction(Construct):
             if spec.published and settings.snap_start
             else None,
         )
-        # NOTE: Lambda refuses tracing for a function whose role does not allow it, so the policy comes first.
-        self.function.node.add_dependency(tracing)
+        if tracing is not None:
+            # NOTE: Lambda refuses tracing for a function whose role does not allow it, so the policy comes first.
+            self.function.node.add_dependency(tracing)
         if self.session:
             self.function.node.add_dependency(self.session)
-        self._finish()
+        self._finish(traced=tracing is not None)
         self.live: lambda_.IFunction = self.function
         if spec.published:
             self.live = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
@@ -114,11 +115,13 @@ class GridFunction(Construct):
         )
         return tracing
 
-    def _finish(self) -> None:
+    def _finish(self, *, traced: bool) -> None:
         resource = self.function.node.default_child
         assert isinstance(resource, lambda_.CfnFunction)  # noqa: S101  what a Function is made of
         # NOTE: `tracing=Tracing.ACTIVE` would do the same, but write a wildcard into the role's policy, beside the grants.
-        resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode="Active")
+        # "PassThrough" is written out: a deployment that switches traces off would keep them without it.
+        mode = "Active" if traced else "PassThrough"
+        resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode=mode)
         # People type this name: `sam local invoke QueryFunction`.
         resource.override_logical_id(f"{self.spec.name.capitalize()}Function")
         acknowledge(

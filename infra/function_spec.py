@@ -18,6 +18,7 @@ class FunctionSpec(ABC):
 
     - `name`: of the folder of its code in `functions/`. The id of its construct is the capitalized name.
     - `published`: callers invoke the alias of its published version, which SnapStart restores.
+    - `traced`: it sends traces to X-Ray, unless the operator chooses otherwise. A function that callers wait for does.
     - `recursive`: it sends messages to the queue that invokes it. Lambda would take that for a loop and stop it after 16 rounds.
     - `reserved_percent`: its share of the concurrency that an account may reserve, unless the operator chooses otherwise.
     - `grants`: what it may do with the table. Only upkeep reads the table without a key.
@@ -31,6 +32,7 @@ class FunctionSpec(ABC):
     timeout_seconds: ClassVar[int]
     memory_mib: ClassVar[int]
     published: ClassVar[bool] = False
+    traced: ClassVar[bool] = False
     recursive: ClassVar[bool] = False
     reserved_percent: ClassVar[int] = 0
     grants: ClassVar[tuple[Grant, ...]]

@@ -14,6 +14,7 @@ from aws_cdk import ArnFormat, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from gridview.api.headers import PREFLIGHT_SECONDS, REQUEST_HEADERS, RESPONSE_HEADERS
@@ -40,6 +41,9 @@ PUBLIC_THROTTLE = Throttle(10, 20)
 
 REFUSED_THROTTLE = Throttle(10, 20)
 """Of each method that a path does not have, for users with a token."""
+
+TOO_MANY = "TooManyRequests"
+"""The metric of answers with 429, by stack. API Gateway counts them among its `4xx` only, so it is made from the access log."""
 
 _ACCESS_LOG = {
     "requestId": "$context.requestId",
@@ -147,8 +151,20 @@ class Ingress(Construct):
                 resource_name=group.log_group_name,
                 arn_format=ArnFormat.COLON_RESOURCE_NAME,
             ),
-            format=json.dumps(_ACCESS_LOG),
+            # A metric made from a log takes its dimensions from the log's fields.
+            format=json.dumps({**_ACCESS_LOG, "stack": settings.stack_name}),
         )
+        if not settings.emulator:  # MiniStack makes no metrics from logs
+            logs.MetricFilter(
+                self,
+                "Refusals",
+                log_group=group,
+                filter_pattern=logs.FilterPattern.string_value("$.status", "=", "429"),
+                metric_namespace="gridview",
+                metric_name=TOO_MANY,
+                metric_value="1",
+                dimensions={"stack": "$.stack"},
+            )
         return stage
 
 

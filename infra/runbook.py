@@ -25,8 +25,8 @@ def advice() -> Mapping[str, Advice]:
 
 def table_of(alarms: Mapping[str, Advice]) -> str:
     """The table in Markdown, one row for each alarm."""
-    rows = [f"| `{name}` | {means} | {do} |\n" for name, (means, do) in alarms.items()]
-    return "".join(["| alarm | what it means | what to do |\n", "|---|---|---|\n", *rows])
+    rows = [f"| `{name}` | {severity} | {means} | {do} |\n" for name, (severity, means, do) in alarms.items()]
+    return "".join(["| alarm | look | what it means | what to do first |\n", "|---|---|---|---|\n", *rows])
 
 
 def with_table(page: str, table: str) -> str:

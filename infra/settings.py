@@ -13,6 +13,7 @@ from infra.functions import FUNCTIONS
 Architecture = Literal["arm64", "x86_64"]
 Stage = Literal["prod", "staging", "dev"]
 Transport = Literal["direct", "botocore"]
+Traces = Literal["callers", "all", "none"]
 
 _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
@@ -22,6 +23,7 @@ _SCHEDULE = re.compile(r"(?:cron|rate)\([^()]+\)")
 _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PORT = "(?::[1-9][0-9]{0,4})?"
 _ORIGIN = re.compile(rf"https://{_LABEL}(?:\.{_LABEL})*{_PORT}|http://localhost{_PORT}")
+_VAULT = re.compile(r"[A-Za-z0-9_-]{2,50}")
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)+[a-z]{{2,63}}")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[A-Za-z0-9-]+")
 _WEB_ACL = re.compile(r"arn:aws:wafv2:us-east-1:\d{12}:global/webacl/[A-Za-z0-9_-]+/[a-f0-9-]+")
@@ -221,6 +223,10 @@ class Settings:
             "`botocore`: the functions call DynamoDB by botocore alone, which takes five times as much CPU time a call"
         ),
     )
+    traces: Traces = field(
+        default="callers",
+        metadata=_told("functions that send traces to X-Ray: `query` and `command`, `all` or `none`"),
+    )
     isolate_sessions: bool = field(
         default=True,
         metadata=_told(
@@ -236,7 +242,16 @@ class Settings:
     )
     backup: bool = field(
         default=False,
-        metadata=_told("AWS Backup: the table each night, kept for 35 days, in a vault of its own"),
+        metadata=_told(
+            "AWS Backup: the table each night, kept for 35 days, in a vault that outlives the stack"
+        ),
+    )
+    backup_vault: str = field(
+        default="", metadata=_told("the vault's name; without it the stack's, with `-backups` behind")
+    )
+    backup_vault_exists: bool = field(
+        default=False,
+        metadata=_told("`true`: the vault is there already and is used, not made (the app asks AWS)"),
     )
 
     def __post_init__(self) -> None:
@@ -276,6 +291,16 @@ class Settings:
         if reserved is not None:
             return max(reserved // 3, 1)
         return max((self.account_concurrency or NEW_ACCOUNT) // 5, 1)
+
+    def traced(self, function: str) -> bool:
+        """Whether a function sends traces."""
+        return {"callers": FUNCTIONS[function].traced, "all": True, "none": False}[self.traces]
+
+    @property
+    def vault_name(self) -> str:
+        """The name of the vault of backups."""
+        named = f"{self.stack_name}-backups"
+        return self.backup_vault or (named if _VAULT.fullmatch(named) else f"{self.short_name}-backups")
 
     @property
     def small_account(self) -> bool:
@@ -456,6 +481,11 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "transport": (
         lambda our: our.transport in get_args(Transport),
         f"one of {', '.join(get_args(Transport))}",
+    ),
+    "traces": (lambda our: our.traces in get_args(Traces), f"one of {', '.join(get_args(Traces))}"),
+    "backup-vault": (
+        lambda our: not our.backup_vault or _VAULT.fullmatch(our.backup_vault) is not None,
+        "2 to 50 letters, digits, hyphens and underscores",
     ),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
     "workers": (lambda our: 1 <= our.workers <= 1000, "1 to 1000"),

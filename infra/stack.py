@@ -70,6 +70,9 @@ class GridviewStack(Stack):
             mapping=streams["maintain"].mapping,
             dead_letters=parts.dead_letters,
             ingress=parts.ingress,
+            sockets=parts.sockets,
+            front=front,
+            jobs=parts.jobs,
             webhooks=parts.webhooks,
         )
         Dashboard(

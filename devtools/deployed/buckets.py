@@ -33,19 +33,20 @@ class Buckets:
     def outputs(self, stack_name: str) -> dict[str, str]:
         """The outputs of the stack; none if there is no such stack."""
         try:
-            return dict(account.Account(self._client).stack(stack_name).outputs)
+            return dict(account.Account(self.client).stack(stack_name).outputs)
         except AccountError as error:
             raise Failure(str(error)) from None
 
     def keys_in(self, bucket: str) -> list[str]:
         """The keys of all objects in a bucket."""
-        pages = self._client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)
+        pages = self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)
         return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
 
     def remove(self, bucket: str, keys: list[str]) -> None:
         """Remove objects from a bucket."""
         for key in keys:
-            self._client("s3").delete_object(Bucket=bucket, Key=key)
+            self.client("s3").delete_object(Bucket=bucket, Key=key)
 
-    def _client(self, service: str) -> Any:
+    def client(self, service: str) -> Any:
+        """A client in the stack's account and region."""
         return self._session.create_client(service, region_name=self._region)

@@ -5,16 +5,19 @@ nothing yet, and `destroy` empties the buckets; all else is in the app, for `npx
 import argparse
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devtools.deployed import arguments
 from devtools.deployed.buckets import Buckets
 from devtools.deployed.cdk import cdk
+from devtools.deployed.vault import Vault
 from devtools.failure import Failure
 from devtools.paths import ROOT
 from infra import protection
-from infra.settings import told
+from infra.backup_vault import FOUND_OUTPUT, VAULT_OUTPUT
+from infra.settings import Settings, told
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -23,6 +26,9 @@ _BUCKETS = ("FailedBatchesBucket", "PageBucket", "ExportBucket")
 """The outputs that name the stack's buckets."""
 
 _FORCE = {"-f", "--force"}
+
+_BACKUPS = "--backups"
+"""Asks `destroy` to delete the backups too. Not an argument of cdk."""
 
 
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,7 +42,10 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
             deploy,
             "deploy to the AWS account of the active credentials; the first time twice, the second time protected",
         ),
-        "destroy": (destroy, "delete a deployment (refused while it is protected)"),
+        "destroy": (
+            destroy,
+            "delete a deployment (refused while it is protected); --backups: with the recovery points of its vault",
+        ),
     }
     for name, (func, summary) in commands.items():
         parser = subparsers.add_parser(
@@ -81,20 +90,61 @@ def _protected(outputs: Path) -> str | None:
 
 def destroy(args: argparse.Namespace) -> int:
     """Run `cdk destroy`. CloudFormation cannot delete a bucket with objects, so what an unprotected stack has there goes first."""
-    more: list[str] = args.more
+    more = [one for one in args.more if one != _BACKUPS]
     chosen, buckets = arguments.settings(more), Buckets(arguments.profile(more))
     outputs = {} if chosen.protect else buckets.outputs(chosen.stack_name)
+    vault = None if chosen.protect else _vault(chosen, outputs, buckets)
+    backups = _asked_for(vault, chosen.stack_name, args.more)
+    status = _destroy(chosen.stack_name, outputs, buckets, more)
+    if vault is not None and status == 0:
+        _end(vault, backups)
+    return status
+
+
+def _destroy(stack_name: str, outputs: Mapping[str, str], buckets: Buckets, more: list[str]) -> int:
     held = {bucket: buckets.keys_in(bucket) for name in _BUCKETS if (bucket := outputs.get(name)) is not None}
     if not any(held.values()):
         return cdk("destroy", *more)
     if not _FORCE & set(more):
         batches = len(held.get(outputs.get("FailedBatchesBucket", ""), ()))
-        if not _agreed(f"Delete {chosen.stack_name} with its data, its page and {batches} failed batches?"):
+        if not _agreed(f"Delete {stack_name} with its data, its page and {batches} failed batches?"):
             raise Failure("Nothing was deleted.")
         more = [*more, "--force"]
     for bucket, keys in held.items():
         buckets.remove(bucket, keys)
     return cdk("destroy", *more)
+
+
+def _vault(chosen: Settings, outputs: Mapping[str, str], buckets: Buckets) -> Vault | None:
+    """The vault that the stack uses, or that one of its name has used before; None if there is none."""
+    named = outputs.get(VAULT_OUTPUT) or outputs.get(FOUND_OUTPUT) or chosen.vault_name
+    vault = Vault(buckets.client("backup"), named)
+    return vault if vault.exists() else None
+
+
+def _asked_for(vault: Vault | None, stack_name: str, more: Sequence[str]) -> bool:
+    """Whether the backups are to be deleted too. Without `--backups` that is asked, and with `--force` alone they stay."""
+    if vault is None:
+        return False
+    if _BACKUPS in more or _FORCE & set(more):
+        return _BACKUPS in more
+    points = len(vault.recovery_points())
+    return points > 0 and _agreed(
+        f"Delete the {points} backups of {stack_name} in the vault {vault.name} too?"
+    )
+
+
+def _end(vault: Vault, backups: bool) -> None:
+    """Delete the vault if that was asked for or nothing is in it, and say what is left."""
+    if (backups or not vault.recovery_points()) and vault.remove():
+        print(f"The vault {vault.name} was deleted.")
+        return
+    points = len(vault.recovery_points())
+    print(
+        f"The vault {vault.name} is left, with {points} backups. Each expires 35 days after it was made. To delete them now: "
+        f"`aws backup list-recovery-points-by-backup-vault --backup-vault-name {vault.name}`, then "
+        "`aws backup delete-recovery-point` for each, then `aws backup delete-backup-vault`."
+    )
 
 
 def _agreed(question: str) -> bool:

@@ -25,10 +25,11 @@ from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
 from gridview.maintenance.dead_letters import DeadLetters
 from gridview.maintenance.job_queue import JobQueue, hint_in
-from gridview.maintenance.job_worker import Worker, due_jobs
+from gridview.maintenance.job_worker import Worker, due_jobs, fold_overdue
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
+from gridview.view.canary import Canary
 from gridview.view.heartbeat import Heart
 
 _RESERVE = 15.0
@@ -43,6 +44,7 @@ table.connect()
 catalogs = Catalogs()
 fences = Fences()
 heart = Heart()
+canary = Canary()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
@@ -67,16 +69,20 @@ def hint_at_jobs(context: LambdaContext) -> dict[str, Any]:
     if alone:
         return work_alone(context)
     hints = list(due_jobs(table))
+    _tell_overdue(fold_overdue(hints))
     for hint in hints:
         job_queue.send(hint)
     metrics.add_metric(name="JobsDue", unit=MetricUnit.Count, value=len(hints))
     heart.beat(table)
+    _look_for_canary()
     return {"due": len(hints)}
 
 
 def work_alone(context: LambdaContext) -> dict[str, Any]:
     """Beat, and work on the due jobs until none is left or the time is up. A small account has no other worker."""
     heart.beat(table)
+    _look_for_canary()
+    _tell_overdue(fold_overdue(due_jobs(table)))
     worked = _worker(context).work(_tell_turn)
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
     return worked._asdict()
@@ -86,7 +92,20 @@ def beat(context: LambdaContext) -> dict[str, Any]:
     """Beat, in the minutes in which a small account has no time for jobs."""
     del context
     heart.beat(table)
+    _look_for_canary()
     return {}
+
+
+def _look_for_canary() -> None:
+    age = canary.look(table)
+    if age is not None:
+        metrics.add_metric(name="CanaryAge", unit=MetricUnit.Seconds, value=age)
+
+
+def _tell_overdue(seconds: float) -> None:
+    """Idle stacks write no metric: it is paid for by the hour."""
+    if seconds > 0:
+        metrics.add_metric(name="FoldOverdue", unit=MetricUnit.Seconds, value=seconds)
 
 
 def begin_check(context: LambdaContext) -> dict[str, Any]:
@@ -132,6 +151,7 @@ def _worker(context: LambdaContext) -> Worker:
 
 def _tell_turn(hint: Hint, turn: Turn) -> None:
     logger.info("worked on a job", extra={"partition": hint.partition, "issues": turn.issues})
+    _tell_overdue(turn.overdue)
     if turn.refusals:
         metrics.add_metric(name="JobRefusals", unit=MetricUnit.Count, value=turn.refusals)
 

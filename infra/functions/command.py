@@ -54,6 +54,7 @@ class Command(FunctionSpec):
     timeout_seconds = ANSWER_SECONDS
     memory_mib = 1769
     published = True
+    traced = True
 
     grants = (*READS, *_writes(EVERY))
     session_grants = (

@@ -46,7 +46,7 @@ class Maintain(FunctionSpec):
     grants = (
         READS_OF_TABLE,
         allow_within(("PutItem",), (EVERY.issues, EVERY.notes, EVERY.journals, EVERY.trash)),
-        allow_within(("UpdateItem",), (EVERY.journals,)),
+        allow_within(("UpdateItem",), (EVERY.journals, keys.LAG_OF_BEAT)),
         allow_within(("DeleteItem",), (EVERY.trash, EVERY.histories, EVERY.comments)),
         allow_within(("BatchWriteItem",), (EVERY.histories, EVERY.activity, EVERY.changes)),
         # A document and what is derived from it share a partition key.

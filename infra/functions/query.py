@@ -26,6 +26,7 @@ class Query(FunctionSpec):
     timeout_seconds = ANSWER_SECONDS
     memory_mib = 1769
     published = True
+    traced = True
 
     grants = READS
     session_grants = (

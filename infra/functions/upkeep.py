@@ -52,7 +52,7 @@ class Upkeep(FunctionSpec):
                 keys.CHECK,
             ),
         ),
-        allow_within(("PutItem",), (EVERY.job_lines, keys.BEAT)),
+        allow_within(("PutItem",), (EVERY.job_lines, keys.BEAT, keys.CANARY)),
         allow_within(
             ("DeleteItem",),
             (
@@ -70,7 +70,16 @@ class Upkeep(FunctionSpec):
         # counted, if they are limited.
         allow_within(
             ("UpdateItem",),
-            (EVERY.projects, EVERY.issues, EVERY.journals, EVERY.job_lines, EVERY.rates, keys.CHECK),
+            (
+                EVERY.projects,
+                EVERY.issues,
+                EVERY.journals,
+                EVERY.job_lines,
+                EVERY.rates,
+                keys.CHECK,
+                # The note of which canary GSI1 shows is beside that of the heartbeat.
+                keys.LAG_OF_BEAT,
+            ),
         ),
     )
 

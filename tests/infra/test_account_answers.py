@@ -19,6 +19,7 @@ from tests.support.aws_stubs import (
     quota,
     refused,
     stack,
+    vaults_of,
 )
 
 HERE = {"CDK_DEFAULT_ACCOUNT": ACCOUNT}
@@ -105,6 +106,36 @@ def test_the_stack_is_the_one_of_the_stage() -> None:
 def test_what_the_stack_itself_has_reserved_is_there_for_it() -> None:
     existing = stack("UPDATE_COMPLETE", ReservedConcurrency="360")
     assert _asked(caller(), existing, quota(600))["account-concurrency"] == 960
+
+
+BACKED_UP: dict[str, object] = {"backup": "true"}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "vaults", "exists"),
+    [
+        ({}, [], False),
+        ({}, ["Gridview-backups"], True),  # backups were on, and off again
+        ({}, ["Gridview-backups-of-old"], False),
+        ({"BackupVaultFound": "Gridview-backups"}, ["Gridview-backups"], True),
+        ({"BackupVault": "Gridview-backups"}, None, False),  # the stack's own: nothing is asked
+        ({"BackupVault": "Another"}, ["Gridview-backups"], True),
+    ],
+)
+def test_a_vault_that_is_left_is_used_and_not_made_again(
+    outputs: dict[str, str], vaults: list[str] | None, exists: bool
+) -> None:
+    existing = stack("UPDATE_COMPLETE", Forms="1", **outputs)
+    answers = [caller(), existing, quota(900), *([] if vaults is None else [vaults_of(*vaults)])]
+    found = _asked(*answers, given=BACKED_UP)
+    assert found["backup-vault-exists"] is exists
+    assert _settings(found, BACKED_UP).backup_vault_exists is exists
+
+
+def test_whether_the_vault_exists_may_be_chosen_and_is_no_question_without_backups() -> None:
+    given = {**BACKED_UP, "backup-vault-exists": "true"}
+    assert "backup-vault-exists" not in _asked(caller(), stack("UPDATE_COMPLETE"), quota(9), given=given)
+    assert "backup-vault-exists" not in _asked(caller(), stack("UPDATE_COMPLETE"), quota(9))
 
 
 def test_another_account_than_the_callers_is_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from infra.paths import RUNBOOK
 from tests.support.dev_commands import commands_in, why_wrong
-from tests.support.templates import functions_of, only, resources
+from tests.support.templates import functions_of, of_construct, only, resources
 
 KIND = "AWS::CloudWatch::Alarm"
 
@@ -18,6 +18,7 @@ DELIVER = {"FunctionName": "DeliverFunction"}
 API = {"ApiId": "api", "Stage": "$default"}
 TABLE = {"TableName": "table"}
 GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
+SOCKETS = {"ApiId": "sockets", "Stage": "live"}
 OWN = {"service": "upkeep", "stack": "Gridview"}
 
 # Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, what missing data say.
@@ -45,6 +46,25 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     "CheckMissing": (("gridview", "FsckDifferences", OWN), "SampleCount", 1, 86_400, 2, "breaching"),
     "JobRefused": (("gridview", "JobRefusals", OWN), "Maximum", 20, 300, 1, "notBreaching"),
     "UpkeepErrors": (("AWS/Lambda", "Errors", UPKEEP), "Sum", 1, 300, 1, "notBreaching"),
+    "JobsBehind": (
+        ("AWS/SQS", "ApproximateAgeOfOldestMessage", {"QueueName": "jobs"}),
+        *("Maximum", 300, 60, 5, "notBreaching"),
+    ),
+    "FoldOverdue": (("gridview", "FoldOverdue", OWN), "Maximum", 900, 300, 1, "notBreaching"),
+    "IndexLate": (("gridview", "CanaryAge", OWN), "Maximum", 90, 60, 3, "notBreaching"),
+    "ConnectsRefused": (
+        ("AWS/ApiGateway", "IntegrationError", SOCKETS),
+        *("Sum", 100, 300, 1, "notBreaching"),
+    ),
+    "SocketsThrottled": (("AWS/ApiGateway", "ClientError", SOCKETS), "Sum", 100, 300, 1, "notBreaching"),
+    "TooManyRequests": (
+        ("gridview", "TooManyRequests", {"stack": "Gridview"}),
+        *("Sum", 100, 300, 1, "notBreaching"),
+    ),
+    "PageErrors": (
+        ("AWS/CloudFront", "5xxErrorRate", {"DistributionId": "distribution", "Region": "Global"}),
+        *("Average", 5, 60, 5, "notBreaching"),
+    ),
     "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
     "PushesBehind": (("AWS/Lambda", "IteratorAge", SOCKET), "Maximum", 30_000, 60, 5, "notBreaching"),
     "SocketErrors": (("AWS/Lambda", "Errors", SOCKET), "Sum", 3, 300, 1, "notBreaching"),
@@ -74,15 +94,21 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
         for name in ("Query", "Command", "Live", "Socket", "Deliver", "Maintain", "Upkeep")
     },
     **{
-        f"{place}{kind}sThrottled": (
-            ("AWS/DynamoDB", f"{kind}ThrottleEvents", dimensions),
+        f"{place}{kind}s{end}": (
+            ("AWS/DynamoDB", f"{kind}{events}", dimensions),
             *("Sum", 1, 60, 5, "notBreaching"),
+        )
+        for end, events in (
+            ("Throttled", "ThrottleEvents"),
+            ("Hot", "KeyRangeThroughputThrottleEvents"),
         )
         for place, dimensions in (("Table", TABLE), ("GSI1", GSI1))
         for kind in ("Read", "Write")
     },
 }
 OF_AN_EXPRESSION = {"TableErrors"}
+OF_A_REGION = {"PageErrors": "us-east-1"}
+"""Those of which only one region has the metric. No dashboard shows them: CloudFormation leaves them out elsewhere."""
 OF_A_SETTING = {"UncountedWrites"}
 """Those that only a stack with `writes-per-second` has."""
 SILENCE = {"CheckMissing", "DeliverSilent", "UpkeepSilent"}
@@ -186,6 +212,7 @@ def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
         assert alarm["AlarmActions"] == [{"Ref": topic}]
         assert alarm.get("ActionsEnabled", True) is True
         description = alarm["AlarmDescription"]
+        assert description.startswith(("Look now: ", "Look today: ", "Look soon: "))
         assert description.endswith(f" {RUNBOOK}: {name}.")
         assert 100 < len(description) <= 1024
 
@@ -214,6 +241,47 @@ def test_every_command_of_an_alarm_acts_on_the_stack_of_the_alarm(
         assert redriven in found[name]
     for name in ("FailedBatchesLost", "FsckDifferences"):
         assert repaired in found[name]
+
+
+@pytest.mark.parametrize(("name", "region"), OF_A_REGION.items())
+def test_an_alarm_on_a_metric_of_one_region_is_made_there_only(
+    template: dict[str, Any], name: str, region: str
+) -> None:
+    conditions = {
+        one["Properties"]["AlarmName"].removeprefix("Gridview-"): one.get("Condition")
+        for one in template["Resources"].values()
+        if one["Type"] == KIND
+    }
+    assert template["Conditions"][conditions[name]] == {"Fn::Equals": [{"Ref": "AWS::Region"}, region]}
+    assert {one for one, condition in conditions.items() if condition} == set(OF_A_REGION)
+
+
+def test_a_stack_without_cloudfront_has_no_alarm_on_it(api_template: dict[str, Any]) -> None:
+    assert not [
+        one for one in resources(api_template, KIND).values() if one.get("Namespace") == "AWS/CloudFront"
+    ]
+
+
+def test_one_worker_takes_no_hints_so_their_age_says_nothing(small_template: dict[str, Any]) -> None:
+    named = {one["AlarmName"] for one in resources(small_template, KIND).values()}
+    assert not {one for one in named if one.endswith(("-JobsBehind", "-WebhooksBehind"))}
+
+
+def test_answers_with_429_are_counted_from_the_access_log(template: dict[str, Any]) -> None:
+    filtered = only(template, "AWS::Logs::MetricFilter")
+    assert filtered["FilterPattern"] == '{ $.status = "429" }'
+    (made,) = filtered["MetricTransformations"]
+    assert (made["MetricNamespace"], made["MetricName"], made["MetricValue"]) == (
+        "gridview",
+        "TooManyRequests",
+        "1",
+    )
+    assert made["Dimensions"] == [{"Key": "stack", "Value": "$.stack"}]
+    stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
+    logged = json.loads(stage["AccessLogSettings"]["Format"])
+    assert (logged["status"], logged["stack"]) == ("$context.status", "Gridview")
+    group = filtered["LogGroupName"]["Ref"]
+    assert {"Ref": group} in stage["AccessLogSettings"]["DestinationArn"]["Fn::Join"][1]
 
 
 def test_the_period_is_one_that_cloudwatch_takes(alarms: dict[str, dict[str, Any]]) -> None:
@@ -254,7 +322,12 @@ def test_the_page_shows_every_alarm_twice(template: dict[str, Any]) -> None:
     # Dashboards are global in an account.
     name = only(template, "AWS::CloudWatch::Dashboard")["DashboardName"]
     assert name == {"Fn::Join": ["", ["Gridview-", {"Ref": "AWS::Region"}]]}
-    every = set(resources(template, KIND))
+    alarms = resources(template, KIND)
+    every = {
+        logical_id
+        for logical_id, alarm in alarms.items()
+        if alarm["AlarmName"].removeprefix("Gridview-") not in OF_A_REGION
+    }
     (states,) = (widget["properties"]["alarms"] for widget in widgets if widget["type"] == "alarm")
     assert set(states) == every
     assert len(states) == len(every)
@@ -315,7 +388,9 @@ def _referred(reference: dict[str, Any]) -> str:
 
 def _dimensions(template: dict[str, Any], declared: list[dict[str, Any]]) -> dict[str, str]:
     """A metric's dimensions; what refers to a resource by the function's logical id, or by what it is."""
+    places = {"SocketsApi": "sockets", "JobsQueue": "jobs"}
     kinds = {
+        "AWS::CloudFront::Distribution": "distribution",
         "AWS::DynamoDB::GlobalTable": "table",
         "AWS::SQS::Queue": "queue",
         "AWS::S3::Bucket": "bucket",
@@ -328,6 +403,6 @@ def _dimensions(template: dict[str, Any], declared: list[dict[str, Any]]) -> dic
         if not isinstance(value, str):
             logical_id = _referred(value)
             value = kinds.get(template["Resources"][logical_id]["Type"], logical_id)
-            assert not logical_id.startswith("Jobs")
+            value = next((name for start, name in places.items() if logical_id.startswith(start)), value)
         found[dimension["Name"]] = value
     return found

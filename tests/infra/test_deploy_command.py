@@ -5,15 +5,18 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
 import botocore.session  # noqa: F401  (urllib3 tries a socket when it is imported; no test may)
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from devtools import cli
 from devtools.deployed import arguments
+from devtools.deployed.buckets import Buckets
 from devtools.failure import Failure
 from infra import protection
 from infra.paths import ROOT
@@ -178,6 +181,113 @@ def test_destroy_empties_the_buckets_of_an_unprotected_stack(
     assert cli.main(["destroy", "-c", "protect=false", *more]) == (0 if deleted else 1)
     assert [len(_keys(bucket)) for bucket in buckets] == ([0, 0] if deleted else [1, 1])
     assert _typed(npx) == ([["destroy", "-c", "protect=false", "--force"]] if deleted else [])
+
+
+class Backup:
+    """Stands in for AWS Backup: a vault with copies, which it deletes a moment later. moto keeps none."""
+
+    def __init__(self, *points: str, vault: str = "Gridview-backups", held: bool = False) -> None:
+        self.vaults = [vault]
+        self.points = list(points)
+        self.held = held
+        self.asked: list[str] = []
+
+    def get_paginator(self, operation: str) -> Any:
+        self.asked.append(operation)
+        listed = {"BackupVaultList": [{"BackupVaultName": one} for one in self.vaults]}
+        held = {"RecoveryPoints": [{"RecoveryPointArn": one} for one in self.points]}
+        pages = [listed if operation == "list_backup_vaults" else held]
+        return SimpleNamespace(paginate=lambda **_: pages)
+
+    def delete_recovery_point(self, *, BackupVaultName: str, RecoveryPointArn: str) -> None:  # noqa: N803
+        if self.held:
+            raise ClientError({"Error": {"Code": "InvalidRequestException"}}, "DeleteRecoveryPoint")
+        assert BackupVaultName in self.vaults
+        self.points.remove(RecoveryPointArn)
+
+    def delete_backup_vault(self, *, BackupVaultName: str) -> None:  # noqa: N803
+        if self.points:
+            raise ClientError({"Error": {"Code": "InvalidRequestException"}}, "DeleteBackupVault")
+        self.vaults.remove(BackupVaultName)
+
+
+@pytest.fixture
+def backup(account: Any, monkeypatch: pytest.MonkeyPatch) -> Backup:
+    """A vault with two copies of the table."""
+    stand_in, made = Backup("arn:one", "arn:two"), Buckets.client
+    monkeypatch.setattr(
+        Buckets, "client", lambda self, service: stand_in if service == "backup" else made(self, service)
+    )
+    return stand_in
+
+
+@pytest.mark.parametrize(
+    ("more", "answers", "deleted"),
+    [
+        ([], ["y"], True),
+        ([], ["n"], False),
+        (["--backups"], [], True),
+        (["--force"], [], False),
+        (["--force", "--backups"], [], True),
+    ],
+)
+def test_destroy_deletes_backups_only_when_asked_and_says_what_is_left(
+    npx: Npx,
+    backup: Backup,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    answers: list[str],
+    deleted: bool,
+) -> None:
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return answers[len(asked) - 1]
+
+    monkeypatch.setattr("builtins.input", answer)
+    assert cli.main(["destroy", "-c", "protect=false", *more]) == 0
+    assert len(asked) == len(answers)
+    assert all("2 backups" in question and "Gridview-backups" in question for question in asked)
+    assert (backup.points, backup.vaults) == (
+        ([], []) if deleted else (["arn:one", "arn:two"], ["Gridview-backups"])
+    )
+    said = capsys.readouterr().out
+    assert ("was deleted" if deleted else "is left, with 2 backups") in said
+    assert _typed(npx) == [["destroy", "-c", "protect=false", *(one for one in more if one != "--backups")]]
+
+
+def test_backups_stay_when_the_stack_does(npx: Npx, backup: Backup) -> None:
+    npx.status = 1
+    assert cli.main(["destroy", "-c", "protect=false", "--force", "--backups"]) == 1
+    assert backup.points == ["arn:one", "arn:two"]
+
+
+def test_backups_that_are_held_are_left_and_said(
+    npx: Npx, backup: Backup, capsys: pytest.CaptureFixture[str]
+) -> None:
+    backup.held = True
+    assert cli.main(["destroy", "-c", "protect=false", "--force", "--backups"]) == 0
+    assert "is left, with 2 backups" in capsys.readouterr().out
+
+
+def test_an_empty_vault_goes_without_a_question(npx: Npx, backup: Backup) -> None:
+    backup.points = []
+    assert cli.main(["destroy", "-c", "protect=false"]) == 0
+    assert backup.vaults == []
+
+
+def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Npx, backup: Backup) -> None:
+    assert cli.main(["destroy", "--backups", "--force"]) == 0
+    assert backup.asked == []
+    backup.vaults = ["Others"]
+    assert cli.main(["destroy", "-c", "protect=false", "--backups", "--force"]) == 0
+    assert backup.points == ["arn:one", "arn:two"]
+    assert (
+        cli.main(["destroy", "-c", "protect=false", "-c", "backup-vault=Others", "--backups", "--force"]) == 0
+    )
+    assert (backup.vaults, backup.points) == ([], [])
 
 
 def test_destroy_leaves_the_buckets_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:

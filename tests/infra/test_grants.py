@@ -76,7 +76,6 @@ EXPECTED = {
         ("secretsmanager:GetSecretValue", "secret of webhooks"),
     },
     "Live": LOGGING
-    | TRACING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
         ("dynamodb:PutItem", "table", "journal-*"),
@@ -85,7 +84,6 @@ EXPECTED = {
         ("secretsmanager:GetSecretValue", "secret of cursors"),
     },
     "Socket": LOGGING
-    | TRACING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | OF_SOCKETS
     | {
@@ -95,7 +93,6 @@ EXPECTED = {
         ("secretsmanager:GetSecretValue", "secret of cursors"),
     },
     "Deliver": LOGGING
-    | TRACING
     | READING
     | {
         ("dynamodb:PutItem", "table", "journal-*", "outbox-*", "webhook-*"),
@@ -109,11 +106,10 @@ EXPECTED = {
         ),
     },
     "Maintain": LOGGING
-    | TRACING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
         ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "trash-*"),
-        ("dynamodb:UpdateItem", "table", "journal-*"),
+        ("dynamodb:UpdateItem", "table", "journal-*", "lag-beat"),
         ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "trash-*"),
         ("dynamodb:BatchWriteItem", "table", "activity-*", "change-*", "history-*"),
         ("not dynamodb:PutItem", "table", "fields"),
@@ -128,7 +124,6 @@ EXPECTED = {
         ("s3:PutObject", "bucket/aws/lambda/*"),
     },
     "Upkeep": LOGGING
-    | TRACING
     | READING
     | {
         ("dynamodb:Scan", "table"),
@@ -146,7 +141,7 @@ EXPECTED = {
             )
             for write in ("PutItem", "DeleteItem")
         ),
-        ("dynamodb:PutItem", "table", "beat", "jobline-*"),
+        ("dynamodb:PutItem", "table", "beat", "canary", "jobline-*"),
         ("cognito-idp:AdminGetUser", "users"),
         (
             "dynamodb:DeleteItem",
@@ -160,7 +155,17 @@ EXPECTED = {
             "view-*",
             "webhook-*",
         ),
-        ("dynamodb:UpdateItem", "table", "fsck", "issue-*", "jobline-*", "journal-*", "project-*", "rate-*"),
+        (
+            "dynamodb:UpdateItem",
+            "table",
+            "fsck",
+            "issue-*",
+            "jobline-*",
+            "journal-*",
+            "lag-beat",
+            "project-*",
+            "rate-*",
+        ),
         ("sqs:SendMessage", "dead letters"),
         ("sqs:SendMessage", "jobs"),
         ("sqs:ReceiveMessage", "jobs"),
@@ -328,12 +333,12 @@ def test_no_role_has_a_managed_policy_or_a_way_in_but_lambda(shared_template: di
         assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
 
 
-OWN_ROLE = LOGGING | TRACING | {("sts:AssumeRole", "session"), ("sts:TagSession", "session")}
+OWN_ROLE = LOGGING | {("sts:AssumeRole", "session"), ("sts:TagSession", "session")}
 OF_TENANT = "${aws:PrincipalTag/tenant}"
 READ = [f"{kind}-{OF_TENANT}.*" for kind in ("block", "issue", "project")]
 ISOLATED = {
     "Query": (
-        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret of cursors")},
+        OWN_ROLE | TRACING | {("secretsmanager:GetSecretValue", "secret of cursors")},
         {
             *(
                 (
@@ -371,6 +376,7 @@ ISOLATED = {
     ),
     "Command": (
         OWN_ROLE
+        | TRACING
         | {
             ("secretsmanager:GetSecretValue", "secret of cursors"),
             ("secretsmanager:GetSecretValue", "secret of webhooks"),

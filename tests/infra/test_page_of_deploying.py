@@ -64,6 +64,76 @@ def test_the_bill_of_a_million_calls_adds_up() -> None:
         assert named[1] in operations
 
 
+def _units() -> dict[str, tuple[Decimal, Decimal]]:
+    """The write and read units of each call, as the page lists them below the bill."""
+    (part,) = (one for one in PAGE.split("\n\n") if one.startswith("| call | write units |"))
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines()[2:]]
+    return {call: (Decimal(writes or 0), Decimal(reads)) for call, writes, reads, _ in lines}
+
+
+def test_the_bill_of_dynamodb_is_that_of_the_units() -> None:
+    units, rows = _units(), _rows("What a million calls cost")
+    priced = {call: Decimal(dynamodb) for call, _, _, dynamodb, *_ in rows if Decimal(dynamodb)}
+    listed = [call for call, *_ in rows if call in units]
+    assert set(priced) == set(units) == set(listed)
+    for call, (writes, reads) in units.items():
+        cost = writes * Decimal("0.625") + reads * Decimal("0.125")
+        assert abs(cost - priced[call]) <= Decimal("0.01"), (call, cost)
+
+
+@pytest.mark.parametrize(
+    ("call", "measured", "cell", "documents"),
+    [
+        ("`grid`: a page by an indexed field", "a page by an indexed field", 0, 100),
+        ("`grid`: filtered (1 %) and sorted, cold", "filtered (1 %) and sorted", 0, 100),
+        ("`grid`: the same, warm", "filtered (1 %) and sorted", 1, 100),
+        ("`grid`: an exact count, without rows, cold", "an exact count under a filter", 0, 0),
+        ("`groups` of a field with few values, cold", "grouped counts of a field with few values", 0, 0),
+        ("`position`: the row number of an issue, middle", "row N of an order, its middle", 0, 0),
+    ],
+)
+def test_the_units_of_reads_are_those_that_were_measured(
+    call: str, measured: str, cell: int, documents: int
+) -> None:
+    """With the epoch's, which docs/performance.md includes, and half a unit for each document of a page."""
+    performance = (ROOT / "docs/performance.md").read_text("utf-8")
+    (line,) = [
+        one for one in performance.split("\n### ")[0].splitlines() if one.startswith(f"| {measured} | ")
+    ]
+    found = Decimal(line.split("|")[3].split("/")[cell].strip(" *"))
+    assert _units()[call] == (0, found + Decimal(documents) / 2)
+
+
+def test_the_units_of_writes_are_those_that_were_measured() -> None:
+    """Of the journalled path, with the folds."""
+    performance = (ROOT / "docs/performance.md").read_text("utf-8")
+
+    def cells(start: str) -> list[str]:
+        (line,) = [one for one in performance.splitlines() if one.startswith(start)]
+        return [cell.strip(" *") for cell in line.strip("|").split("|")]
+
+    create, edit = cells("| create | on |"), cells("| edit of one field of an old issue | on |")
+    delete, minute = cells("| delete of an old issue | on |"), cells("| 100,000 | 25.3 |")
+    units = {call: str(writes) for call, (writes, _) in _units().items()}
+    assert units["`create_issue`, alone"] == create[2]
+    assert units["`batch` of 500 creates, by issue, 1,000 a fold"] == create[5]
+    assert units["`update_issue`, an indexed field, alone"] == edit[2] == minute[1]
+    assert units["`update_issue`, an indexed field, one a minute"] == minute[2]
+    assert units["`delete_issue`, alone"] == delete[2]
+
+
+def test_the_numbers_of_the_prose_are_those_of_the_template(template: dict[str, Any]) -> None:
+    alarms = len(resources(template, "AWS::CloudWatch::Alarm"))
+    assert f"| one dashboard, and {alarms} alarms |" in PAGE
+    (about,) = re.findall(r"CloudFormation: 500 \| about (\d+), ", PAGE)
+    assert abs(int(about) - len(template["Resources"])) <= 10
+    dashboard, alarmed = re.findall(
+        r"\| (?:dashboard|alarms, by metric)[^|]*\|[^|]*\|[^|]*\| ([\d.]+) \|", PAGE
+    )
+    operating = (ROOT / "docs/operating.md").read_text("utf-8")
+    assert f"Alarms and dashboard cost ${Decimal(dashboard) + Decimal(alarmed)} a month" in operating
+
+
 @pytest.fixture(scope="module")
 def workflow() -> dict[str, Any]:
     """The example of a workflow."""

@@ -23,7 +23,7 @@ def test_the_table_has_a_row_for_each_alarm(told: dict[str, Advice]) -> None:
     assert set(told) == {*EXPECTED, *OF_AN_EXPRESSION, *OF_A_SETTING}
     rows = table_of(told).splitlines()[2:]
     assert [row.split("|")[1].strip(" `") for row in rows] == list(told)
-    assert {row.count("|") for row in rows} == {4}
+    assert {row.count("|") for row in rows} == {5}
 
 
 def test_every_command_of_an_alarm_is_one_of_dev_and_names_the_stack(told: dict[str, Advice]) -> None:

@@ -62,7 +62,32 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         hot_keys=False,
         customer_key=False,
         backup=False,
+        backup_vault="",
+        backup_vault_exists=False,
+        traces="callers",
     )
+
+
+def test_functions_that_callers_wait_for_send_traces() -> None:
+    def traced(traces: str) -> set[str]:
+        chosen = _from_context(traces=traces)
+        return {name for name in FUNCTIONS if chosen.traced(name)}
+
+    assert traced("callers") == {"query", "command"}
+    assert traced("all") == set(FUNCTIONS)
+    assert traced("none") == set()
+    with pytest.raises(SettingError, match=r"^traces: one of callers, all, none"):
+        _from_context(traces="some")
+
+
+def test_a_vault_is_named_after_its_stack_unless_it_has_a_name() -> None:
+    assert _from_context(stage="staging").vault_name == "Gridview-staging-backups"
+    assert _from_context(backup_vault="Ours").vault_name == "Ours"
+    long = _from_context(stack_name="A" * 60).vault_name
+    assert long.startswith("gridview-")
+    assert len(long) <= 50
+    with pytest.raises(SettingError, match=r"^backup-vault: "):
+        _from_context(backup_vault="x")
 
 
 REGIONAL = {"socket_domain_name": "live.example.org", "regional_certificate_arn": EUROPEAN}

@@ -2,9 +2,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aws_cdk import App, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk.assertions import Template
 
 from devtools.local.table import create_table_input
 from gridview.encoding import keys
+from infra.backup import NightlyBackup
+from infra.settings import Settings
 from tests.support.templates import only, resources, table_input, time_to_live_attribute
 
 KIND = "AWS::DynamoDB::GlobalTable"
@@ -87,12 +92,41 @@ def test_the_table_may_have_a_key_of_ours_for_whoever_may_use_the_table(
 def test_the_table_may_be_backed_up_each_night(chosen_template: dict[str, Any]) -> None:
     (vault,) = resources(chosen_template, "AWS::Backup::BackupVault")
     assert chosen_template["Resources"][vault]["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert chosen_template["Outputs"]["BackupVault"]["Value"] == "Gridview-staging-backups"
+    named = only(chosen_template, "AWS::Backup::BackupVault")["BackupVaultName"]
+    assert named == "Gridview-staging-backups"
     (rule,) = only(chosen_template, "AWS::Backup::BackupPlan")["BackupPlan"]["BackupPlanRule"]
     assert rule["ScheduleExpression"] == "cron(17 2 * * ? *)"
     assert rule["Lifecycle"] == {"DeleteAfterDays": 35}
     (table,) = resources(chosen_template, KIND)
     selected = only(chosen_template, "AWS::Backup::BackupSelection")["BackupSelection"]["Resources"]
     assert selected == [{"Fn::GetAtt": [table, "Arn"]}]
+
+
+@pytest.mark.parametrize("protect", [True, False])
+def test_a_vault_that_is_there_is_used_and_not_made_again(protect: bool) -> None:
+    """Also of a stack that is not protected: CloudFormation could not delete a vault with copies."""
+
+    def made(**chosen: Any) -> dict[str, Any]:
+        stack = Stack(App(), "Alone")
+        settings = Settings(backup=True, protect=protect, **chosen)
+        table = dynamodb.TableV2.from_table_name(stack, "Table", "gridview")
+        NightlyBackup(stack, "Backup", settings=settings, table=table)
+        template: dict[str, Any] = Template.from_stack(stack).to_json()
+        return template
+
+    new = made(backup_vault="Ours")
+    ((logical_id, vault),) = resources(new, "AWS::Backup::BackupVault").items()
+    assert vault["BackupVaultName"] == "Ours"
+    assert new["Resources"][logical_id]["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert new["Resources"][logical_id]["UpdateReplacePolicy"] == "Retain"
+    found = made(backup_vault="Ours", backup_vault_exists=True)
+    assert resources(found, "AWS::Backup::BackupVault") == {}
+    (rule,) = only(found, "AWS::Backup::BackupPlan")["BackupPlan"]["BackupPlanRule"]
+    assert rule["TargetBackupVault"] == "Ours"
+    assert set(found["Outputs"]) == {"BackupVaultFound"}, (
+        "it is not the stack's own, at the next deployment either"
+    )
 
 
 def test_data_are_protected_by_default(template: dict[str, Any]) -> None:

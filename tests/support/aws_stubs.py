@@ -51,6 +51,12 @@ def distributions(count: int) -> Answer:
     return Answer("cloudfront", "list_distributions", {"DistributionList": found})
 
 
+def vaults_of(*names: str) -> Answer:
+    """The vaults of AWS Backup."""
+    listed = [{"BackupVaultName": name} for name in names]
+    return Answer("backup", "list_backup_vaults", {"BackupVaultList": listed})
+
+
 def refused(service: str, call: str, code: str = "AccessDeniedException") -> Answer:
     """A call that the credentials may not make."""
     return Answer(service, call, {}, code, "You may not.")

@@ -188,6 +188,7 @@ ENTITIES = {
     "lag": (keys.lag("0807", "35e9"), keys.LAG, ""),
     "lag of the heartbeat": (keys.LAG_OF_BEAT, keys.LAG, ""),
     "heartbeat": (keys.BEAT, keys.BEAT, ""),
+    "canary": (keys.CANARY, keys.CANARY, keys.CANARY),
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "segment of it": (keys.CHECK, keys.job(1), "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),

@@ -1,5 +1,6 @@
 """A small account: the minute's tasks do the work, and no queue invokes a function."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from gridview.encoding import keys
 from gridview.live import push_turn
 from gridview.support import clock
+from gridview.support.fold_pace import pace
+from gridview.view.canary import Canary
 from gridview.view.heartbeat import Heart
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
@@ -47,6 +50,30 @@ def test_a_job_is_finished_by_the_task_and_the_heart_beats(alone: Cloud, api: Cl
     assert api.get(begun.headers["location"]).body["state"] == "done"
     assert [item for item in alone.items() if item["PK"]["S"] == "beat"] != []
     assert _task(alone, "upkeep", "jobs") == {"jobs": 0, "issues": 0}
+
+
+@pytest.mark.parametrize("works_alone", [True, False])
+def test_the_minute_tells_the_age_of_the_canary_and_which_fold_is_overdue(
+    alone: Cloud,
+    api: Client,
+    project: str,
+    monkeypatch: pytest.MonkeyPatch,
+    later: Callable[[float], None],
+    works_alone: bool,
+) -> None:
+    upkeep = alone.modules["upkeep"]
+    monkeypatch.setattr(upkeep, "alone", works_alone)
+    monkeypatch.setattr(upkeep, "canary", Canary())
+    told: dict[str, float] = {}
+    monkeypatch.setattr(upkeep.metrics, "add_metric", lambda **one: told.update({one["name"]: one["value"]}))
+    _task(alone, "upkeep", "jobs")
+    assert 0 <= told["CanaryAge"] < 30
+    assert "FoldOverdue" not in told, "what nobody needs is not written, since it is paid for"
+    api.made(f"{project}/issues", {"name": "a"})
+    alone.derive()
+    later(pace().seconds + 1_200)
+    _task(alone, "upkeep", "jobs")
+    assert told["FoldOverdue"] == pytest.approx(1_200, abs=60)
 
 
 def test_no_job_is_begun_when_the_time_is_up(alone: Cloud, api: Client, project: str) -> None:

@@ -9,9 +9,9 @@ import pytest
 from pyroaring import BitMap
 
 from gridview.derive.issue_changes import FamilyChange, IssueChange
-from gridview.derive.ledger import SHOWN_SECONDS
+from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
 from gridview.encoding import keys
-from gridview.journal.items import FEW_ENTRIES, Head, JournalItem, cut, encoded_size, new_head
+from gridview.journal.items import FEW_ENTRIES, TRAIL_SECONDS, Head, JournalItem, cut, encoded_size, new_head
 
 MOVES = {
     "a1.1": FamilyChange(("2023\x0100000007",), "2024\x0100000007"),
@@ -87,11 +87,26 @@ def test_a_new_head_knows_nothing_and_is_not_due() -> None:
 
 def test_what_is_shown_to_all_is_a_watermark_that_stood_long_enough() -> None:
     head, told = Head(), []
-    for number, now in ((10, 100.0), (20, 110.0), (30, 120.0), (40, 135.0), (50, 200.0)):
+    for number, now in ((10, 100.0), (20, 120.0), (30, 140.0), (40, 165.0), (50, 220.0)):
         head = replace(head, folded=number, trail=tuple(head_trail(head, number, now)))
         told.append((head.shown(now), head.shown(now + SHOWN_SECONDS)))
-    assert told == [(0, 10), (0, 20), (0, 30), (10, 40), (40, 50)]
-    assert [number for number, _ in head.trail] == [40, 50]  # what nobody needs any more is forgotten
+    assert told == [(0, 10), (0, 20), (10, 30), (20, 40), (40, 50)]
+
+
+def test_the_trail_goes_back_as_far_as_readers_may_be_held_back_and_stays_short() -> None:
+    head = Head()
+    for number in range(1, 3_001):
+        head = replace(head, folded=number, trail=tuple(head_trail(head, number, float(number))))
+    assert len(head.trail) <= (HELD_SECONDS + SHOWN_SECONDS) / (TRAIL_SECONDS - 1) + 4
+    for held in range(0, HELD_SECONDS - SHOWN_SECONDS, 7):
+        now = 3_000.0 - held
+        assert 0 <= now - SHOWN_SECONDS - head.shown(now) <= TRAIL_SECONDS + 1
+    assert head.trail[0][0] < 3_000 - HELD_SECONDS - SHOWN_SECONDS, (
+        "so none reads the journal from its beginning"
+    )
+    assert head.trail[0][0] > 3_000 - HELD_SECONDS - SHOWN_SECONDS - 2 * TRAIL_SECONDS, (
+        "what nobody needs any more is forgotten"
+    )
 
 
 def head_trail(head: Head, number: int, now: float) -> Iterator[tuple[int, float]]:

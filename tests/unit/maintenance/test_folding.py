@@ -20,7 +20,7 @@ from gridview.journal.items import PATIENCE, weight
 from gridview.maintenance import fold_wakes, folding
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.folding import Folder
-from gridview.maintenance.job_worker import Worker, due_jobs
+from gridview.maintenance.job_worker import Worker, due_jobs, fold_overdue
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.support import clock, fold_pace
@@ -262,6 +262,35 @@ def test_a_busy_table_makes_the_fold_due_again(table: MemoryTable, later: Callab
     assert turn is not None
     assert [hint.due for hint in turn.hints] == [due_of(table)]
     assert 0 < clock.until(due_of(table)) <= RETRY
+
+
+def test_a_fold_that_leaves_changes_tells_how_long_they_have_waited_too_long(
+    table: MemoryTable, later: Callable[[float], None]
+) -> None:
+    log(table)
+
+    def refuse() -> None:
+        raise Overloaded("busy")
+
+    for since, overdue in ((pace().seconds, 0.0), (600.0, 600.0), (1_200.0, 1_800.0)):
+        later(since)
+        busy = table.seen_through(before(lambda attempted: attempted.writes, refuse))
+        turn = folder(busy).take_turn(due_of(table), always)
+        assert turn is not None
+        assert turn.overdue == pytest.approx(overdue, abs=5), "though it was made due again each time"
+    later(RETRY)
+    done = folder(table).take_turn(due_of(table), always)
+    assert done is not None
+    assert done.overdue == 0.0
+
+
+def test_a_fold_that_nobody_takes_is_overdue(table: MemoryTable, later: Callable[[float], None]) -> None:
+    assert fold_overdue(due_jobs(table)) == 0.0
+    log(table)
+    assert fold_overdue(due_jobs(table)) == 0.0
+    later(pace().seconds + 300)
+    assert fold_overdue(due_jobs(table)) == pytest.approx(300, abs=5)
+    assert fold_overdue([Hint(keys.project(TENANT, PROJECT), clock.after(-900))]) == 0.0
 
 
 def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> None:

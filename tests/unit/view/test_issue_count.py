@@ -57,4 +57,4 @@ def test_an_index_that_is_late_counts_no_issue_twice(table: MemoryTable) -> None
 def test_without_anything_pending_it_is_one_query_and_the_journal(table: MemoryTable) -> None:
     own = table.metered()
     assert issues_in(own, catalog_of(table)) == 0
-    assert sorted(call.operation for call in own.meter.calls) == ["get_item", "query", "query"]
+    assert sorted(call.operation for call in own.meter.calls) == ["batch_get_item", "query", "query"]

@@ -78,7 +78,7 @@ def commit(table: MemoryTable, *changes: IssueChange) -> int:
 def test_an_item_is_read_once(table: MemoryTable, container: Container) -> None:
     commit(table, day(1, None, "x"))
     found, rounds, calls = container.read()
-    assert (sorted(found), rounds, calls) == ([1], 2, ["get_item", "query"])
+    assert (sorted(found), rounds, calls) == ([1], 2, ["batch_get_item", "query"])
     commit(table, day(2, None, "x"))
     own = table.metered()
     assert (container.nums, own.meter.rounds) == ([1, 2], 0)
@@ -92,7 +92,7 @@ def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> 
     assert own.meter.capacity == 0.5
     read(own, cache)
     learn(log_of(own), cache)
-    assert [(call.operation, call.items) for call in own.meter.calls] == [("get_item", 1), ("query", 0)]
+    assert [(call.operation, call.items) for call in own.meter.calls] == [("batch_get_item", 1), ("query", 0)]
 
 
 def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, container: Container) -> None:

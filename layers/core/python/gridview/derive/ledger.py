@@ -24,7 +24,12 @@ from typing import Any, NamedTuple, Self
 from gridview.encoding import keys
 
 SHOWN_SECONDS = 30
-"""After this time GSI1, and every container that keeps directories, shows what was written."""
+"""After this time GSI1, and every container that keeps directories, shows what was written. If GSI1 is late, readers wait longer
+(`view.index_clock`): the journal lists for them what a ledger no longer names as left.
+"""
+
+HELD_SECONDS = 900
+"""The most seconds for which readers wait for GSI1 to show what was written."""
 
 EVERY_FAMILY = "*"
 """Stands for all families of an issue that had none before."""

@@ -38,6 +38,8 @@ LAG = "lag"
 """Sort key of a lag note."""
 BEAT = "beat"
 """Partition and sort key of the heartbeat, an item that is put again and again so that the stream consumer can note it."""
+CANARY = "canary"
+"""Partition and sort key of the canary, and its index partition: an item whose age in GSI1 says how late GSI1 is."""
 CHECK = "fsck"
 """Partition key of the whole-table check in progress; its sort key is `JOB`."""
 FOLD = "fold"
@@ -109,7 +111,9 @@ def lag(tenant_id: str, project_id: str) -> str:
 
 
 LAG_OF_BEAT = f"{LAG_PREFIX}{BEAT}"
-"""Partition key of the note of when the stream consumer last took in the heartbeat. A project's has a dot."""
+"""Partition key of the note of when the stream consumer last took in the heartbeat, and of when upkeep last saw which canary. A
+project's has a dot.
+"""
 
 JOURNAL_PREFIX = "journal-"
 _JOURNAL_DIGITS = 12

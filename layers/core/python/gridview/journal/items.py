@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import orjson
@@ -21,7 +22,7 @@ from pyroaring import BitMap
 
 from gridview.derive.families import has_entries
 from gridview.derive.issue_changes import FamilyChange, IssueChange
-from gridview.derive.ledger import SHOWN_SECONDS
+from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
 from gridview.encoding import keys
 
 EXPIRES_DAYS = 30
@@ -36,6 +37,9 @@ _WEIGHED = 1_024
 
 FEW_ENTRIES = 8
 """Up to so many sort entries an item has no mark. To look for one takes half a read unit, which costs a tenth of a mark."""
+
+TRAIL_SECONDS = 15.0
+"""Seconds between two older watermarks that a head names."""
 
 PATIENCE = 5.0
 """Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
@@ -173,17 +177,29 @@ class Head:
         return number not in self.emptied if number <= self.folded else None
 
     def shown(self, now: float) -> int:
-        """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet."""
+        """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet.
+
+        `now`: as GSI1 counts it (`view.index_clock.index_time`).
+        """
         return max((number for number, at in self.trail if at <= now - SHOWN_SECONDS), default=0)
 
     def shown_since(self, number: int) -> float:
-        """The instant from which on everybody is shown a watermark of the trail, in seconds since 1970; 0.0 for the beginning."""
+        """The instant from which on everybody is shown a watermark of the trail, in seconds since 1970; 0.0 for the beginning.
+
+        For readers that know that GSI1 was late it is later (`view.index_clock.shown_since`).
+        """
         return next((at + SHOWN_SECONDS for one, at in self.trail if one == number), 0.0)
 
     def trail_to(self, number: int, now: float) -> list[list[int]]:
-        """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on."""
-        first = self.shown(now)
-        kept = [(one, at) for one, at in self.trail if one >= first]
+        """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on.
+
+        `shown` may count by instants up to HELD_SECONDS ago, so the trail goes back that far, by steps of TRAIL_SECONDS.
+        """
+        first = self.shown(now - HELD_SECONDS)
+        kept: list[tuple[int, float]] = []
+        for (one, at), (_, following) in pairwise((*self.trail, (number, now))):
+            if one >= first and (not kept or following - kept[-1][1] >= TRAIL_SECONDS):
+                kept.append((one, at))
         return [[one, round(at * 1_000)] for one, at in (*kept, (number, now))]
 
     @classmethod

@@ -152,10 +152,6 @@ class Log:
         page = self.table.query(self.partition, bound=bound, forward=False, consistent=True)
         return [JournalItem.from_item(item) for item in page.items if not keys.is_journal_mark(item[keys.SK])]
 
-    def recent(self) -> list[JournalItem]:
-        """The items that somebody may not be shown yet: a read unit for the head, and one for each 4 KB."""
-        return self.all_behind(self.head().shown(clock.seconds()))
-
     # Folding
 
     def claim(self, due: str) -> Head | None:

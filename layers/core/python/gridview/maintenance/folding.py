@@ -90,7 +90,15 @@ class Folder:
             again = self._log.release(clock.after(RETRY if left() > 0 else 0))
         except Overloaded:
             return Turn()
-        return Turn(hints=() if again is None else (Hint(self._log.partition, again),))
+        if again is None:
+            return Turn()
+        return Turn(hints=(Hint(self._log.partition, again),), overdue=self._overdue())
+
+    def _overdue(self) -> float:
+        """For how many seconds longer than the pace allows the oldest change has waited. A read unit for the head and the item."""
+        head = self._log.known_head()
+        waiting = () if head is None else self._log.behind(head.folded, consistent=False, rows=1).records
+        return max((clock.seconds() - item.made - pace().seconds for item in waiting), default=0.0)
 
     def _fold_for(self, left: Callable[[], float]) -> Head:
         """Fold what stands in the journal by now, and what comes meanwhile if it weighs enough; returns the head then."""

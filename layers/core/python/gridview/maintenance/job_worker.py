@@ -448,6 +448,12 @@ def due_jobs(table: Table) -> list[Hint]:
     return sorted((hint for some in found for hint in some), key=lambda hint: hint.due)
 
 
+def fold_overdue(hints: Iterable[Hint]) -> float:
+    """For how many seconds the fold has been due that was due first; 0.0 if none is."""
+    due = (clock.instant(hint.due) for hint in hints if keys.is_journal(hint.partition))
+    return max((clock.seconds() - one for one in due), default=0.0)
+
+
 def _families(order_ids: Iterable[str]) -> list[str]:
     """The families in which orders may have blocks."""
     return [family for order_id in sorted(order_ids) for family in (order_id, order_id + TOKENS_SUFFIX)]

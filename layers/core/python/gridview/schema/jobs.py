@@ -42,11 +42,13 @@ class Turn(NamedTuple):
     """What a worker did in one turn.
 
     The issues it passed over, how often in succession the job could not go on, and the hints to go on with if there is more to do.
+    `overdue`: for how many seconds longer than they may the changes have waited that a fold has left.
     """
 
     issues: int = 0
     refusals: int = 0
     hints: tuple[Hint, ...] = ()
+    overdue: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
 """What one request sees of the index: its blocks and directories, with the end of the journal and new issues laid over.
 
-I/O: block_reader, context, freshness, heartbeat, index_snapshot, index_view, issue_count, journal_tail, recent_changes, unheard.
+I/O: block_reader, canary, context, freshness, heartbeat, index_snapshot, index_view, issue_count, journal_tail, recent_changes,
+unheard.
 """

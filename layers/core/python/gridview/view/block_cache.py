@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gridview.chains.blocks import Block
 from gridview.chains.directory import Directory, Range
+from gridview.view.index_clock import Sighting
 
 _ENTRY_BYTES = 400
 """Approximate memory of a directory entry, in bytes."""
@@ -36,12 +37,13 @@ class BlockCache:
     """Blocks and the sort strings of plain ones, by partition key and write id; directories; and the ends of journals.
 
     All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. What GSI1 listed is used
-    for as long as the journal's end is at hand that knows what has changed since.
+    for as long as the journal's end is at hand that knows what has changed since. `sighting`: the last one of a canary in GSI1.
     """
 
     def __init__(self, size: int = 64 * 2**20, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.used = 0
+        self.sighting: Sighting | None = None
         self._size = size
         self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
         self._lock = threading.Lock()

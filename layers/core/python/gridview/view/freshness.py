@@ -1,15 +1,18 @@
 """How far the index is behind: noted by the stream consumer, told with every answer.
 
 A project's note says when the consumer finished a batch with changes of it, and how old the newest of them was then. Another says
-the same of the heartbeat. Each note is one item in a partition of its own, outside GSI1. Each container writes it unconditionally,
-at most once a second. While a project's changes are taken in on time, the heartbeat's note says so too, and a container writes the
-project's once an hour. It expires after a week without one. Nothing depends on notes but what is told.
+the same of the heartbeat. Each note is one item in a partition of its own, outside GSI1. Each container writes it at most once a
+second. Upkeep writes into the heartbeat's note which canary it saw (`canary`), so the consumer leaves that in place. While a
+project's changes are taken in on time, the heartbeat's note says so too, and a container writes the project's once an hour. It
+expires after a week without one. Nothing depends on the consumer's notes but what is told.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
@@ -17,6 +20,7 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view import heartbeat
 from gridview.view.block_cache import BlockCache
+from gridview.view.index_clock import sighting_in
 
 _REMEMBERED_DAYS = 7
 _SECONDS_BETWEEN = 1.0
@@ -29,6 +33,9 @@ _KEPT = 1_000
 
 UNNOTICED = 1.5 * heartbeat.SECONDS
 """Seconds after a heartbeat in which the next one should have been taken in. An index that stops looks late only after them."""
+
+OF_BEAT = (keys.LAG_OF_BEAT, keys.LAG)
+"""The key of the heartbeat's note."""
 
 _NOTES = dict[str, float]
 """Partition key of a note -> when the newest of what it is about was made, in seconds since 1970."""
@@ -61,17 +68,25 @@ class Notes:
         return not 0 <= note.taken_in - last.taken_in < between
 
     def _write(self, table: Table, partition: str, note: "Note") -> None:
-        item = {
-            keys.PK: partition,
-            keys.SK: keys.LAG,
+        noted = {
             "taken_in": round(note.taken_in * 1_000),
             "behind": round(note.behind * 1_000),
             keys.TTL_ATTRIBUTE: clock.expiry(_REMEMBERED_DAYS),
         }
-        try:
-            table.put(item)
-        except Overloaded:
-            return  # the next batch will note it
+        with suppress(Overloaded):  # the next batch will note it
+            if partition == keys.LAG_OF_BEAT:
+                _write_beside(table, noted)
+            else:
+                table.put({keys.PK: partition, keys.SK: keys.LAG, **noted})
+
+
+def _write_beside(table: Table, noted: Mapping[str, Any]) -> None:
+    """Write the heartbeat's note beside the sighting of the canary, unless a later note is there."""
+    later = Condition(
+        "attribute_not_exists(taken_in) OR taken_in <= :taken_in", values={":taken_in": noted["taken_in"]}
+    )
+    with suppress(ConditionFailed):
+        table.update(keys.LAG_OF_BEAT, keys.LAG, later, assign=noted)
 
 
 def _newest(records: Iterable[Mapping[str, Any]]) -> _NOTES:
@@ -163,14 +178,21 @@ def _words(seconds: float) -> str:
 
 def read(table: Table, catalog: Catalog, cache: BlockCache) -> Lag:
     """The present lag: 0.5 read units, and as much again where the container has not read the heartbeat's note for a while."""
-    own, of_beat = (keys.lag(catalog.tenant, catalog.project), keys.LAG), (keys.LAG_OF_BEAT, keys.LAG)
+    own, of_beat = (keys.lag(catalog.tenant, catalog.project), keys.LAG), OF_BEAT
     kept = cache.beat()
     items = table.batch_get([own] if kept else [own, of_beat]).items
     if kept is None:
-        kept = _note(items.get(of_beat)), clock.seconds()
-        cache.keep_beat(kept)
+        kept = keep_beat(cache, items.get(of_beat))
     beat, at = kept
     return Lag(at, _note(items.get(own)), beat)
+
+
+def keep_beat(cache: BlockCache, item: Item | None) -> tuple[Note | None, float]:
+    """Keep what the heartbeat's note says of the stream and of GSI1; returns the first, and the instant."""
+    kept = _note(item), clock.seconds()
+    cache.keep_beat(kept)
+    cache.sighting = sighting_in(item) or cache.sighting
+    return kept
 
 
 def kept(cache: BlockCache) -> float | None:
@@ -183,4 +205,8 @@ def kept(cache: BlockCache) -> float | None:
 
 
 def _note(item: Item | None) -> Note | None:
-    return None if item is None else Note(item["taken_in"] / 1_000, item["behind"] / 1_000)
+    return (
+        None
+        if item is None or "taken_in" not in item
+        else Note(item["taken_in"] / 1_000, item["behind"] / 1_000)
+    )

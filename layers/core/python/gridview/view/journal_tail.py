@@ -20,10 +20,14 @@ from typing import Self
 from pyroaring import BitMap
 
 from gridview.dynamodb.side_by_side import side_by_side
+from gridview.encoding import keys
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
 from gridview.support import clock
+from gridview.support.errors import Overloaded
+from gridview.view import freshness
 from gridview.view.block_cache import BlockCache
+from gridview.view.index_clock import Sighting, index_time, shown_since
 from gridview.view.moves import FamilyMoves, Logged, logged_moves
 
 _HEAD_SECONDS = 30.0
@@ -63,9 +67,9 @@ class JournalTail:
         waits = bool(self.items) and self.items[-1].number > self.shown
         return now - self.looked_at >= (_HEAD_SECONDS if waits else _IDLE_SECONDS)
 
-    def at_head(self, head: Head, now: float) -> Self:
+    def at_head(self, head: Head, now: float, sighting: Sighting | None = None) -> Self:
         """With what the head tells, and without items that are too old, or too many. Items that were not read are passed over."""
-        shown = max(self.shown, head.shown(now))
+        shown = max(self.shown, head.shown(index_time(now, sighting)))
         changes = sum(len(item.changes) for item in self.items)
         aged = bool(self.items) and now - self.items[0].made > _KEPT_SECONDS
         if self.last >= shown and changes <= _KEPT_CHANGES and not aged:
@@ -75,7 +79,7 @@ class JournalTail:
         return replace(
             self,
             floor=shown,
-            since=max(self.since, head.shown_since(shown)),
+            since=max(self.since, shown_since(head.shown_since(shown), sighting)),
             shown=shown,
             last=max(self.last, shown),
             looked_at=now,
@@ -108,10 +112,10 @@ class JournalTail:
         )
 
     @classmethod
-    def behind(cls, head: Head, now: float) -> Self:
-        """What is known from a head alone."""
-        shown = head.shown(now)
-        return cls(shown, head.shown_since(shown), shown, shown, now)
+    def behind(cls, head: Head, now: float, sighting: Sighting | None = None) -> Self:
+        """What is known from a head and from the last sighting of the canary alone."""
+        shown = head.shown(index_time(now, sighting))
+        return cls(shown, shown_since(head.shown_since(shown), sighting), shown, shown, now)
 
     @property
     def size(self) -> int:
@@ -135,7 +139,7 @@ def recent_moves(
     earlier). Overloaded.
     """
     now = clock.seconds()
-    tail = tail or JournalTail.behind(log.head(), now)
+    tail = tail or _first_tail(log, cache)
     head: Head | None = None
     if tail.wants_head(now):
         listed, head = side_by_side(
@@ -146,15 +150,15 @@ def recent_moves(
     else:
         listed = log.behind(tail.last, consistent=consistent)
     if head is not None and head.last < tail.last:  # the table was restored to an earlier moment
-        return recent_moves(log, cache, JournalTail.behind(head, now), consistent=consistent)
+        return recent_moves(log, cache, JournalTail.behind(head, now, cache.sighting), consistent=consistent)
     found = list(listed.records)
     if listed.more:
         head = head or log.head()
-        begin = max((head.shown(now), *(item.number for item in found)))
+        begin = max((head.shown(index_time(now, cache.sighting)), *(item.number for item in found)))
         found += log.all_behind(begin, consistent=consistent)
     used = kept = tail.with_items(found)
     if head is not None:
-        kept = kept.at_head(head, now).with_items(found)
+        kept = kept.at_head(head, now, cache.sighting).with_items(found)
         if kept.last < head.folded:  # no number up to there is missing, so a copy of the table was late
             found = log.all_behind(kept.last)
             used, kept = used.with_items(found), kept.with_items(found)
@@ -164,16 +168,39 @@ def recent_moves(
 
 
 def learn(log: Log, cache: BlockCache) -> None:
-    """Have a container know where the end of a journal begins, if it does not and if there is a journal: half a read unit."""
+    """Have a container know where the end of a journal begins, if it does not and if there is a journal.
+
+    Half a read unit, and as much again for the heartbeat's note if the container has not read it for a while; then `freshness.read`
+    need not.
+    """
     if cache.journal(log.partition) is None:
-        head = log.known_head()
+        head = _end(log, cache)
         if head is not None:
-            cache.keep_journal(log.partition, JournalTail.behind(head, clock.seconds()), 0)
+            cache.keep_journal(log.partition, JournalTail.behind(head, clock.seconds(), cache.sighting), 0)
+
+
+def _first_tail(log: Log, cache: BlockCache) -> JournalTail:
+    """What is known of a journal by a container that knew nothing of it: as `learn`, strongly consistent. Overloaded."""
+    head = _end(log, cache, consistent=True)
+    if head is None:
+        raise Overloaded(f"{log.partition} has no head; try again.")
+    return JournalTail.behind(head, clock.seconds(), cache.sighting)
+
+
+def _end(log: Log, cache: BlockCache, *, consistent: bool = False) -> Head | None:
+    """The head of a journal. The heartbeat's note, which says how late GSI1 is, comes with it if the container lacks that."""
+    if cache.beat() is not None:
+        return log.known_head(consistent=consistent)
+    own = (log.partition, keys.FOLD)
+    items = log.table.batch_get([own, freshness.OF_BEAT], consistent=consistent).items
+    freshness.keep_beat(cache, items.get(freshness.OF_BEAT))
+    return Head.from_item(items[own]) if own in items else None
 
 
 def moves_now(log: Log) -> Mapping[int, FamilyMoves]:
     """The moves of issues that the index may not show everybody where they belong, strongly consistent: for whoever keeps nothing.
 
-    A read unit for the head, and one for each 4 KB. Overloaded.
+    A read unit for the head, one for the heartbeat's note, and one for each 4 KB. Overloaded.
     """
-    return logged_moves(log.recent())
+    tail = _first_tail(log, BlockCache())
+    return logged_moves(log.all_behind(tail.shown))

@@ -19,6 +19,7 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view.block_reader import BlockReader
 from gridview.view.context import ReadContext
+from gridview.view.index_clock import index_time
 from gridview.view.journal_tail import recent_moves, tail_of
 from gridview.view.moves import Logged, Move, Unheard, move_of
 from gridview.view.overlay import NOTHING, Overlay
@@ -80,7 +81,7 @@ class RecentChanges:
             lambda: table.batch_get(wanted, consistent=True).items,
             lambda own: self._journal(replace(log, table=own)),
         )
-        now = int(clock.seconds())
+        now = int(index_time(clock.seconds(), self._context.cache.sighting))
         read = (
             move_of(
                 self._context.catalog,
