@@ -229,8 +229,8 @@ def _index_rules(
                 {"EventSourceMappingUUID": mapping.ref},
             ),
             threshold=1,
-            means="Lambda gave up stream records, after all retries or 12 hours, and put them into the bucket.",
-            do=f"Run {_LIST} and, when the consumer works again, {_REDRIVE}. A batch waits for 14 days.",
+            means="Lambda gave up a batch of stream records: it crashed for up to 15 minutes, or is older than 12 hours. Upkeep derives it again.",
+            do=f"Run {_LIST} and read the log groups of maintain and upkeep. After a day each issue that is left is a dead letter.",
         ),
         "FailedBatchesWaiting": _Rule(
             # S3 counts once a day, free of charge. The alarm above clears after minutes, but the batches remain.
@@ -242,7 +242,7 @@ def _index_rules(
                 _DAY,
             ),
             threshold=1,
-            means="The bucket still holds failed batches a day or more after they came; it deletes them after 14 days.",
+            means="The bucket holds batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
             do=f"Run {_LIST} and {_REDRIVE}.",
         ),
         "FailedBatchesLost": _Rule(
@@ -254,7 +254,7 @@ def _index_rules(
         "ConsumerErrors": _Rule(
             metric=_of_function(consumer, "Errors"),
             threshold=3,
-            means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are bisected and retried.",
+            means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are retried.",
             do="Read its log group.",
         ),
         "ConsumerSlow": _Rule(

@@ -55,6 +55,21 @@ consumer at all (throttled for hours, say). At half of the 24 hours the records 
 work off those that follow.
 """
 
+KEY_WRITE_UNITS: Final = 1_000
+"""Write units a second that DynamoDB takes for one partition key, of the table or of an index. A GSI key that takes no more
+throttles the writes of the table that it lists."""
+
+UNITS_OF_AN_EDIT: Final = 2
+"""Write units that an edit of an issue takes of one key, at most: in the order `updated` of its project, which is one partition
+key of GSI1, the entry is removed at its old place and put at its new one. A new issue takes 1 in `created`, in `updated` and in
+the list of documents, where one of more than 1 KB takes 1 for each KB."""
+
+WRITES_OF_A_KEY: Final = KEY_WRITE_UNITS // UNITS_OF_AN_EDIT
+"""Writes of issues a second that one project takes: 500, for documents of up to 2 KB."""
+
+IMPORTED_PER_SECOND: Final = WRITES_OF_A_KEY // 2
+"""Rows a second of an import, by default: half of what a project takes, so that people can write meanwhile."""
+
 RETENTION_DAYS: Final = 14
 """How long a dead letter or failed batch waits for a redrive: SQS's maximum. Tombstones of removed issues live longer."""
 

@@ -76,6 +76,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--workers", metavar="N", type=count, default=4, help="batches in flight at a time (default: 4)"
     )
+    parser.add_argument(
+        "--rate",
+        metavar="N",
+        type=count,
+        help=f"rows a second, at most (default: {IMPORTED_PER_SECOND} with --api, else as many as possible)",
+    )
     target = parser.add_argument_group("where to (default: the running local stack)")
     target.add_argument(
         "--tenant", metavar="T", default="0807", help="tenant of the local stack (default: 0807)"
