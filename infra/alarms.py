@@ -229,8 +229,8 @@ def _index_rules(
                 {"EventSourceMappingUUID": mapping.ref},
             ),
             threshold=1,
-            means="Lambda gave up a batch of stream records: it crashed for up to 15 minutes, or is older than 12 hours. Upkeep derives it again.",
-            do=f"Run {_LIST} and read the log groups of maintain and upkeep. After a day each issue that is left is a dead letter.",
+            means="Lambda gave up a batch of records, which crashed or is older than 12 hours. Upkeep derives it again.",
+            do=f"Run {_LIST} and read maintain's and upkeep's log groups. After a day, what is left is dead letters.",
         ),
         "FailedBatchesWaiting": _Rule(
             # S3 counts once a day, free of charge. The alarm above clears after minutes, but the batches remain.

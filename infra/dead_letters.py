@@ -60,9 +60,7 @@ class DeadLetters(Construct):
 
     def grant_redrive(self, role: iam.Role) -> None:
         """Allow finding, taking over, postponing and removing batches."""
-        role.add_to_policy(
-            iam.PolicyStatement(actions=["s3:ListBucket"], resources=[self.bucket.bucket_arn])
-        )
+        role.add_to_policy(iam.PolicyStatement(actions=["s3:ListBucket"], resources=[self.bucket.bucket_arn]))
         self._grant_objects(role, WAITING, "s3:GetObject", "s3:PutObject", "s3:DeleteObject")
         self._grant_objects(role, BY_LAMBDA, "s3:GetObject", "s3:DeleteObject")
 

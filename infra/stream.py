@@ -16,6 +16,7 @@ from infra.function import GridFunction
 from infra.limits import BATCH_SIZE
 from infra.parts import Parts
 
+
 class StreamMapping(Construct):
     """The event source mapping, and the permissions that it needs in the function's role.
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from devtools.arguments import add_data, count
+from infra.limits import IMPORTED_PER_SECOND
 
 DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.

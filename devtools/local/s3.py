@@ -1,9 +1,9 @@
 """The local buckets of exports and of batches, which botocore takes for S3: files in the data folder, and links that only their
 signature opens.
 
-They take what exports and batches need: whole objects, multipart uploads, a list, and reading with a link. Each request has to be signed by the stack's
-own secret (AWS's Signature Version 4), for at most as long as its link is good. Old files are removed, as a bucket's lifecycle
-would. moto's server keeps no file and checks no signature: decision 0073.
+They take what exports and batches need: whole objects, multipart uploads, a list, and reading with a link. Each request has to be
+signed by the stack's own secret (AWS's Signature Version 4), for at most as long as its link is good. Old files are removed, as a
+bucket's lifecycle would. moto's server keeps no file and checks no signature: decision 0073.
 """
 
 import hashlib

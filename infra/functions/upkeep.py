@@ -87,7 +87,7 @@ class Upkeep(FunctionSpec):
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
-        """Let it send dead letters, derive batches again, write exports, and look up the rights of the users whose jobs it works on."""
+        """Let it send dead letters, derive batches again, write exports, and look up the rights of the users of its jobs."""
         parts.dead_letters.grant_send(function.role)
         parts.dead_letters.grant_redrive(function.role)
         parts.exports.grant_write(function.role)

@@ -1,7 +1,7 @@
 """Batches that wait: their back-off, what an older record does after a newer one, crashes, and what is left to a person."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -42,11 +42,11 @@ def table() -> MemoryTable:
 
 
 @pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock: its one number."""
     held = [1_700_000_000.0]
     monkeypatch.setattr(clock, "seconds", lambda: held[0])
-    yield held
+    return held
 
 
 class Place:

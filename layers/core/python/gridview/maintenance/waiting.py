@@ -121,7 +121,9 @@ class Batch(NamedTuple):
             records = (orjson.loads(payload) if isinstance(payload, str) else payload)["Records"]
             for record in records:
                 key_of(record)
-            return cls(records, bool(stored.get("recorded", False)), str(stored["requestContext"]["condition"]))
+            return cls(
+                records, bool(stored.get("recorded", False)), str(stored["requestContext"]["condition"])
+            )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no {error}") from error
 
