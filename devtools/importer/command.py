@@ -34,7 +34,7 @@ from devtools.failure import Failure
 from devtools.importer.batches import Batch, cut
 from devtools.importer.client import Api
 from devtools.importer.inference import profile
-from devtools.importer.pace import Pace
+from devtools.importer.pace import Pace, rows_per_second
 from devtools.importer.plan import Plan, Types, make_plan, parse_types, project_id_from
 from devtools.importer.progress import Files, Progress, Rejects, files_for
 from devtools.importer.sender import Outcome, deliver, send_all
@@ -44,7 +44,7 @@ from devtools.importer.target import created_at, prepare
 from devtools.local import tokens
 from devtools.local.folder import Folder
 from gridview.schema.ids import PROJECT
-from infra.limits import IMPORTED_PER_SECOND, TOKEN_MINUTES
+from infra.limits import TOKEN_MINUTES
 
 REFUSED_ROWS: Final = 3
 INTERRUPTED: Final = 130
@@ -80,14 +80,6 @@ class _Import:
         self._out = out
         self._err = err
         self._began = time.monotonic()
-
-    @property
-    def _rate(self) -> int | None:
-        """Rows a second, at most; None: as many as possible. The local engine has no keys that are throttled."""
-        given: int | None = self._args.rate
-        if given is not None or self._args.api is None:
-            return given
-        return IMPORTED_PER_SECOND
 
     def run(self) -> int:
         args = self._args
@@ -208,7 +200,8 @@ class _Import:
                 progress.save(files.progress)
                 bar.advance(task, outcome.batch.rows)
 
-            pace = None if self._rate is None else Pace(self._rate, api.wait)
+            rate = rows_per_second(self._args.rate, self._args.api)
+            pace = None if rate is None else Pace(rate, api.wait)
 
             def send(batch: Batch) -> Outcome:
                 if pace is not None:

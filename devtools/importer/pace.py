@@ -4,6 +4,13 @@ import threading
 import time
 from collections.abc import Callable
 
+from infra.limits import IMPORTED_PER_SECOND
+
+
+def rows_per_second(asked: int | None, api: str | None) -> int | None:
+    """The rate of an import to `api` (None: the local stack, whose engine throttles no key); None: as fast as it goes."""
+    return asked if asked is not None or api is None else IMPORTED_PER_SECOND
+
 
 class Pace:
     """Spaces batches out. Safe to use from several threads."""

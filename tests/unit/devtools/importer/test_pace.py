@@ -1,6 +1,10 @@
 """How an import is spaced out."""
 
-from devtools.importer.pace import Pace
+import pytest
+
+from devtools.importer.pace import Pace, rows_per_second
+from infra.limits import IMPORTED_PER_SECOND, KEY_WRITE_UNITS, UNITS_OF_AN_EDIT, WRITES_OF_A_KEY
+from infra.settings import Settings
 
 
 class Time:
@@ -42,3 +46,24 @@ def test_workers_share_the_rate() -> None:
     for _ in range(4):
         pace.take(10)
     assert waits == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "api", "rate"),
+    [
+        (None, None, None),
+        (9, None, 9),
+        (None, "https://api.example.org", IMPORTED_PER_SECOND),
+        (900, "https://api.example.org", 900),
+    ],
+)
+def test_a_deployed_api_has_a_rate_by_default(asked: int | None, api: str | None, rate: int | None) -> None:
+    assert rows_per_second(asked, api) == rate
+
+
+def test_people_can_write_while_an_import_takes_its_default() -> None:
+    """All writes of a tenant fit into one key even if all are edits of one project, and an import leaves half of them."""
+    allowed = Settings().writes_per_second
+    assert allowed == WRITES_OF_A_KEY
+    assert allowed * UNITS_OF_AN_EDIT <= KEY_WRITE_UNITS == 1_000
+    assert allowed == IMPORTED_PER_SECOND * 2
