@@ -230,7 +230,7 @@ def _index_rules(
             ),
             threshold=1,
             means="Lambda gave up a batch of records, which crashed or is older than 12 hours. Upkeep derives it again.",
-            do=f"Run {_LIST} and read maintain's and upkeep's log groups. After a day, what is left is dead letters.",
+            do=f"Run {_LIST} and read upkeep's log group. After a day, what is left is dead letters. {_REDRIVE} does it now.",
         ),
         "FailedBatchesWaiting": _Rule(
             # S3 counts once a day, free of charge. The alarm above clears after minutes, but the batches remain.
