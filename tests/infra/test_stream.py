@@ -30,7 +30,7 @@ def test_batches_are_retried_a_bounded_number_of_times_and_then_kept(
 def test_a_batch_that_crashes_holds_its_shard_15_minutes_at_most(template: dict[str, Any]) -> None:
     """Each attempt may take all of the function's time, and Lambda may pause before each but the first."""
     mapping = of_construct(template, KIND, "Stream")
-    timeout = functions_of(template)["MaintainFunction"]["Timeout"]
+    timeout = int(functions_of(template)["MaintainFunction"]["Timeout"])
     retries = mapping["MaximumRetryAttempts"]
 
     def held(retries: int) -> int:

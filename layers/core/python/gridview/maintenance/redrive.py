@@ -12,7 +12,7 @@ was put under its next name.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gridview.derive.images import Poison
 from gridview.maintenance.batch_bucket import Batches
@@ -24,11 +24,8 @@ THROTTLED = "Throttled"
 """Why a batch waits that the consumer handed over."""
 
 
-class Derive(Protocol):
-    """Derives from a batch; returns the batch that is left of it. Overloaded if nothing is known to be done."""
-
-    def __call__(self, batch: Batch) -> Batch:
-        """Bring what is derived from the issues of a batch up to its records."""
+Derive = Callable[[Batch], Batch]
+"""Derives from a batch; returns the batch that is left of it. Overloaded if nothing is known to be done."""
 
 
 class Redriven(NamedTuple):
