@@ -286,8 +286,8 @@ def _index_rules(
                 {"EventSourceMappingUUID": mapping.ref},
             ),
             threshold=1,
-            means="Lambda gave up stream records, after all retries or 12 hours, and put them into the bucket.",
-            do=f"Run {_LIST} and, when the consumer works again, {_REDRIVE}. A batch waits for 14 days.",
+            means="Lambda gave up a batch of records, which crashed or is older than 12 hours. Upkeep derives it again.",
+            do=f"Run {_LIST} and read upkeep's log group. After a day, what is left is dead letters. {_REDRIVE} does it now.",
         ),
         "FailedBatchesWaiting": _Rule(
             severity=Severity.TODAY,
@@ -300,7 +300,7 @@ def _index_rules(
                 _DAY,
             ),
             threshold=1,
-            means="The bucket still holds failed batches a day or more after they came; it deletes them after 14 days.",
+            means="The bucket holds batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
             do=f"Run {_LIST} and {_REDRIVE}.",
         ),
         "FailedBatchesLost": _Rule(
@@ -314,7 +314,7 @@ def _index_rules(
             severity=Severity.TODAY,
             metric=_of_function(consumer, "Errors"),
             threshold=3,
-            means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are bisected and retried.",
+            means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are retried.",
             do="Read its log group.",
         ),
         "ConsumerSlow": _Rule(

@@ -6,6 +6,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from gridview.maintenance.waiting import BY_LAMBDA, WAITING
 from infra.bucket import NO_TLS, private_bucket
 from infra.checks import acknowledge
 from infra.limits import RETENTION_DAYS
@@ -18,8 +19,8 @@ class DeadLetters(Construct):
     """A queue and a bucket.
 
     The queue takes poison issues, sent by the consumer itself or by upkeep: an issue's key, its version and the error. The bucket
-    takes whole batches that the event source mapping gives up on (the consumer crashed, or time ran out); to a queue it would send
-    metadata only.
+    takes records that the consumer hands over because the table refuses their issues, and whole batches that the event source
+    mapping gives up on (the consumer crashed, or time ran out). Upkeep derives both again.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
@@ -41,7 +42,7 @@ class DeadLetters(Construct):
             self,
             "Batches",
             settings,
-            why_no_logs="Only Lambda writes here, a few objects a year, and each of them says which mapping wrote it.",
+            why_no_logs="Only Lambda, the consumer and upkeep write here, and a name says which of them did.",
             lifecycle_rules=[s3.LifecycleRule(expiration=RETENTION)],
         )
         if not tls_only:
@@ -52,3 +53,23 @@ class DeadLetters(Construct):
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=["sqs:SendMessage"], resource_arns=[self.queue.queue_arn]
         )
+
+    def grant_hand_over(self, role: iam.Role) -> None:
+        """Allow putting batches that upkeep is to derive again."""
+        self._grant_objects(role, WAITING, "s3:PutObject")
+
+    def grant_redrive(self, role: iam.Role) -> None:
+        """Allow finding, taking over, postponing and removing batches."""
+        role.add_to_policy(iam.PolicyStatement(actions=["s3:ListBucket"], resources=[self.bucket.bucket_arn]))
+        self._grant_objects(role, WAITING, "s3:GetObject", "s3:PutObject", "s3:DeleteObject")
+        self._grant_objects(role, BY_LAMBDA, "s3:GetObject", "s3:DeleteObject")
+
+    def _grant_objects(self, role: iam.Role, prefix: str, *actions: str) -> None:
+        role.add_to_policy(
+            iam.PolicyStatement(actions=[*actions], resources=[self.bucket.arn_for_objects(f"{prefix}*")])
+        )
+        resource = self.bucket.node.default_child
+        assert isinstance(resource, s3.CfnBucket)  # noqa: S101  what a Bucket is made of
+        bucket = self.bucket.stack.get_logical_id(resource)
+        why = "Objects of the bucket of batches, by the prefix of their keys."
+        acknowledge(role, {f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{prefix}*]": why})

@@ -24,7 +24,8 @@ class StreamRecords:
 
     `construct` is the mapping's place in the stack, which its logical id is made of. Lambda runs up to `batches_per_shard` batches
     of a shard at once, and retries each up to `retries` times and for `oldest_seconds`. Then it puts the batch into the bucket of
-    dead letters if `keeps_failures`, else it drops the batch. A batch that is not full waits `window_seconds` for more.
+    dead letters if `keeps_failures`. Else it bisects a batch that crashes, and drops what is given up. A batch that is not full
+    waits `window_seconds` for more.
     """
 
     construct: str

@@ -26,16 +26,22 @@ WEBHOOK_BATCH: Final = 10
 BATCH_SIZE: Final = 100
 """The most stream records that the consumer receives at once.
 
-One invocation then serves as many issues as its eight threads derive within seconds, and each ledger read is shared. Issues with
-hundreds of indexed fields can make a batch too large for the timeout. It is then bisected, which costs no retry.
+One invocation then serves as many issues as its eight threads derive within seconds, and each ledger read is shared. With all 400
+fields indexed, a batch is 42,000 writes of 6 ms by eight threads: 32 s, within the timeout.
 """
 
-RETRIES: Final = 10
-"""Retries of one batch.
+LONGEST_PAUSE_SECONDS: Final = 60
+"""Seconds that Lambda may wait before a retry. AWS documents no figure: this is more than we expect."""
 
-Its shard waits meanwhile, so they are few. Few suffice: the consumer itself sends poison issues away, and the SDK's and the
-consumer's own retries absorb throttling first. A batch given up is kept whole, and redriven from the documents as they are then:
-giving up costs a command, and no data.
+HELD_SECONDS: Final = 15 * 60
+"""Seconds that a batch may hold its shard, and with it the index of all tenants on the shard."""
+
+RETRIES: Final = 7
+"""Retries of one batch of the consumer that crashes or runs out of time, or whose history the table refuses.
+
+The highest number with (RETRIES + 1) * BACKGROUND_SECONDS + RETRIES * LONGEST_PAUSE_SECONDS <= HELD_SECONDS. The batch is not
+bisected: 100 records that crash would be 199 invocations and their retries. A batch given up is kept whole, and upkeep cuts it up
+where no shard waits. Throttled records use up no retry, because the consumer hands them over.
 """
 
 PUSH_RETRIES: Final = 5
@@ -48,6 +54,21 @@ MAX_RECORD_AGE_HOURS: Final = 12
 consumer at all (throttled for hours, say). At half of the 24 hours the records go to the bucket, which leaves the other half to
 work off those that follow.
 """
+
+KEY_WRITE_UNITS: Final = 1_000
+"""Write units a second that DynamoDB takes for one partition key, of the table or of an index. A GSI key that takes no more
+throttles the writes of the table that it lists."""
+
+UNITS_OF_AN_EDIT: Final = 2
+"""Write units that an edit of an issue takes of one key, at most: in the order `updated` of its project, which is one partition
+key of GSI1, the entry is removed at its old place and put at its new one. A new issue takes 1 in `created`, in `updated` and in
+the list of documents, where one of more than 1 KB takes 1 for each KB."""
+
+WRITES_OF_A_KEY: Final = KEY_WRITE_UNITS // UNITS_OF_AN_EDIT
+"""Writes of issues a second that one project takes: 500, for documents of up to 2 KB."""
+
+IMPORTED_PER_SECOND: Final = WRITES_OF_A_KEY // 2
+"""Rows a second of an import, by default: half of what a project takes, so that people can write meanwhile."""
 
 RETENTION_DAYS: Final = 14
 """How long a dead letter or failed batch waits for a redrive: SQS's maximum. Tombstones of removed issues live longer."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 from gridview.support import forms
 from gridview.support.fold_pace import HEAVIEST, LONGEST, Pace
 from infra.functions import FUNCTIONS
+from infra.limits import KEY_WRITE_UNITS, WRITES_OF_A_KEY
 
 Architecture = Literal["arm64", "x86_64"]
 Stage = Literal["prod", "staging", "dev"]
@@ -46,8 +47,8 @@ _MAY_RESERVE = 200
 _SMALL = 50
 """The account's concurrency below which functions that no caller waits for have to be held back."""
 
-_HIGHEST_RATE = 1_000
-"""A tenant's writes are counted under one key, which takes 1,000 write units a second."""
+_HIGHEST_RATE = KEY_WRITE_UNITS
+"""A tenant's writes are counted under one key."""
 
 STAGE_NAMES: Final[dict[Stage, str]] = {
     "prod": "Gridview",
@@ -198,9 +199,9 @@ class Settings:
         default=0, metadata=_told("write units a second from which on DynamoDB throttles")
     )
     writes_per_second: int = field(
-        default=0,
+        default=WRITES_OF_A_KEY,
         metadata=_told(
-            "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request"
+            "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request; `0`: no limit"
         ),
     )
     forms: int = field(

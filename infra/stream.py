@@ -8,15 +8,13 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from gridview.maintenance.waiting import BY_LAMBDA
 from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
 from infra.event_sources import StreamRecords
 from infra.function import GridFunction
 from infra.limits import BATCH_SIZE
 from infra.parts import Parts
-
-_BATCH_KEYS = "aws/lambda/"
-"""The prefix that Lambda gives the keys of failed batches."""
 
 
 class StreamMapping(Construct):
@@ -28,8 +26,8 @@ class StreamMapping(Construct):
       load batches fill by themselves;
     - no tumbling window: functions keep no state between invocations except what they cache;
     - `ReportBatchItemFailures`: work before the first failed record is not repeated;
-    - bisecting, for invocations that crash or run out of time and so report nothing: in a few steps it isolates the faulty record,
-      and the others are done. It uses up no retries;
+    - bisecting, where what is given up is dropped: in a few steps it isolates the faulty record, and the others are done. It uses
+      up no retries, so it has no bound in time. A batch that is kept leaves the shard whole instead, and upkeep bisects it;
     - a bucket for batches given up, because a queue would get a pointer into a stream that forgets after 24 hours;
     - with the bucket, metrics of events: the one sign that a batch went to it. They are off by default.
     """
@@ -55,7 +53,7 @@ class StreamMapping(Construct):
             batch_size=BATCH_SIZE,
             maximum_batching_window_in_seconds=source.window_seconds,
             parallelization_factor=source.batches_per_shard,
-            bisect_batch_on_function_error=True,
+            bisect_batch_on_function_error=not source.keeps_failures,
             maximum_retry_attempts=source.retries,
             maximum_record_age_in_seconds=source.oldest_seconds,
             function_response_types=["ReportBatchItemFailures"],
@@ -86,7 +84,7 @@ class StreamMapping(Construct):
             statements=[
                 iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn]),
                 iam.PolicyStatement(
-                    actions=["s3:PutObject"], resources=[bucket.arn_for_objects(f"{_BATCH_KEYS}*")]
+                    actions=["s3:PutObject"], resources=[bucket.arn_for_objects(f"{BY_LAMBDA}*")]
                 ),
             ],
         )
@@ -97,7 +95,7 @@ class StreamMapping(Construct):
         acknowledge(
             policy,
             {
-                f"AwsSolutions-IAM5[Resource::<{logical_id}.Arn>/{_BATCH_KEYS}*]": "Lambda names these objects itself: "
+                f"AwsSolutions-IAM5[Resource::<{logical_id}.Arn>/{BY_LAMBDA}*]": "Lambda names these objects itself: "
                 "mapping, shard, time and a random part."
             },
         )

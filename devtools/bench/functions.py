@@ -141,6 +141,7 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
             # A poison issue would be a bug: nothing listens there, and the benchmark ends.
             **sqs.environment("http://127.0.0.1:9"),
             "EXPORT_BUCKET": "none",
+            "FAILED_BATCHES_BUCKET": "none",
             "POWERTOOLS_SERVICE_NAME": "bench",
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
             "POWERTOOLS_LOG_LEVEL": "ERROR",

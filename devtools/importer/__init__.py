@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from devtools.arguments import add_data, count
+from infra.limits import IMPORTED_PER_SECOND
 
 DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
@@ -75,6 +76,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--progress", metavar="DIR", type=Path, help="folder for the progress file")
     parser.add_argument(
         "--workers", metavar="N", type=count, default=4, help="batches in flight at a time (default: 4)"
+    )
+    parser.add_argument(
+        "--rate",
+        metavar="N",
+        type=count,
+        help=f"rows a second, at most (default: {IMPORTED_PER_SECOND} with --api, else as many as possible)",
     )
     target = parser.add_argument_group("where to (default: the running local stack)")
     target.add_argument(

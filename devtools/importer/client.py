@@ -63,6 +63,11 @@ class Api:
         self._sleep(_back_off(attempt))
         self._check_cancelled()
 
+    def wait(self, seconds: float) -> None:
+        """Wait for so long, unless cancelled."""
+        self._sleep(seconds)
+        self._check_cancelled()
+
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
             raise Failure("The import was stopped.")

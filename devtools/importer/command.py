@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -35,6 +34,7 @@ from devtools.failure import Failure
 from devtools.importer.batches import Batch, cut
 from devtools.importer.client import Api
 from devtools.importer.inference import profile
+from devtools.importer.pace import Pace, rows_per_second
 from devtools.importer.plan import Plan, Types, make_plan, parse_types, project_id_from
 from devtools.importer.progress import Files, Progress, Rejects, files_for
 from devtools.importer.sender import Outcome, deliver, send_all
@@ -200,7 +200,14 @@ class _Import:
                 progress.save(files.progress)
                 bar.advance(task, outcome.batch.rows)
 
-            send = partial(deliver, api, project, progress.import_id, plan.columns)
+            rate = rows_per_second(self._args.rate, self._args.api)
+            pace = None if rate is None else Pace(rate, api.wait)
+
+            def send(batch: Batch) -> Outcome:
+                if pace is not None:
+                    pace.take(batch.rows)
+                return deliver(api, project, progress.import_id, plan.columns, batch)
+
             send_all(unsent(), send, done, workers=self._args.workers, cancel=api.cancel)
 
     def _describe(self, plan: Plan) -> None:

@@ -43,7 +43,7 @@ _ENGINE_AWAY_SECONDS = 1.0
 _LOOK_FOR_SHARDS_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 10.0
 
-POLICY = Policy(batch_size=BATCH_SIZE, retries=RETRIES, bisect=True)
+POLICY = Policy(batch_size=BATCH_SIZE, retries=RETRIES, bisect=False)
 """The settings of the cloud's mapping, but without a maximum age: a laptop that slept for a day has a day-old stream."""
 
 _log = logging.getLogger("gridview.pump")
@@ -249,7 +249,10 @@ def main() -> None:
     sqs = SqsServer(folder.dead_letters, socket.socket(fileno=arguments.letters))
     sqs.start()
     S3Server(
-        folder.exports, os.environ["AWS_SECRET_ACCESS_KEY"], socket.socket(fileno=arguments.files)
+        folder.exports,
+        os.environ["AWS_SECRET_ACCESS_KEY"],
+        socket.socket(fileno=arguments.files),
+        batches=folder.failed_batches,
     ).start()
     upkeep = _pool(schedule.FUNCTION, size=1 + job_delivery.WORKERS)
     _start(schedule.run, upkeep.invoke)

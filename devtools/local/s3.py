@@ -1,8 +1,9 @@
-"""The local bucket of exports, which botocore takes for S3: files in the data folder, and links that only their signature opens.
+"""The local buckets of exports and of batches, which botocore takes for S3: files in the data folder, and links that only their
+signature opens.
 
-It takes what exports need: whole objects, multipart uploads, and reading with a link. Each request has to be signed by the stack's
-own secret (AWS's Signature Version 4), for at most as long as its link is good. Old files are removed, as a bucket's lifecycle
-would. moto's server keeps no file and checks no signature: decision 0073.
+They take what exports and batches need: whole objects, multipart uploads, a list, and reading with a link. Each request has to be
+signed by the stack's own secret (AWS's Signature Version 4), for at most as long as its link is good. Old files are removed, as a
+bucket's lifecycle would. moto's server keeps no file and checks no signature: decision 0073.
 """
 
 import hashlib
@@ -30,6 +31,10 @@ from gridview.maintenance.export_files import FILE_DAYS
 BUCKET = "gridview_exports"
 """No name of a host can have an underscore, so the bucket stands in the path whatever the endpoint is called."""
 
+BATCHES = "gridview_batches"
+"""The bucket of failed and waiting batches."""
+
+_BATCH = re.compile(r"(?:aws/lambda|waiting)(?:/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+")
 _KEY = re.compile(r"(?:files|tails)(?:/[A-Za-z0-9_-]+)+(?:\.[a-z]+)?")
 _PART = re.compile(r"[1-9][0-9]{0,4}")
 _UPLOAD = re.compile(r"[0-9a-f]{32}")
@@ -130,6 +135,43 @@ class Objects:
         return folder
 
 
+class BatchFiles:
+    """The batches below a folder. A whole one appears at once. Safe for use by many threads and requests."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, key: str, body: bytes) -> str:
+        """Put a batch; returns its ETag."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = self._folder.with_name(f"{self._folder.name}.{uuid.uuid4().hex}")
+        made.write_bytes(body)
+        made.replace(path)
+        return _etag(body)
+
+    def path(self, key: str) -> Path:
+        """Where a batch is."""
+        found = self._path(key)
+        if not found.is_file():
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "NoSuchKey")
+        return found
+
+    def remove(self, key: str) -> None:
+        """Remove a batch, if it is there."""
+        self._path(key).unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        """The first 1,000 names, sorted."""
+        found = (path for path in self._folder.rglob("*") if path.is_file())
+        return sorted(path.relative_to(self._folder).as_posix() for path in found)[:1000]
+
+    def _path(self, key: str) -> Path:
+        if not _BATCH.fullmatch(key):
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "InvalidArgument")
+        return self._folder / key
+
+
 def _write(path: Path, body: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
@@ -181,12 +223,16 @@ def check_signature(secret: str, method: str, target: str, headers: Mapping[str,
 
 
 class S3Server(Service):
-    """The part of S3 that exports need."""
+    """The part of S3 that exports and batches need."""
 
-    def __init__(self, folder: Path, secret: str, listener: socket.socket | None = None) -> None:
-        """`folder`: where the files are. `listener` as for any service."""
+    def __init__(
+        self, folder: Path, secret: str, listener: socket.socket | None = None, *, batches: Path | None = None
+    ) -> None:
+        """`folder`: where the files are. `batches`: where the batches are; None: there is no bucket of them. `listener` as for any
+        service."""
         self.secret = secret
         self.objects = Objects(folder)
+        self._batches = None if batches is None else BatchFiles(batches)
         super().__init__(self._answer, listener)
 
     def _answer(self, asked: Asked) -> Reply:
@@ -194,6 +240,8 @@ class S3Server(Service):
             check_signature(self.secret, asked.method, asked.target, asked.headers, time.time())
             path, _, query = asked.target.partition("?")
             bucket, _, key = unquote(path)[1:].partition("/")
+            if bucket == BATCHES and self._batches is not None:
+                return _do_with_batch(self._batches, asked, key)
             if bucket != BUCKET:
                 raise _RefusedError(HTTPStatus.NOT_FOUND, "NoSuchBucket")
             return self._do(asked, key, dict(parse_qsl(query, keep_blank_values=True)))
@@ -221,6 +269,27 @@ class S3Server(Service):
                 objects.abort(upload)
                 return Reply(HTTPStatus.NO_CONTENT)
         raise _RefusedError(HTTPStatus.NOT_IMPLEMENTED, "NotImplemented")
+
+
+def _do_with_batch(batches: BatchFiles, asked: Asked, key: str) -> Reply:
+    match asked.method:
+        case "GET" if not key:
+            return _listed(batches.names())
+        case "GET":
+            return Reply(HTTPStatus.OK, batches.path(key))
+        case "PUT":
+            return Reply(HTTPStatus.OK, headers={"ETag": batches.put(key, asked.body)})
+        case "DELETE":
+            batches.remove(key)
+            return Reply(HTTPStatus.NO_CONTENT)
+    raise _RefusedError(HTTPStatus.NOT_IMPLEMENTED, "NotImplemented")
+
+
+def _listed(names: list[str]) -> Reply:
+    root = ElementTree.Element("ListBucketResult")
+    for name in names:
+        ElementTree.SubElement(ElementTree.SubElement(root, "Contents"), "Key").text = name
+    return Reply(HTTPStatus.OK, ElementTree.tostring(root), {"Content-Type": "application/xml"})
 
 
 def _xml(name: str, status: HTTPStatus = HTTPStatus.OK, **fields: str) -> Reply:

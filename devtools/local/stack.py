@@ -152,6 +152,7 @@ def _environment(
             "POLLS_PER_TENANT": str(POLLS_PER_TENANT),
             "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",
             "EXPORT_BUCKET": s3.BUCKET,
+            "FAILED_BATCHES_BUCKET": s3.BATCHES,
             "AWS_ENDPOINT_URL_S3": service.endpoint(files),
             # The bucket alone looks at it: links are opened by what it has signed.
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),

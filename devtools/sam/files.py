@@ -66,6 +66,10 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
             "EXPORT_BUCKET": s3.BUCKET,
             "AWS_ENDPOINT_URL_S3": connection.files,
         },
+        "FAILED_BATCHES_BUCKET": {
+            "FAILED_BATCHES_BUCKET": s3.BATCHES,
+            "AWS_ENDPOINT_URL_S3": connection.files,
+        },
         # The local engine knows no roles.
         "SESSION_ROLE_ARN": {},
         # There is no user pool to ask, so a job keeps the rights that it was started with.

@@ -1,6 +1,9 @@
-"""The stream consumer: derives data from a batch of changed issues, and reports the first record that failed."""
+"""The stream consumer: derives data from a batch of changed issues, and reports the first record that failed.
 
-from collections.abc import Sequence
+The records of issues that the table refuses for the moment go to the bucket of waiting batches, and count as done.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -8,13 +11,16 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.config import required, stack_metrics, stack_transport, use_fold_pace, use_forms
-from gridview.derive.images import Poison
+from gridview.derive.images import Poison, projects_in
 from gridview.dynamodb.table import Table
 from gridview.live.delivery_hints import DeliveryHints
+from gridview.maintenance import redrive
+from gridview.maintenance.batch_bucket import BatchBucket, Batches
 from gridview.maintenance.dead_letters import DeadLetters
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import JobQueue
 from gridview.maintenance.stream_consumer import consume
+from gridview.maintenance.waiting import Records
 from gridview.schema.store import Catalogs
 from gridview.view.freshness import Notes
 
@@ -26,6 +32,7 @@ table = Table(required("TABLE_NAME"), transport=stack_transport(logger))
 table.connect()
 catalogs = Catalogs()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
+batches: Batches = BatchBucket(required("FAILED_BATCHES_BUCKET"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 notes = Notes()
 wakes = Wakes(lambda hint: job_queue.send(hint))
@@ -37,6 +44,12 @@ def _send(poison: Poison) -> None:
     logger.error("poison issue", extra=poison._asdict())
     metrics.add_metric(name="DeadLetters", unit=MetricUnit.Count, value=1)
     dead_letters.send(poison)
+
+
+def _hand_over(records: Records) -> None:
+    redrive.hand_over(batches, records)
+    logger.warning("throttled records wait", extra={"records": len(records)})
+    metrics.add_metric(name="ThrottledRecords", unit=MetricUnit.Count, value=len(records))
 
 
 def _note(records: Sequence[dict[str, Any]]) -> None:
@@ -63,16 +76,28 @@ def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
         logger.exception("the hint at webhooks failed")
 
 
+def _of_other_projects(records: Sequence[dict[str, Any]], waiting: Records) -> list[dict[str, Any]]:
+    """The records without those of projects of which some wait: the index of these is behind."""
+    behind = {*projects_in(waiting)}
+    return [one for one in records if not behind.intersection(projects_in([one]))]
+
+
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     """Process a DynamoDB stream event; returns a partial batch response."""
     records = event["Records"]
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
-    failed = consume(table, catalogs, records, _send)
+    waiting: list[Mapping[str, Any]] = []
+
+    def hand_over(some: Records) -> None:
+        _hand_over(some)
+        waiting.extend(some)
+
+    failed = consume(table, catalogs, records, _send, hand_over)
     if failed is None:
         _hint_at_deliveries(records)
-        _note(records)
+        _note(_of_other_projects(records, waiting))
         _wake_folds(records)
         return {"batchItemFailures": []}
     logger.warning("batch not finished", extra={"first_failed": failed})

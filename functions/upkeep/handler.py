@@ -23,12 +23,17 @@ from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
+from gridview.maintenance import redrive
+from gridview.maintenance.batch_bucket import BatchBucket, Batches
 from gridview.maintenance.dead_letters import DeadLetters
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worker, due_jobs, fold_overdue
+from gridview.maintenance.stream_consumer import derive_again
+from gridview.maintenance.waiting import Batch
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
+from gridview.support.errors import Overloaded
 from gridview.view.canary import Canary
 from gridview.view.heartbeat import Heart
 
@@ -47,6 +52,7 @@ heart = Heart()
 canary = Canary()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
+batches: Batches = BatchBucket(required("FAILED_BATCHES_BUCKET"))
 settling = float(required("SETTLE_SECONDS"))
 export_bucket = required("EXPORT_BUCKET")
 alone = works_alone()
@@ -65,7 +71,10 @@ rate = WriteRate(writes_per_second(), _uncounted, _JOBS_SHARE)
 
 
 def hint_at_jobs(context: LambdaContext) -> dict[str, Any]:
-    """Send a hint at each due job to the queue, whose messages invoke this function for a turn of work each; then beat."""
+    """Send a hint at each due job to the queue, whose messages invoke this function for a turn of work each; then beat.
+
+    The rest of the time is for batches that wait.
+    """
     if alone:
         return work_alone(context)
     hints = list(due_jobs(table))
@@ -75,17 +84,45 @@ def hint_at_jobs(context: LambdaContext) -> dict[str, Any]:
     metrics.add_metric(name="JobsDue", unit=MetricUnit.Count, value=len(hints))
     heart.beat(table)
     _look_for_canary()
-    return {"due": len(hints)}
+    return {"due": len(hints), **redrive_batches(_remaining(context))}
 
 
 def work_alone(context: LambdaContext) -> dict[str, Any]:
-    """Beat, and work on the due jobs until none is left or the time is up. A small account has no other worker."""
+    """Beat, and work on the due jobs until none is left or the time is up. A small account has no other worker.
+
+    Batches that wait come first, and take half of the time at most.
+    """
     heart.beat(table)
     _look_for_canary()
     _tell_overdue(fold_overdue(due_jobs(table)))
+    remaining = _remaining(context)
+    half = remaining() / 2
+    redriven = redrive_batches(lambda: remaining() - half)
     worked = _worker(context).work(_tell_turn)
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
-    return worked._asdict()
+    return {**worked._asdict(), **redriven}
+
+
+def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
+    """Derive again what the stream consumer could not; returns what became of it, and nothing if nothing was due."""
+    try:
+        done = redrive.redrive(batches, _derive_again, _send, remaining, _tell_crash)
+    except Overloaded:
+        logger.warning("the batches that wait cannot be read", exc_info=True)
+        return {}
+    if not any(done):
+        return {}
+    logger.info("batches derived again", extra=done._asdict())
+    return {f"batches_{name}": count for name, count in done._asdict().items()}
+
+
+def _derive_again(batch: Batch) -> Batch:
+    return derive_again(table, catalogs, batch, _send)
+
+
+def _tell_crash(_: Exception) -> None:
+    logger.exception("a batch that waits cannot be derived")
+    metrics.add_metric(name="RedriveCrashes", unit=MetricUnit.Count, value=1)
 
 
 def beat(context: LambdaContext) -> dict[str, Any]:
@@ -133,14 +170,15 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
     return worked_on
 
 
-def _worker(context: LambdaContext) -> Worker:
-    def remaining() -> float:
-        return context.get_remaining_time_in_millis() / 1000 - _RESERVE
+def _remaining(context: LambdaContext) -> Callable[[], float]:
+    return lambda: context.get_remaining_time_in_millis() / 1000 - _RESERVE
 
+
+def _worker(context: LambdaContext) -> Worker:
     return Worker(
         table,
         catalogs,
-        remaining,
+        _remaining(context),
         _send,
         settling=settling,
         fences=fences,

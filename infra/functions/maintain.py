@@ -60,14 +60,16 @@ class Maintain(FunctionSpec):
             "JOB_QUEUE_URL": parts.jobs.queue.queue_url,
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
             "DEAD_LETTER_QUEUE_URL": parts.dead_letters.queue.queue_url,
+            "FAILED_BATCHES_BUCKET": parts.dead_letters.bucket.bucket_name,
             "FORMS": str(settings.forms),
             **settings.fold_environment,
         }
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
-        """Let it send dead letters, and hints at jobs and webhooks."""
+        """Let it send dead letters, and hints at jobs and webhooks, and hand over batches."""
         parts.dead_letters.grant_send(function.role)
+        parts.dead_letters.grant_hand_over(function.role)
         parts.jobs.grant_send(function.role)
         parts.webhooks.grant_send(function.role)
 
@@ -81,7 +83,7 @@ class Maintain(FunctionSpec):
         A new table has four shards and sustains 4,000 writes a second, which are 400 issues of ten writes. One batch derives 130
         of them a second (ten writes of 6 ms, eight threads). So eight batches outrun the table, and they leave two invocations to
         a new account that has ten. An order is one partition of GSI1 and takes 1,000 writes a second: many more batches would be
-        throttled there, and with them the users' own writes.
+        throttled there, and with them the users' own writes. Records of issues that are throttled leave the shard (decision 0075).
         """
         return (
             StreamRecords(

@@ -53,6 +53,9 @@ class Upkeep(FunctionSpec):
             ),
         ),
         allow_within(("PutItem",), (EVERY.job_lines, keys.BEAT, keys.CANARY)),
+        # Batches that Lambda gave up: the history of their issues, and the list of deleted ones.
+        allow_within(("BatchWriteItem",), (EVERY.histories, EVERY.activity, EVERY.changes)),
+        allow_within(("PutItem",), (EVERY.trash,)),
         allow_within(
             ("DeleteItem",),
             (
@@ -90,6 +93,7 @@ class Upkeep(FunctionSpec):
         return {
             "JOB_QUEUE_URL": parts.jobs.queue.queue_url,
             "DEAD_LETTER_QUEUE_URL": parts.dead_letters.queue.queue_url,
+            "FAILED_BATCHES_BUCKET": parts.dead_letters.bucket.bucket_name,
             "EXPORT_BUCKET": parts.exports.bucket.bucket_name,
             "USER_POOL_ID": parts.identity.pool.user_pool_id,
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
@@ -101,8 +105,9 @@ class Upkeep(FunctionSpec):
 
     @override
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
-        """Let it send dead letters, write exports, and look up the rights of the users whose jobs it works on."""
+        """Let it send dead letters, derive batches again, write exports, and look up the rights of the users of its jobs."""
         parts.dead_letters.grant_send(function.role)
+        parts.dead_letters.grant_redrive(function.role)
         parts.exports.grant_write(function.role)
         parts.identity.pool.grant(function.role, "cognito-idp:AdminGetUser")
         parts.jobs.grant_send(function.role)

@@ -105,6 +105,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "SETTLE_SECONDS": "0",
         **sqs.environment("http://127.0.0.1:9"),
         "EXPORT_BUCKET": "nowhere",
+        "FAILED_BATCHES_BUCKET": "nowhere",
         "SOCKET_URL": "ws://127.0.0.1:9/nobody-listens",
         "POWERTOOLS_SERVICE_NAME": "engine-test",
         "POWERTOOLS_METRICS_NAMESPACE": "gridview",

@@ -12,8 +12,11 @@ import pytest
 
 from devtools.local import s3
 from devtools.local.environment import DUMMY_ACCOUNT
+from gridview.maintenance import redrive
+from gridview.maintenance.batch_bucket import BatchBucket
 from gridview.maintenance.export_files import ExportFiles, UploadGone, file_key
 from gridview.maintenance.export_links import ExportLinks, Link
+from gridview.maintenance.waiting import Waiting
 
 KEY = file_key("0807", "35e9", "018f3a5c2b71e7d4c90a", "csv")
 MEDIA = "text/csv; charset=utf-8"
@@ -21,7 +24,7 @@ MEDIA = "text/csv; charset=utf-8"
 
 @pytest.fixture
 def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[s3.S3Server]:
-    server = s3.S3Server(tmp_path / "exports", s3.secret_in(tmp_path))
+    server = s3.S3Server(tmp_path / "exports", s3.secret_in(tmp_path), batches=tmp_path / "failed-batches")
     server.start()
     for name, value in DUMMY_ACCOUNT.items():
         monkeypatch.setenv(name, value)
@@ -153,3 +156,22 @@ def test_what_is_old_is_removed(files: ExportFiles, bucket: s3.S3Server, tmp_pat
 def _age(path: Path, days: float) -> None:
     then = time.time() - days * 86_400
     os.utime(path, (then, then))
+
+
+@pytest.mark.usefixtures("bucket")
+def test_the_bucket_of_batches_lists_reads_and_removes_them(tmp_path: Path) -> None:
+    batches = BatchBucket(s3.BATCHES)
+    assert batches.names() == []
+    redrive.hand_over(batches, [{"dynamodb": {"Keys": {"PK": {"S": "issue-1"}}}}])
+    (name,) = batches.names()
+    assert Waiting.named(name) is not None
+    kept = tmp_path / "failed-batches" / "aws/lambda/m/shardId-1/2024/01/01/2024-01-01T00.00.00-0f1e"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"what Lambda keeps")
+    given_up = kept.relative_to(tmp_path / "failed-batches").as_posix()
+    assert batches.names() == [given_up, name]
+    assert batches.read(given_up) == b"what Lambda keeps"
+    for one in (given_up, name, name):
+        batches.remove(one)
+    assert batches.names() == []
+    assert batches.read(name) is None

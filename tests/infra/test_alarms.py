@@ -40,6 +40,10 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
         ("AWS/Lambda", "DestinationDeliveryFailures", MAINTAIN),
         *("Sum", 1, 300, 1, "notBreaching"),
     ),
+    "UncountedWrites": (
+        ("gridview", "UncountedWrites", {"service": "command", "stack": "Gridview"}),
+        *("Sum", 100, 300, 1, "notBreaching"),
+    ),
     "ConsumerErrors": (("AWS/Lambda", "Errors", MAINTAIN), "Sum", 3, 300, 1, "notBreaching"),
     "ConsumerSlow": (("AWS/Lambda", "Duration", MAINTAIN), "Maximum", 45_000, 300, 3, "notBreaching"),
     "FsckDifferences": (("gridview", "FsckDifferences", OWN), "Maximum", 1, 300, 1, "ignore"),
@@ -109,8 +113,6 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
 OF_AN_EXPRESSION = {"TableErrors"}
 OF_A_REGION = {"PageErrors": "us-east-1"}
 """Those of which only one region has the metric. No dashboard shows them: CloudFormation leaves them out elsewhere."""
-OF_A_SETTING = {"UncountedWrites"}
-"""Those that only a stack with `writes-per-second` has."""
 SILENCE = {"CheckMissing", "DeliverSilent", "UpkeepSilent"}
 """Those that go off when something is missing."""
 
@@ -125,14 +127,6 @@ def alarms(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_there_are_these_alarms_and_no_others(alarms: dict[str, dict[str, Any]]) -> None:
     assert set(alarms) == {*EXPECTED, *OF_AN_EXPRESSION}
-
-
-def test_a_rate_of_writes_that_does_not_count_has_an_alarm(chosen_template: dict[str, Any]) -> None:
-    (alarm,) = (
-        one for one in resources(chosen_template, KIND).values() if one.get("MetricName") == "UncountedWrites"
-    )
-    assert (alarm["Statistic"], alarm["Threshold"], alarm["Period"]) == ("Sum", 100, 300)
-    assert {"Name": "service", "Value": "command"} in alarm["Dimensions"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -127,11 +127,12 @@ def test_environment(template: dict[str, Any]) -> None:
         },
         "maintain": {
             *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS"),
-            *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+            *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
         },
         "upkeep": {
             *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
-            *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET", "USER_POOL_ID"),
+            *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL"),
+            *("EXPORT_BUCKET", "USER_POOL_ID"),
         },
     }
     for logical_id, function in functions_of(template).items():

@@ -122,6 +122,7 @@ EXPECTED = {
         ("sqs:SendMessage", "webhooks"),
         ("s3:ListBucket", "bucket"),
         ("s3:PutObject", "bucket/aws/lambda/*"),
+        ("s3:PutObject", "bucket/waiting/*"),
     },
     "Upkeep": LOGGING
     | READING
@@ -142,6 +143,8 @@ EXPECTED = {
             for write in ("PutItem", "DeleteItem")
         ),
         ("dynamodb:PutItem", "table", "beat", "canary", "jobline-*"),
+        ("dynamodb:PutItem", "table", "trash-*"),
+        ("dynamodb:BatchWriteItem", "table", "activity-*", "change-*", "history-*"),
         ("cognito-idp:AdminGetUser", "users"),
         (
             "dynamodb:DeleteItem",
@@ -171,6 +174,9 @@ EXPECTED = {
         ("sqs:ReceiveMessage", "jobs"),
         ("sqs:DeleteMessage", "jobs"),
         ("sqs:GetQueueAttributes", "jobs"),
+        ("s3:ListBucket", "bucket"),
+        *((f"s3:{action}Object", "bucket/waiting/*") for action in ("Get", "Put", "Delete")),
+        *((f"s3:{action}Object", "bucket/aws/lambda/*") for action in ("Get", "Delete")),
         ("s3:PutObject", "bucket/files/*"),
         ("s3:AbortMultipartUpload", "bucket/files/*"),
         ("s3:GetObject", "bucket/files/*"),

@@ -5,7 +5,7 @@ import pytest
 from infra.alarms import STACK, Advice
 from infra.paths import ROOT, RUNBOOK
 from infra.runbook import advice, table_of, with_table
-from tests.infra.test_alarms import EXPECTED, OF_A_SETTING, OF_AN_EXPRESSION
+from tests.infra.test_alarms import EXPECTED, OF_AN_EXPRESSION
 from tests.support.dev_commands import commands_in, lacks_its_stack, why_wrong
 
 
@@ -20,7 +20,7 @@ def test_the_runbook_has_the_table_that_the_alarms_make(told: dict[str, Advice])
 
 
 def test_the_table_has_a_row_for_each_alarm(told: dict[str, Advice]) -> None:
-    assert set(told) == {*EXPECTED, *OF_AN_EXPRESSION, *OF_A_SETTING}
+    assert set(told) == {*EXPECTED, *OF_AN_EXPRESSION}
     rows = table_of(told).splitlines()[2:]
     assert [row.split("|")[1].strip(" `") for row in rows] == list(told)
     assert {row.count("|") for row in rows} == {5}

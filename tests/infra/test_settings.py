@@ -53,7 +53,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         warm_writes=0,
         max_reads=0,
         max_writes=0,
-        writes_per_second=0,
+        writes_per_second=500,
         forms=1,
         fold_weight=256,
         fold_seconds=900,

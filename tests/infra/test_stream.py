@@ -8,25 +8,42 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_to_wire
 from gridview.journal.committer import LEDGER_TOMBSTONE_DAYS
 from gridview.journal.items import JournalItem
-from infra.limits import PUSH_RETRIES
+from infra.limits import HELD_SECONDS, LONGEST_PAUSE_SECONDS, PUSH_RETRIES
 from tests.support.event_patterns import fits
 from tests.support.templates import functions_of, of_construct, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
 
 
-def test_batches_are_bisected_retried_a_bounded_number_of_times_and_then_kept(
+def test_batches_are_retried_a_bounded_number_of_times_and_then_kept(
     template: dict[str, Any],
 ) -> None:
     mapping = of_construct(template, KIND, "Stream")
     assert mapping["FunctionName"] == {"Fn::GetAtt": ["MaintainFunction", "Arn"]}
     assert mapping["BatchSize"] == 100
-    assert mapping["BisectBatchOnFunctionError"] is True
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert 0 < mapping["MaximumRetryAttempts"] <= 20
     assert 0 < mapping["MaximumRecordAgeInSeconds"] <= 24 * 3600 / 2
     destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]
     assert destination in resources(template, "AWS::S3::Bucket")
+
+
+def test_a_batch_that_crashes_holds_its_shard_15_minutes_at_most(template: dict[str, Any]) -> None:
+    """Each attempt may take all of the function's time, and Lambda may pause before each but the first."""
+    mapping = of_construct(template, KIND, "Stream")
+    timeout = int(functions_of(template)["MaintainFunction"]["Timeout"])
+    retries = mapping["MaximumRetryAttempts"]
+
+    def held(retries: int) -> int:
+        return (retries + 1) * timeout + retries * LONGEST_PAUSE_SECONDS
+
+    assert held(retries) <= HELD_SECONDS == 15 * 60 < held(retries + 1)
+    assert retries > 0
+    # Bisecting uses up no retry: 100 records that crash would be 199 attempts, and the retries of each record.
+    assert mapping["BisectBatchOnFunctionError"] is False
+
+
+def test_a_batch_of_pushes_is_bisected_because_nothing_keeps_it(template: dict[str, Any]) -> None:
+    assert of_construct(template, KIND, "Pushes")["BisectBatchOnFunctionError"] is True
 
 
 def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(template: dict[str, Any]) -> None:

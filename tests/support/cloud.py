@@ -20,6 +20,7 @@ from moto import mock_aws
 from typing_extensions import TypeVar
 
 from devtools.proof.faults.adversary import record
+from devtools.proof.faults.bucket import MemoryBatches
 from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.fence_cache import Fences
@@ -62,6 +63,7 @@ ENVIRONMENT = {
     "SETTLE_SECONDS": "0",
     "SOCKET_URL": SOCKET_URL,
     "EXPORT_BUCKET": EXPORTS,
+    "FAILED_BATCHES_BUCKET": "gridview-batches",
 }
 
 
@@ -325,6 +327,9 @@ def _account(queue_url: str, table: Held, stream: Stream, opened: Callable[[str]
         modules[name].webhook_queue = Hints(outboxes.append)  # type: ignore[attr-defined]
     retries: deque[Hint] = deque()
     modules["deliver"].retry_queue = Hints(retries.append)  # type: ignore[attr-defined]
+    batches = MemoryBatches()
+    for name in ("maintain", "upkeep"):
+        modules[name].batches = batches  # type: ignore[attr-defined]
     account = Cloud(modules, queue_url, hints, outboxes, retries, table, asked, stream, wire)
     account.forget()
     return account

@@ -166,6 +166,7 @@ def running(world: World) -> Iterator[Service]:
             "TABLE_NAME": "memory",
             "CURSOR_SECRET": "the baseline's cursors are no secret",
             "EXPORT_BUCKET": "none",
+            "FAILED_BATCHES_BUCKET": "none",
             "POWERTOOLS_SERVICE_NAME": "baseline",
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
             "POWERTOOLS_LOG_LEVEL": "CRITICAL",

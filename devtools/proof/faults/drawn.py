@@ -331,8 +331,15 @@ class Drawn:
 
     def upkeep(self) -> None:
         """The schedule invokes the upkeep function."""
+        self.redrive()
         if sum(run.kind == "upkeep" for run in self.world.runs) < 2:
             administrators.upkeep(self.world, self.random.choice(self.upkeep_containers))
+
+    def redrive(self) -> None:
+        """Upkeep derives again what the table has refused; another may be at it."""
+        world = self.world
+        if world.batches.contents and sum(run.kind == "redrive" for run in world.runs) < 2:
+            world.redrive(self.aside.choice(self.upkeep_containers))
 
     def fold(self) -> None:
         """Somebody folds, lease or not."""

@@ -17,15 +17,18 @@ from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 from unittest import mock
 
+from botocore.exceptions import ClientError
 from typing_extensions import override
 
 from devtools.local import gateway, matching
+from devtools.proof.faults.bucket import NoBatches
 from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps
 from gridview.live.delivery_hints import DeliveryHints
+from gridview.maintenance.batch_bucket import Batches
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
@@ -49,6 +52,7 @@ _ENVIRONMENT = {
     "WEBHOOK_QUEUE_URL": "https://queue.invalid",
     "WEBHOOK_RETRY_QUEUE_URL": "https://queue.invalid",
     "EXPORT_BUCKET": "nowhere",
+    "FAILED_BATCHES_BUCKET": "nowhere",
     "CURSOR_SECRET": "a secret of the simulator",
     "WEBHOOK_SECRET": "another secret of the simulator",
     "SOCKET_URL": "wss://socket.invalid",
@@ -171,6 +175,12 @@ class Used(Catalogs):
         return super().using(table, tenant, project, noting, numbered=numbered)
 
 
+def _raise_if_unforeseen(error: Exception) -> None:
+    """Upkeep survives what a batch raises. A scenario has to see it, but for what it denies by itself."""
+    if not isinstance(error, ClientError):
+        raise error
+
+
 class Functions(NamedTuple):
     """The functions on one table, in a container that knows these definitions."""
 
@@ -183,6 +193,8 @@ class Functions(NamedTuple):
     """Takes hints at outboxes; None: no project has webhooks."""
     given: Mapping[str, Any] = MappingProxyType({})
     """Further globals of the modules, by name."""
+    batches: Batches = NoBatches()
+    """The bucket of batches that wait."""
 
     def _invoke(self, function: str, event: Mapping[str, Any], **given: Any) -> Any:
         with _module(function, self.settling) as module:
@@ -198,6 +210,7 @@ class Functions(NamedTuple):
         wakes = Wakes(lambda _: None)  # a hint may be lost
         given = {
             "dead_letters": Letters(letter),
+            "batches": self.batches,
             "notes": Notes(),
             "wakes": wakes,
             "delivery_hints": DeliveryHints(self.hint) if self.hint else _NoWebhooks(lambda _: None),
@@ -212,12 +225,24 @@ class Functions(NamedTuple):
             "fences": self.fences or Fences(),
             "job_queue": Hints(hints.append),
             "heart": _Still(),
+            **self._redriving,
         }
         done = [self._invoke("upkeep", {"task": "jobs"}, **given)]
         while hints:
             message = {"body": body_of(hints.popleft())}
             done.append(self._invoke("upkeep", {"Records": [message]}, **given))
         return done
+
+    def redrive(self, letter: Callable[[Poison], None]) -> Any:
+        """What the upkeep function did about batches that wait."""
+        with _module("upkeep", self.settling) as module:
+            given = {"dead_letters": Letters(letter), **self._redriving}
+            vars(module).update({"table": self.table, "catalogs": self.catalogs, **given, **self.given})
+            return module.redrive_batches(self.left)
+
+    @property
+    def _redriving(self) -> Mapping[str, Any]:
+        return {"batches": self.batches, "_tell_crash": _raise_if_unforeseen}
 
     def deliver(self, hints: Sequence[Hint], sender: Any) -> Any:
         """What the function that delivers did: after these hints, or without any as its schedule invokes it."""

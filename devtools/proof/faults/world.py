@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from devtools.local.delivery import Record, sequence_number
 from devtools.proof.faults.adversary import Invocation, Verdict, refuse_as_too_large
+from devtools.proof.faults.bucket import MemoryBatches
 from devtools.proof.faults.isolation import Home, homes_in, trespass
 from devtools.proof.faults.lambdas import Answer, Failed, Functions
 from devtools.proof.faults.memory_table import MemoryTable
@@ -107,6 +108,8 @@ class World:
         self.told_at: dict[str, float] = {}
         """When each record of the stream was made, by its sequence number."""
         self.letters: list[Poison] = []
+        self.batches = MemoryBatches()
+        """What the consumer has handed over to upkeep."""
         self.hints_at_outboxes: list[Hint] | None = None
         """What waits in the queue of hints at webhooks; None: no project has any."""
         self._fences: dict[Catalogs, Fences] = {}
@@ -479,6 +482,7 @@ class World:
             lambda: began + TIMEOUT - self.clock.seconds,
             self.fences_of(catalogs),
             hint,
+            batches=self.batches,
         )
 
     def letter(self, poison: Poison) -> None:
@@ -577,8 +581,27 @@ class World:
                 self.finish(run)
         self.random.shuffle(self.late)
 
+    def redrive(self, catalogs: Catalogs) -> Run:
+        """Upkeep derives again what was handed over to it, without waiting for the back-off."""
+        self.batches.make_due(int(self.clock.seconds))
+        self.totals["batches that waited"] += len(self.batches.contents)
+        return self.start(
+            "redrive",
+            lambda table: self.functions(table, catalogs).redrive(self.letter),
+            self.check,
+            homes=None,
+        )
+
     def drain(self, catalogs: Catalogs) -> None:
-        """Deliver everything, undisturbed; what is in flight arrives in between and at the end."""
+        """Deliver everything, undisturbed; what is in flight arrives in between and at the end. Then nothing waits for upkeep."""
+        self._deliver_all(catalogs)
+        for _ in range(20):
+            if not self.batches.contents:
+                return
+            self.finish(self.redrive(catalogs))
+        raise Difference("an undisturbed redrive does not get on")
+
+    def _deliver_all(self, catalogs: Catalogs) -> None:
         idle = 0
         while self.late or not self.stream.settled:
             if self.late and (self.stream.settled or self.chance(0.3)):

@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from devtools.proof.faults.adversary import record
+from devtools.proof.faults.bucket import MemoryBatches
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import PROJECT, TENANT, in_memory
@@ -18,8 +19,10 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.journal.log import Log
+from gridview.maintenance.waiting import Batch, key_of
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
+from tests.support.folds import no_poison
 
 WRITER = (TENANT, "ann", Role.EDITOR)
 
@@ -104,6 +107,70 @@ def test_where_the_fate_of_one_ledger_is_unknown_the_whole_batch_is_delivered_ag
     assert derived(table) == set()
     assert answer(table, batch(table, 1, 2, 3)) == {"batchItemFailures": []}
     assert derived(table) == {1, 2, 3}
+
+
+def waiting(table: Table, records: list[dict[str, Any]], batches: MemoryBatches) -> Any:
+    """The answer of a consumer that can hand over records."""
+    return Functions(table, Catalogs(), batches=batches).maintain(records, no_poison)
+
+
+def test_what_the_table_refuses_waits_and_the_shard_goes_on(table: MemoryTable) -> None:
+    busy = failing(table, ledger_of(2), Overloaded("busy"))
+    batches = MemoryBatches()
+    assert waiting(busy, batch(table, 1, 2, 1), batches) == {"batchItemFailures": []}
+    assert derived(table) == set()
+    (content,) = batches.contents.values()
+    handed_over = Batch.of(content)
+    assert [key_of(one) for one in handed_over.records] == [keys.issue(TENANT, PROJECT, n) for n in (1, 2, 1)]
+    assert handed_over.recorded
+    history = keys.history(TENANT, PROJECT, 2), keys.history_item(1)
+    assert table.get(*history) is not None, "followers of the feed find it"
+    batches.make_due(0)
+    assert Functions(table, Catalogs(), batches=batches).redrive(no_poison)["batches_done"] == 1
+    assert derived(table) == {1, 2}
+    assert not batches.contents
+
+
+def test_one_project_that_is_throttled_holds_up_no_other(table: MemoryTable) -> None:
+    """Only the records of issues that are refused wait."""
+    functions = Functions(table, Catalogs())
+    ada = (TENANT, "ada", Role.ADMIN)
+    assert functions.request(ada, "POST", "/v1/projects", {"id": "quay", "name": "Quay"}).status == 201
+    made = functions.request(ada, "POST", "/v1/projects/quay/issues", {"name": "one"})
+    assert made.status == 201
+    key = keys.issue(TENANT, "quay", 1)
+    other = table.get(key, keys.project(TENANT, "quay"))
+    batches = MemoryBatches()
+    busy = failing(table, ledger_of(1, 2), Overloaded("busy"))
+    records = [*batch(table, 1, 2), record(20, None, other)]
+    assert waiting(busy, records, batches) == {"batchItemFailures": []}
+    (content,) = batches.contents.values()
+    assert Batch.of(content).keys == tuple(keys.issue(TENANT, PROJECT, num) for num in (1, 2))
+    assert [change.num for item in Log(table, TENANT, "quay").all_behind(0) for change in item.changes] == [1]
+
+
+def test_a_history_that_is_refused_holds_the_shard(table: MemoryTable) -> None:
+    def of_history(attempted: Attempted) -> bool:
+        return any(key[0].startswith(keys.HISTORY_PREFIX) for key in attempted.keys)
+
+    batches = MemoryBatches()
+    busy = failing(table, of_history, Overloaded("busy"))
+    assert waiting(busy, batch(table, 2, 1), batches) == {
+        "batchItemFailures": [{"itemIdentifier": f"{11:021d}"}]
+    }
+    assert not batches.contents
+
+
+def test_no_note_says_that_a_project_is_on_time_of_which_records_wait(table: MemoryTable) -> None:
+    records = batch(table, 1, 2)
+    for one in records:
+        one["dynamodb"]["ApproximateCreationDateTime"] = 1.0
+    note = keys.lag(TENANT, PROJECT), keys.LAG
+    busy = failing(table, ledger_of(2), Overloaded("busy"))
+    assert waiting(busy, records, MemoryBatches()) == {"batchItemFailures": []}
+    assert table.get(*note) is None
+    assert waiting(table, records, MemoryBatches()) == {"batchItemFailures": []}
+    assert table.get(*note) is not None
 
 
 def test_a_table_that_cannot_be_read_fails_the_whole_batch(table: MemoryTable) -> None:

@@ -2,6 +2,9 @@
 
 It records what each record changed (`history`), folds the batch to the newest image of each issue, reads the ledgers and the
 catalog's epoch strongly consistent, and brings each issue's derived items to its image (`derive`).
+
+The records of issues that the table refuses for the moment are handed over to upkeep (`redrive`), so that the shard goes on.
+A refusal of the history is not: the shard waits, because readers of the feed need the history of a version before they see it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +21,7 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.journal import history, maintainer
 from gridview.maintenance.trash_list import keep_trash
+from gridview.maintenance.waiting import Batch, Records, key_of
 from gridview.schema.catalog import Catalog, HistorySetting
 from gridview.schema.store import Catalogs, DefinitionsMissing, current_catalog, require_deleted
 from gridview.schema.trash import is_trashed
@@ -35,13 +39,15 @@ class Arrival(Image):
 def consume(
     table: Table,
     catalogs: Catalogs,
-    records: Sequence[Mapping[str, Any]],
+    records: Records,
     send_poison: Callable[[Poison], None],
+    hand_over: Callable[[Records], None] | None = None,
 ) -> str | None:
     """Derive everything from a batch of stream records. None if all is done, else the sequence number of the first failed record.
 
     Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's definitions are missing: it
-    waits for a repair of the table. Costs a strongly consistent read of each ledger and two of the projects' epochs, plus the
+    waits for a repair of the table. All records of the issues that the table refuses go to `hand_over` and then count as done,
+    unless that raises Overloaded. Costs a strongly consistent read of each ledger and two of the projects' epochs, plus the
     writes of `history.record` and of `maintainer.carry_out`.
     """
     try:
@@ -52,6 +58,49 @@ def consume(
     images, poison = fold(records)
     for one in poison:
         send_poison(one)
+    failed = _bring_up(table, catalogs, images, send_poison)
+    refused = {key for key, error in failed.items() if isinstance(error, Overloaded)}
+    if refused and hand_over is not None:
+        try:
+            hand_over([one for one in records if key_of(one) in refused])
+        except Overloaded:
+            refused.clear()
+        failed = {key: error for key, error in failed.items() if key not in refused}
+    return next((image.first for image in images if image.key in failed), None)
+
+
+def derive_again(
+    table: Table, catalogs: Catalogs, batch: Batch, send_poison: Callable[[Poison], None]
+) -> Batch:
+    """Derive from a batch that has waited; returns the batch that is left of it. Overloaded: nothing is known to be done.
+
+    If its history is not written yet, it is written of the issues that are still there: what was purged stays forgotten. Costs as
+    `consume`, and then a strongly consistent read of each document.
+    """
+    if not batch.recorded:
+        here = _documents_of(table, batch.keys)
+        there = [one for one in batch.records if key_of(one) in here]
+        history.record(table, there, partial(_setting, table, catalogs))
+        keep_trash(table, batch.records)
+    images, poison = fold(batch.records)
+    if not batch.recorded:
+        for one in poison:
+            send_poison(one)
+    failed = _bring_up(table, catalogs, images, send_poison)
+    return batch.only([*failed])._replace(recorded=True)
+
+
+def _documents_of(table: Table, partitions: Iterable[str]) -> set[str]:
+    """Those of these partition keys that have a document."""
+    issues = [(key, keys.parse_issue(key)) for key in partitions if keys.is_issue(key)]
+    wanted = [(key, keys.project(issue.tenant, issue.project)) for key, issue in issues]
+    return {key for key, _ in table.batch_get(wanted, consistent=True, paths=((keys.PK,),)).items}
+
+
+def _bring_up(
+    table: Table, catalogs: Catalogs, images: Sequence[Arrival], send_poison: Callable[[Poison], None]
+) -> dict[str, Overloaded | Superseded]:
+    """Bring what is derived to these images; returns the errors that another attempt may not meet, by issue."""
     by_key = {image.key: image for image in images}
     failed: dict[str, Exception | None] = {}
     left = list(by_key)
@@ -62,14 +111,12 @@ def consume(
             left = [key for key in left if isinstance(failed[key], Superseded)]
             if not left:
                 break
-    except Overloaded:
-        return images[0].first
+    except Overloaded as busy:
+        failed |= dict.fromkeys(left, busy)
     for key, error in failed.items():
         if isinstance(error, ItemTooLarge | Underivable | DefinitionsMissing):
             send_poison(Poison.of(by_key[key], error))
-    return next(
-        (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
-    )
+    return {key: error for key, error in failed.items() if isinstance(error, Overloaded | Superseded)}
 
 
 def _subjects(

@@ -31,6 +31,7 @@ HOLDS_NO_RULE = {
     "gridview.derive.issue_changes": "plain values",
     "gridview.dynamodb.errors": "names of errors",
     "gridview.view.block_reads": "plain values",
+    "gridview.maintenance.batch_bucket": "calls of a bucket",
     "gridview.maintenance.dead_letters": "one call of a queue",
     "gridview.live.change_requests": "the models of bodies",
     "gridview.maintenance.job_queue": "one call of a queue",
