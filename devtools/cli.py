@@ -31,6 +31,7 @@ COMMANDS = {
     "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
     "jobs": ("devtools.operate.reindex", "list the background work"),
     "journal": ("devtools.operate.journal", "show the journals of projects"),
+    "restore": ("devtools.restore.command", "go on with the data of an earlier moment"),
     "analytics": ("devtools.operate.analytics", "print the SQL by which Athena reads an export of the table"),
     "synth": ("devtools.deployed.command", "write the CloudFormation template"),
     "sam": ("devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"),
