@@ -33,6 +33,7 @@ COMMANDS = {
     "journal": ("devtools.operate.journal", "show the journals of projects"),
     "smoke": ("devtools.smoke.command", "try what a stack is for, from the page to an export"),
     "rotate": ("devtools.operate.rotate", "give a deployed stack another secret"),
+    "restore": ("devtools.restore.command", "go on with the data of an earlier moment"),
     "analytics": ("devtools.operate.analytics", "print the SQL by which Athena reads an export of the table"),
     "synth": ("devtools.deployed.command", "write the CloudFormation template"),
     "sam": ("devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"),

@@ -16,7 +16,10 @@ _NOT_VERIFIED: Final = (
     "(https://console.aws.amazon.com/support/home), or deploy without the page and CloudFront for now: -c page=false"
 )
 
-_ASKED: Final = ("first", "forms", "account-concurrency")
+RESTORED_OUTPUT: Final = "RestoredStream"
+"""The stack's output with the stream of the table that a restore made, if it uses one."""
+
+_ASKED: Final = ("first", "forms", "account-concurrency", "restored-stream")
 
 
 def account_answers(
@@ -30,6 +33,7 @@ def account_answers(
     - `forms`: a stored form that the deployed functions do not read is held back;
     - `account-concurrency`: what other stacks have not reserved;
     - `backup-vault-exists`, with `backup`: the stack has not made the vault, and it is there.
+    - `restored-stream`: a stack that uses a restored table keeps it. Without this an empty table would take its place.
 
     A new stack with CloudFront is refused where CloudFront would refuse it, after minutes, and take all else back.
 
@@ -48,6 +52,8 @@ def account_answers(
     found: dict[str, object] = {"first": stack.is_new}
     if not stack.is_new:
         found["forms"] = min(forms.NEWEST, _forms_of(stack))
+        if RESTORED_OUTPUT in stack.outputs:
+            found["restored-stream"] = stack.outputs[RESTORED_OUTPUT]
     if given("account-concurrency") is None:
         found["account-concurrency"] = account.unreserved_concurrency() + _reserved_by(stack)
     if chosen.backup and given("backup-vault-exists") is None:

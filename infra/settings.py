@@ -28,6 +28,10 @@ _VAULT = re.compile(r"[A-Za-z0-9_-]{2,50}")
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)+[a-z]{{2,63}}")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[A-Za-z0-9-]+")
 _WEB_ACL = re.compile(r"arn:aws:wafv2:us-east-1:\d{12}:global/webacl/[A-Za-z0-9_-]+/[a-f0-9-]+")
+_STREAM = re.compile(
+    r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table/([A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+"
+)
+_OWN_TABLE = "none"
 _OLDEST_MINOR = 11
 """The code needs Python 3.11."""
 _SNAP_START_MINOR = 12
@@ -255,10 +259,24 @@ class Settings:
         metadata=_told("`true`: the vault is there already and is used, not made (the app asks AWS)"),
     )
 
+    restored_stream: str = field(
+        default="",
+        metadata=_told(
+            "ARN of the stream of a table that `./dev restore` made, which the stack uses in place of its own (the app asks AWS); "
+            "`none`: a new, empty table of its own"
+        ),
+    )
+
     def __post_init__(self) -> None:
         for name, (is_valid, valid) in _RULES.items():
             if not is_valid(self):
                 raise SettingError(f"{name}: {valid}")
+
+    @property
+    def restored_table(self) -> str | None:
+        """The name of the table that a restore made, None: the stack has its own."""
+        found = _STREAM.fullmatch(self.restored_stream)
+        return None if found is None else found[1]
 
     @property
     def fold_environment(self) -> Mapping[str, str]:
@@ -385,6 +403,10 @@ def _text(default: object) -> str:
 
 
 _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
+    "restored-stream": (
+        lambda our: our.restored_stream in ("", _OWN_TABLE) or our.restored_table is not None,
+        "the ARN of a table's stream, as `./dev restore` prints it, or none",
+    ),
     "stage": (lambda our: our.stage in get_args(Stage), f"one of {', '.join(get_args(Stage))}"),
     "stack-name": (
         lambda our: _STACK_NAME.fullmatch(our.stack_name) is not None,

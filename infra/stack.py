@@ -5,7 +5,7 @@ from constructs import Construct
 
 from gridview.support import forms
 from infra import concurrency, isolation, protection
-from infra.account_answers import RESERVED_OUTPUT
+from infra.account_answers import RESERVED_OUTPUT, RESTORED_OUTPUT
 from infra.alarms import Alarms
 from infra.backup import NightlyBackup
 from infra.dashboard import Dashboard
@@ -115,6 +115,13 @@ class GridviewStack(Stack):
         CfnOutput(self, "TableName", value=parts.table.name)
         CfnOutput(self, "CursorSecretArn", value=parts.cursor_secret.arn)
         CfnOutput(self, "WebhookSecretArn", value=parts.webhook_secret.arn)
+        if settings.restored_table is not None:
+            CfnOutput(
+                self,
+                RESTORED_OUTPUT,
+                value=settings.restored_stream,
+                description="Stream of the table that a restore made; later deployments keep it",
+            )
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
         CfnOutput(self, "ExportBucket", value=parts.exports.bucket.bucket_name)

@@ -16,11 +16,31 @@ from infra.settings import Settings
 
 
 class GridTable(Construct):
-    """A `TableV2` on demand. `grant` allows single actions on the table and on GSI1, never a wildcard."""
+    """A `TableV2` on demand, or the one that a restore made. `grant` allows single actions on table and GSI1, never a wildcard.
+
+    A restored table is none of the stack's resources: CloudFormation cannot put it in the place of another in one deployment. The
+    table that it replaces leaves the stack, and stays in the account.
+    """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self._emulator = settings.emulator
+        # A restored table is encrypted by the same key, so the key stays whichever table is in use.
+        key = self._key(settings) if settings.customer_key else None
+        self.table = self._restored(settings) or self._own(settings, key)
+
+    def _restored(self, settings: Settings) -> dynamodb.ITableV2 | None:
+        if settings.restored_table is None:
+            return None
+        return dynamodb.TableV2.from_table_attributes(
+            self,
+            "Restored",
+            table_name=settings.restored_table,
+            table_stream_arn=settings.restored_stream,
+            global_indexes=[keys.GSI1],
+        )
+
+    def _own(self, settings: Settings, key: kms.Key | None) -> dynamodb.ITableV2:
         text = dynamodb.AttributeType.STRING
         insights = dynamodb.ContributorInsightsSpecification(
             enabled=True, mode=dynamodb.ContributorInsightsMode.THROTTLED_KEYS
@@ -35,7 +55,7 @@ class GridTable(Construct):
         }
         # What throttles writes of the index throttles those of the table, so both have the same settings.
         is_warm = bool(settings.warm_reads or settings.warm_writes)
-        self.table = dynamodb.TableV2(
+        table = dynamodb.TableV2(
             self,
             "Table",
             partition_key=dynamodb.Attribute(name=keys.PK, type=text),
@@ -62,10 +82,11 @@ class GridTable(Construct):
             warm_throughput=warm if is_warm else None,
             contributor_insights_specification=insights if settings.hot_keys else None,
         )
-        if settings.customer_key:
-            self._encrypt(settings)
+        if key is not None:
+            _encrypt(table, key)
+        return table
 
-    def _encrypt(self, settings: Settings) -> None:
+    def _key(self, settings: Settings) -> kms.Key:
         key = kms.Key(
             self,
             "Key",
@@ -94,11 +115,7 @@ class GridTable(Construct):
                 },
             )
         )
-        # NOTE: `TableEncryptionV2` takes a key only in a stack that names its region, and this one names none.
-        resource = self.table.node.default_child
-        assert isinstance(resource, dynamodb.CfnGlobalTable)  # noqa: S101  what a TableV2 is made of
-        resource.add_property_override("SSESpecification", {"SSEEnabled": True, "SSEType": "KMS"})
-        resource.add_property_override("Replicas.0.SSESpecification.KMSMasterKeyId", key.key_arn)
+        return key
 
     @property
     def name(self) -> str:
@@ -134,3 +151,11 @@ class GridTable(Construct):
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=list(actions), resource_arns=[self.stream_arn]
         )
+
+
+def _encrypt(table: dynamodb.TableV2, key: kms.Key) -> None:
+    # NOTE: `TableEncryptionV2` takes a key only in a stack that names its region, and this one names none.
+    resource = table.node.default_child
+    assert isinstance(resource, dynamodb.CfnGlobalTable)  # noqa: S101  what a TableV2 is made of
+    resource.add_property_override("SSESpecification", {"SSEEnabled": True, "SSEType": "KMS"})
+    resource.add_property_override("Replicas.0.SSESpecification.KMSMasterKeyId", key.key_arn)

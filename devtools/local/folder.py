@@ -39,6 +39,8 @@ class Folder:
     pushes.json                  how far the socket function has been told of the stream
     dead-letters.ndjson          what the consumer sent to the dead-letter queue
     exports/                     the bucket of exports
+    restoring.json               which copy is being restored; gone when all is done
+    lost/                        the tables that a restore has replaced
     failed-batches/              what the stream pump gave up, a file for each batch
     stack.log                    the log of the functions, the server and the pump
     state.json, processes.json   while it runs
@@ -56,6 +58,8 @@ class Folder:
         self.failed_batches = self.path / "failed-batches"
         self.exports = self.path / "exports"
         self.log = self.path / "stack.log"
+        self.restoring = self.path / "restoring.json"
+        self.lost = self.path / "lost"
         self._state = self.path / "state.json"
         self._processes = self.path / "processes.json"
 
@@ -89,6 +93,12 @@ class Folder:
                 shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         shutil.rmtree(self.path)
         return True
+
+    def require_whole(self) -> None:
+        """Failure while a restore of the tables is not complete: versions would be given out a second time."""
+        if self.restoring.exists():
+            copy = (files.read_json(self.restoring) or {}).get("copy", "COPY")
+            raise Failure(f"A restore is not complete. Repeat it: ./dev restore --copy {copy}")
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:

@@ -66,6 +66,7 @@ def run(
         folder.clear()
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(folder.clear)
+            folder.require_whole()
             children = _Children(folder)
             if not folder.tables.is_dir():
                 filling.fill(folder, empty=empty, say=say)

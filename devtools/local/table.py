@@ -54,7 +54,7 @@ def create_table_input(name: str) -> "CreateTableInputTypeDef":
 def ensure(client: "DynamoDBClient", name: str) -> str:
     """Create the table, with expiry and a stream, unless it exists, and wait until it is active. Returns the ARN of its stream."""
     table = ensure_without_stream(client, name)
-    if "LatestStreamArn" not in table:
+    if not is_streamed(table):
         client.update_table(TableName=name, StreamSpecification=_STREAM)
         table = _when_active(client, name)
     return table["LatestStreamArn"]
@@ -76,6 +76,11 @@ def ensure_without_stream(client: "DynamoDBClient", name: str) -> "TableDescript
             TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": keys.TTL_ATTRIBUTE}
         )
     return table
+
+
+def is_streamed(table: "TableDescriptionTypeDef") -> bool:
+    """Whether a table has a stream. The ARN of one that was switched off stays with the table."""
+    return table.get("StreamSpecification", {}).get("StreamEnabled", False)
 
 
 def _when_active(client: "DynamoDBClient", name: str) -> "TableDescriptionTypeDef":

@@ -23,7 +23,10 @@ from tests.support.aws_stubs import (
 )
 
 HERE = {"CDK_DEFAULT_ACCOUNT": ACCOUNT}
-CHOSEN = {"first": "false", "forms": "1", "account-concurrency": "0"}
+CHOSEN = {"first": "false", "forms": "1", "account-concurrency": "0", "restored-stream": "none"}
+STREAM = (
+    f"arn:aws:dynamodb:eu-west-1:{ACCOUNT}:table/Gridview-20261121T080000Z/stream/2026-11-21T09:00:00.000"
+)
 
 
 def _asked(
@@ -217,3 +220,14 @@ def test_what_cloudfront_is_asked_for_is_nothing_that_it_could_make() -> None:
     asked = _IMPOSSIBLE["DefaultCacheBehavior"]["TargetOriginId"]
     assert asked not in [one["Id"] for one in _IMPOSSIBLE["Origins"]["Items"]]
     assert _IMPOSSIBLE["Enabled"] is False
+
+
+def test_a_stack_that_uses_a_restored_table_keeps_it_unless_the_operator_chooses_otherwise() -> None:
+    def deployed() -> Answer:
+        return stack("UPDATE_COMPLETE", RestoredStream=STREAM)
+
+    answers = _asked(caller(), deployed(), quota(900))
+    assert _settings(answers).restored_table == "Gridview-20261121T080000Z"
+    given: dict[str, object] = {"restored-stream": "none"}
+    chosen = _asked(caller(), deployed(), quota(900), given=given)
+    assert _settings(chosen, given).restored_table is None

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ from aws_cdk.assertions import Template
 from devtools.local.table import create_table_input
 from gridview.encoding import keys
 from infra.backup import NightlyBackup
-from infra.settings import Settings
-from tests.support.templates import only, resources, table_input, time_to_live_attribute
+from infra.settings import SettingError, Settings
+from tests.support.templates import only, resources, synthesized, table_input, time_to_live_attribute
 
 KIND = "AWS::DynamoDB::GlobalTable"
 
@@ -186,3 +187,39 @@ def _ordered(request: Any) -> dict[str, Any]:
     """The order of attribute definitions means nothing, and the type of none of ours is anything but S."""
     definitions = sorted(request["AttributeDefinitions"], key=lambda one: one["AttributeName"])
     return {**request, "AttributeDefinitions": definitions}
+
+
+def test_a_restored_table_takes_the_place_of_the_own_one_everywhere() -> None:
+    """The own table leaves the stack. Functions, grants, both mappings of the stream and the output lead to the restored one."""
+    name = "Gridview-20261121T080000Z"
+    stream = f"arn:aws:dynamodb:eu-west-1:123456789012:table/{name}/stream/2026-11-21T09:00:00.000"
+    restored = synthesized(restored_stream=stream, customer_key=True, backup=True)
+    assert resources(restored, KIND) == {}
+    assert any(one.startswith("DatabaseKey") for one in resources(restored, "AWS::KMS::Key"))
+    named = [
+        function["Environment"]["Variables"]["TABLE_NAME"]
+        for function in resources(restored, "AWS::Lambda::Function").values()
+        if "TABLE_NAME" in function.get("Environment", {}).get("Variables", {})
+    ]
+    assert len(named) == 7
+    assert set(named) == {name}
+    sources = [
+        one["EventSourceArn"] for one in resources(restored, "AWS::Lambda::EventSourceMapping").values()
+    ]
+    assert sources.count(stream) == 2
+    assert restored["Outputs"]["TableName"]["Value"] == name
+    assert restored["Outputs"]["RestoredStream"]["Value"] == stream
+    policies = json.dumps(resources(restored, "AWS::IAM::Policy"))
+    assert f":table/{name}/index/GSI1" in policies
+    assert "DatabaseTable" not in json.dumps(restored)
+
+
+@pytest.mark.parametrize("own", ["", "none"])
+def test_without_a_restored_table_the_stack_has_its_own(own: str) -> None:
+    assert len(resources(synthesized(restored_stream=own), KIND)) == 1
+    assert "RestoredStream" not in synthesized(restored_stream=own)["Outputs"]
+
+
+def test_what_is_no_stream_of_a_table_is_refused() -> None:
+    with pytest.raises(SettingError, match="restored-stream"):
+        Settings(restored_stream="Gridview-20261121T080000Z")

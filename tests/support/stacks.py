@@ -116,14 +116,21 @@ def running_stack(folder: Path, *, empty: bool = True) -> Iterator[LocalStack]:
 
     In memory where that is possible: the engine waits for the disk at every write, and it is not the disk that is tested.
     """
-    parent = _MEMORY if os.access(_MEMORY, os.W_OK) else folder
-    with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as made:
-        stack = LocalStack(Path(made) / "data")
+    with quick_folder(folder) as made:
+        stack = LocalStack(made / "data")
         stack.up(*(["--empty"] if empty else []))
         try:
             yield stack
         finally:
             stack.dev("down")
+
+
+@contextmanager
+def quick_folder(folder: Path) -> Iterator[Path]:
+    """A folder in memory where that is possible, else within this one."""
+    parent = _MEMORY if os.access(_MEMORY, os.W_OK) else folder
+    with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as made:
+        yield Path(made)
 
 
 def until(holds: Any) -> None:

@@ -130,6 +130,7 @@ START = Field("3812", "a1", "Start", FieldType.DATE)
 CONNECTION = "L0SM9cOFvHcCIhw="
 
 ENTITIES = {
+    "restore": (keys.RESTORE, keys.RESTORE, ""),
     "tenant": (keys.tenant("0807"), keys.TENANT_SELF, ""),
     "project": (
         keys.project("0807", "35e9"),

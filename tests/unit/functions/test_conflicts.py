@@ -104,6 +104,16 @@ def test_a_base_of_the_future_is_refused_and_told_the_version(api: Client, issue
     assert "version 1" in refused.errors["base"]
 
 
+def test_a_base_that_a_restore_took_back_is_refused(api: Client, account: Cloud, issue: str) -> None:
+    account.table.put({**stored(account), "version": 1_000, "lost": [[1, 1_000]]})
+    for base in (2, 999):
+        refused = api.patch(issue, {"base": base, "name": "x"})
+        assert refused.status == 412
+        assert refused.body["current"]["version"] == 1_000
+    assert api.patch(issue, {"base": 1, "name": "x"}).status == 200
+    assert api.patch(issue, {"base": 1_001, "name": "y"}).status == 200
+
+
 def test_a_base_stands_in_the_place_of_if_match(api: Client, bridge: str, issue: str) -> None:
     both = api.patch(issue, {"base": 1, "name": "x"}, headers={"if-match": '"1"'})
     assert both.status == 400

@@ -65,10 +65,10 @@ def test_an_entry_names_fields_and_holds_no_values() -> None:
     assert entry.pop(keys.TTL_ATTRIBUTE) == part.pop(keys.TTL_ATTRIBUTE) == activity[keys.TTL_ATTRIBUTE]
     told = {"num": 7, "version": 3, "kind": "update", "by": "ann", "at": AT}
     entry.pop(keys.PK, None), part.pop(keys.PK, None)
-    assert entry == {**told, keys.SK: f"{AT}.00000007.0000000003", "keys": ["a2"], "change": CHANGE.bytes}
+    assert entry == {**told, keys.SK: f"{AT}.00000007.0000000000003", "keys": ["a2"], "change": CHANGE.bytes}
     assert {**part, "change": CHANGE.bytes} == {
         **told,
-        keys.SK: "00000007.0000000003",
+        keys.SK: "00000007.0000000000003",
         "change": CHANGE.bytes,
     }
 

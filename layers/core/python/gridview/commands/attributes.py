@@ -34,7 +34,7 @@ from gridview.schema.catalog import (
     gets_entries,
 )
 from gridview.schema.generations import Indexes
-from gridview.schema.items import ProjectItems, raise_epoch, to_catalog, to_field, to_item
+from gridview.schema.items import FIRST_VERSION, ProjectItems, raise_epoch, to_catalog, to_field, to_item
 from gridview.schema.jobs import Job, save
 from gridview.schema.options import OptionsInput
 from gridview.schema.store import Catalogs, read, retry_lost_races
@@ -98,6 +98,7 @@ def create_attribute(
             indexes=Indexes.complete(words=request.search, entries=gets_entries(request.type))
             if indexed
             else Indexes(),
+            version=items.catalog.get(FIRST_VERSION, 1),
             created=now,
             updated=now,
         )

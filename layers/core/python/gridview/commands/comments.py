@@ -59,7 +59,8 @@ def create_comment(
         after = replace(before, last=before.last + 1, count=before.count + 1)
         now = clock.now()
         mentions = tuple(request.mentions)
-        comment = Comment(num, after.last, request.text, mentions, 1, now, actor.user, now, actor.user)
+        version = catalog.first_version
+        comment = Comment(num, after.last, request.text, mentions, version, now, actor.user, now, actor.user)
         told = comment.to_json()
         created = put(comment.to_item(catalog.tenant, catalog.project), ABSENT)
         commit(table, [created, _kept(catalog, num, before, after), *_told(catalog, comment)], told)

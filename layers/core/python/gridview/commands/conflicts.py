@@ -12,7 +12,7 @@ from gridview.commands.preconditions import Expected, check
 from gridview.schema import documents, formats
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.documents import Changes, Document
-from gridview.support.errors import EditConflict, FieldError, InvalidRequest
+from gridview.support.errors import EditConflict, FieldError, InvalidRequest, VersionMismatch
 
 
 def require_mergeable(
@@ -20,8 +20,9 @@ def require_mergeable(
 ) -> None:
     """Raise unless the changes may be made to the document, by the version that the client saw.
 
-    VersionMismatch if the document's is not one of those `expected`. EditConflict if a field was changed since `base` to another
-    value; InvalidRequest if there is no such version yet, or if both are given. UnknownOption: a stale catalog.
+    VersionMismatch if the document's is not one of those `expected`, or a restore of the table took back `base`. EditConflict if a
+    field was changed since `base` to another value; InvalidRequest if there is no such version yet, or if both are given.
+    UnknownOption: a stale catalog.
     """
     version = document["version"]
     if expected is not None and changes.base is not None:
@@ -29,6 +30,11 @@ def require_mergeable(
     check(expected, version, partial(documents.to_json, catalog, document))
     if changes.base is None:
         return
+    if documents.is_lost(document, changes.base):
+        raise VersionMismatch(
+            f"The table was restored, and version {changes.base} is not part of the issue any more.",
+            current=documents.to_json(catalog, document),
+        )
     if changes.base > version:
         raise _invalid(f"must be a version that the issue has had; it is at version {version} now")
     patched = _patched(catalog, changes)

@@ -29,7 +29,7 @@ from gridview.journal.change_members import ChangeMember, members_of
 from gridview.journal.history import read_changes
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
-from gridview.schema.documents import Document
+from gridview.schema.documents import Document, versions_between
 from gridview.schema.history import Change, Kind, floor_of
 from gridview.schema.trash import DELETED_BY, living
 from gridview.support import clock
@@ -460,7 +460,8 @@ class _Group:
         wanted = []
         for num, document in documents.items():
             versions = self._versions[num]
-            since = range(min(versions) + 1, document["version"] + 1)[-_KNOWN - len(versions) :]
+            made = list(versions_between(document, min(versions), document["version"] + 1))
+            since = made[-_KNOWN - len(versions) :]
             wanted += [(num, version) for version in since if version not in versions]
         others: dict[int, dict[int, Change]] = defaultdict(dict)
         for (num, version), change in self._changes(wanted).items():

@@ -151,7 +151,9 @@ class _Decision:
     def _since(self, found: Document, version: int) -> Iterator[int]:
         """The versions behind one that are not parts of the change."""
         parts = {part.version for part in self.affected.parts}
-        return (at for at in range(version + 1, found["version"] + 1) if at not in parts)
+        return (
+            at for at in documents.versions_between(found, version, found["version"] + 1) if at not in parts
+        )
 
     def _is_own(self, version: int) -> bool:
         """Whether the undo made a version."""
@@ -208,16 +210,16 @@ class _Decision:
     def _target(self, found: Document, key: str, chain: Sequence[Change]) -> Any:
         """The value that a field had before the first part that set it, or, where others have set it in between, what they set."""
         for earlier, later in reversed(list(pairwise(chain))):
-            at = self._touched(key, earlier.version, later.version)
+            at = self._touched(found, key, earlier.version, later.version)
             if at is not None:
                 self._overwritten(found, key, earlier.fields[key].old, at)
                 return later.fields[key].old
         return chain[0].fields[key].old
 
-    def _touched(self, key: str, after: int, before: int) -> int | None:
+    def _touched(self, found: Document, key: str, after: int, before: int) -> int | None:
         """The last version between two that somebody else made and that changed a field, or may have."""
         parts = {part.version for part in self.affected.parts}
-        for at in range(before - 1, after, -1):
+        for at in reversed(list(documents.versions_between(found, after, before))):
             known = self.affected.others.get(at)
             if at not in parts and (known is None or key in known.fields):
                 return at

@@ -93,7 +93,8 @@ def create_view(
         books = epoch.beside(table, lambda: _Books(table, catalog, actor))
         now = clock.now()
         number = books.next_number()
-        new = View(number, name, "private", "", change.look, 1, now, actor.user, now, actor.user)
+        version = catalog.first_version
+        new = View(number, name, "private", "", change.look, version, now, actor.user, now, actor.user)
         view, told = ready(new.seen_by(visibility, actor.user))
         books.moved(None, view)
         commit(table, [put(view.to_item(catalog.tenant, catalog.project), ABSENT), *books.writes()], told)

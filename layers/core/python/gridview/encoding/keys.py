@@ -48,6 +48,8 @@ LINE = "line"
 """Sort key of the line of a tenant's user jobs, and index partition of all lines in due order."""
 LEDGER = "xindex"
 """Sort key of an issue's ledger: what the stream consumer derived from the issue."""
+RESTORE = "restore"
+"""Partition and sort key of the note of the restore that made the table."""
 
 PROJECTED_ATTRIBUTES = (
     # The issue document and the project item: a page in number order and a list of projects are one Query each.
@@ -137,9 +139,11 @@ def journal_mark(number: int) -> str:
 
 
 HISTORY_PREFIX = "history-"
-_VERSION_DIGITS = 10
+_VERSION_DIGITS = 13
 MAX_VERSION = 10**_VERSION_DIGITS - 1
-"""The highest version that a key of the history can hold."""
+"""The highest version that a key of the history can hold. After a restore of the table, versions begin at that instant, in
+milliseconds since 1970 (docs/decisions/0077-restore.md).
+"""
 _PART_OF_CHANGE = "part."
 
 
@@ -149,12 +153,12 @@ def history(tenant_id: str, project_id: str, num: int) -> str:
 
 
 def history_item(version: int) -> str:
-    """Sort key of the change that made a version, zero padded so that string order is number order: `0000000003`."""
+    """Sort key of the change that made a version, zero padded so that string order is number order: `0000000000003`."""
     return f"{version:0{_VERSION_DIGITS}}"
 
 
 def history_part(version: int, part: int) -> str:
-    """Sort key of a further part of a large change, behind all changes: `part.0000000003.1`."""
+    """Sort key of a further part of a large change, behind all changes: `part.0000000000003.1`."""
     return f"{_PART_OF_CHANGE}{history_item(version)}.{part}"
 
 
@@ -174,7 +178,7 @@ _GROUP = "~"
 
 
 def activity_place(at: str, num: int, version: int) -> str:
-    """Place of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000003`. Cursors hold it."""
+    """Place of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000000003`. Cursors hold it."""
     return f"{at}.{change_place(num, version)}"
 
 
@@ -207,7 +211,7 @@ def change(tenant_id: str, project_id: str, change_id: bytes) -> str:
 
 
 def change_place(num: int, version: int) -> str:
-    """Place of a version among those of a change: `00000001.0000000003`. Cursors hold it."""
+    """Place of a version among those of a change: `00000001.0000000000003`. Cursors hold it."""
     return f"{issue_number(num)}.{history_item(version)}"
 
 

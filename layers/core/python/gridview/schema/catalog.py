@@ -451,6 +451,8 @@ class Catalog:
     restored; issues keep their values, and the index their entries. `deleting` are those that are being removed for good, of which
     issues may still hold values. `composites` are in creation order and include those being removed. `history`: what is remembered
     of changes. `closed`: the project is deleted and can be restored; what is derived of it is kept right, and no one else sees it.
+    `first_version`: that of a new comment, view or attribute. After a restore of the table, ids may be given out again, and
+    versions are not.
     Compares by identity: `Catalogs` keeps one instance per state.
     """
 
@@ -466,6 +468,7 @@ class Catalog:
     composites: tuple[Composite, ...] = ()
     history: HistorySetting = HISTORY
     closed: bool = False
+    first_version: int = 1
 
     @cached_property
     def builtins(self) -> tuple[Field, ...]:

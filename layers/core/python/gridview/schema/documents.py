@@ -1,6 +1,6 @@
 """Issue documents: parsed from requests, merged, validated, and converted to the API's JSON. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -22,6 +22,10 @@ MAX_DOCUMENT_BYTES = 400 * 1024 - 512
 
 CHANGED = "changed"
 """The attribute of a document with the version that last changed each field, by its internal key. Without one it is version 1."""
+LOST = "lost"
+"""The attribute of a document with the versions that restores of the table skipped: pairs of the last version before a restore and
+the first after it, oldest first. Both are the same content. Versions between them were lost, if there were any.
+"""
 
 Document = dict[str, Any]
 
@@ -176,6 +180,20 @@ def changed_at(document: Mapping[str, Any], key: str) -> int:
     """The version that last changed a field."""
     version: int = document.get(CHANGED, {}).get(key, 1)
     return version
+
+
+def is_lost(document: Mapping[str, Any], version: int) -> bool:
+    """Whether a version is one that a restore of the table took back: the document does not come from it."""
+    return any(last < version < first for last, first in document.get(LOST, ()))
+
+
+def versions_between(document: Mapping[str, Any], after: int, before: int) -> Iterator[int]:
+    """The versions after one and before another that changes of the issue made, in order; none that a restore skipped."""
+    begin = after + 1
+    for last, first in document.get(LOST, ()):
+        yield from range(begin, min(last + 1, before))
+        begin = max(begin, first + 1)
+    yield from range(begin, before)
 
 
 def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:

@@ -22,6 +22,9 @@ from gridview.schema.jobs import Job
 from gridview.schema.numbering import Numbering
 from gridview.schema.restorable import ProjectDeletion, deletion_of
 
+FIRST_VERSION = "first_version"
+"""The attribute of a catalog item with the version of what is new in the project: 1 unless the table was restored."""
+
 
 class ProjectItems(NamedTuple):
     """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its job with slices."""
@@ -71,6 +74,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
         history=to_history(items.project),
         closed=items.deletion is not None,
+        first_version=items.catalog.get(FIRST_VERSION, 1),
     )
 
 

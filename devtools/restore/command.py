@@ -1,0 +1,116 @@
+"""`./dev restore`: go on with the data of an earlier moment. docs/operating.md has the whole procedure."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devtools.arguments import add_data, count
+from devtools.failure import Failure
+from devtools.local.folder import Folder
+from devtools.operate.target import DEFAULT_STACK
+from devtools.restore import deployed, local
+from gridview.support.errors import Overloaded
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_DESCRIPTION = """\
+Go on with the data of an earlier moment. What was written since is lost; versions, numbers and epochs of lost writes are never
+given out again, so that clients who hold them are refused (412) or told to read everything again. A restore that was interrupted
+goes on when the same command is repeated.
+
+Deployed, it stops all writes to the present table, restores it to a new one by point-in-time recovery, makes that one ready, and
+prints the deployment that puts it in place. Local, it does the same with a copy of the folder engine/tables.
+"""
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `restore`."""
+    parser = subparsers.add_parser(
+        "restore",
+        help="go on with the data of an earlier moment",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--lost-writes",
+        metavar="N",
+        type=count,
+        help="where the present table is gone or unreadable: no project has created more issues since the moment",
+    )
+    here = parser.add_argument_group("the local stack (default)")
+    add_data(here)
+    here.add_argument(
+        "--copy",
+        metavar="DIR",
+        type=Path,
+        help="copy of the folder engine/tables, made while the stack was down",
+    )
+    there = parser.add_argument_group("a deployed stack")
+    there.add_argument("--deployed", action="store_true", help="restore the stack of the active credentials")
+    there.add_argument("--stack-name", metavar="NAME", help=f"name of the stack (default: {DEFAULT_STACK})")
+    there.add_argument("--profile", metavar="NAME", help="AWS profile")
+    there.add_argument("--at", metavar="INSTANT", type=_instant, help="the moment: 2026-11-21T08:00:00Z")
+    there.add_argument(
+        "--table",
+        metavar="NAME",
+        help="name of the new table (default: the present one's with the moment); "
+        "one that exists is not restored again, so it may come from a backup",
+    )
+    there.add_argument(
+        "--resume-writes",
+        action="store_true",
+        help="give up the restore: allow writes to the present table again",
+    )
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    try:
+        if args.deployed:
+            return _deployed(args)
+        given = (args.stack_name, args.profile, args.at, args.table, args.resume_writes or None)
+        if any(one is not None for one in given):
+            raise Failure("These options are for a deployed stack. Add --deployed, or leave them out.")
+        if args.copy is None:
+            raise Failure("Name the copy of the tables: --copy DIR.")
+        local.restore(Folder(args.data), args.copy, args.lost_writes, _say)
+        _say("Start the stack with ./dev up --detach, then compare the index: ./dev fsck --repair")
+    except Overloaded as error:
+        raise Failure("The table goes on refusing calls; repeat the command.") from error
+    return 0
+
+
+def _deployed(args: argparse.Namespace) -> int:
+    if args.copy is not None:
+        raise Failure("--copy is for the local stack.")
+    stack = deployed.open_stack(args.stack_name or DEFAULT_STACK, args.profile)
+    if args.resume_writes:
+        deployed.resume_writes(stack)
+        _say(f"Writes to {stack.table_name} are allowed again.")
+        return 0
+    if args.at is None and args.table is None:
+        raise Failure("Name the moment: --at 2026-11-21T08:00:00Z.")
+    made = deployed.restore(stack, args.at, args.table, args.lost_writes, _say)
+    _say(
+        f"{made.table} is ready. Put it in place with the settings of your deployment, then compare the index:\n"
+    )
+    print(f"./dev deploy -c restored-stream={made.stream}")
+    print(f"./dev fsck --deployed --stack-name {stack.name} --repair")
+    return 0
+
+
+def _instant(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise argparse.ArgumentTypeError("must be an instant with its offset: 2026-11-21T08:00:00Z")
+    return found.astimezone(UTC)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
