@@ -53,12 +53,11 @@ class Late:
 
         The rows in order, by sort entries in GSI1; the issues of each day and their sum, by sizes that GSI1 lists.
         """
-        if cache is None:
-            cache = BlockCache()
-            learn(log_of(self.table), cache)
+        used = BlockCache() if cache is None else cache
+        learn(log_of(self.table), used)
 
         def context() -> ReadContext:
-            return ReadContext(self.table.metered(), catalog_of(self.table), cache)
+            return ReadContext(self.table.metered(), catalog_of(self.table), used)
 
         rows = [row["num"] for row in page(context(), {"sort": [{"field": "start"}]}).body["rows"]]
         groups = grouped(context(), BY_DAY).body["groups"]
