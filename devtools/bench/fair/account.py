@@ -153,7 +153,14 @@ class Account:
         self.begin(loop)
 
     def request(
-        self, user: User, method: str, path: str, body: Any = None, *, query: str = "", cpu: float = REQUEST_CPU
+        self,
+        user: User,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: str = "",
+        cpu: float = REQUEST_CPU,
     ) -> Answer:
         """The answer to a request, sent once; 503 if Lambda has no concurrency for it.
 

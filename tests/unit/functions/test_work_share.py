@@ -29,7 +29,9 @@ def slow(monkeypatch: pytest.MonkeyPatch, account: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_user_who_took_the_share_is_refused_without_a_call(api: Client, project: str, account: Cloud) -> None:
+def test_a_user_who_took_the_share_is_refused_without_a_call(
+    api: Client, project: str, account: Cloud
+) -> None:
     ann = api.acting(user="ann", role="viewer")
     assert ann.post(f"{project}/grid", {}).status == 200
     meter = account.modules["query"].table.meter
@@ -52,5 +54,7 @@ def test_others_go_on(api: Client, project: str, account: Cloud) -> None:
     assert stranger.post("/v1/projects/plain/grid", {}).status == 200
     assert ann.post(f"{project}/grid", {}).status == 429
     assert ben.post(f"{project}/grid", {}).status == 200
-    assert api.acting(user="cat", role="viewer").post(f"{project}/grid", {}).status == 429, "the tenant's share"
+    assert api.acting(user="cat", role="viewer").post(f"{project}/grid", {}).status == 429, (
+        "the tenant's share"
+    )
     assert stranger.post("/v1/projects/plain/grid", {}).status == 429, "its own long query"
