@@ -43,11 +43,6 @@ def test_all_loads_together_within_lambdas_rate_leave_a_new_account_to_others(ta
     assert beside.too_fast == 0
 
 
-def test_all_loads_together_use_up_a_new_account_without_limits(table: MemoryTable) -> None:
-    setting = Setting(10, limited=False, rates=ALL_KINDS, seconds=6, size=40)
-    assert measured(setting, 0, table).worst("page") > report.WORST_SECONDS
-
-
 def test_an_account_takes_ten_requests_a_second_for_each_execution_however_short_they_are() -> None:
     account = Concurrency(10, {})
 
