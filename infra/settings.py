@@ -51,6 +51,11 @@ _MAY_RESERVE = 200
 _SMALL = 50
 """The account's concurrency below which functions that no caller waits for have to be held back."""
 
+_WORK_SHARES: Final = ((_SMALL, 10), (1_000, 50))
+"""Below which concurrency a user's long queries may take which percentage of a query container's time."""
+
+_WHOLE_PERCENT = 100
+
 _HIGHEST_RATE = KEY_WRITE_UNITS
 """A tenant's writes are counted under one key."""
 
@@ -175,6 +180,13 @@ class Settings:
     polls_per_tenant: int = field(
         default=0,
         metadata=_told("long polls that a tenant may have open; by default a third of what `live` may run"),
+    )
+    work_percent: int = field(
+        default=0,
+        metadata=_told(
+            "percentage of a query container's time that a user's long queries may take, a tenant's twice that, up to 100 (no "
+            "limit); by default 10 below a concurrency of 50, 50 below 1,000, else 100"
+        ),
     )
     projects_per_tenant: int = field(
         default=1_000, metadata=_told("projects that a tenant may have; `0`: no limit")
@@ -303,13 +315,25 @@ class Settings:
 
     @property
     def open_polls(self) -> int:
-        """The long polls that each tenant may have open: two tenants together can't use up what `live` may run."""
+        """The long polls that each tenant may have open: two tenants together can't use up what `live` may run.
+
+        While one ends, the next is there already, so a tenant has up to twice as many in flight.
+        """
         if self.polls_per_tenant:
             return self.polls_per_tenant
         reserved = self.reserved("live")
         if reserved is not None:
             return max(reserved // 3, 1)
-        return max((self.account_concurrency or NEW_ACCOUNT) // 5, 1)
+        concurrency = self.account_concurrency or NEW_ACCOUNT
+        return max(concurrency // (10 if concurrency < _SMALL else 5), 1)
+
+    @property
+    def work_share(self) -> int:
+        """The percentage of a query container's time that a user's long queries may take: less where executions are few."""
+        if self.work_percent:
+            return self.work_percent
+        concurrency = self.account_concurrency or NEW_ACCOUNT
+        return next((share for most, share in _WORK_SHARES if concurrency < most), _WHOLE_PERCENT)
 
     def traced(self, function: str) -> bool:
         """Whether a function sends traces."""
@@ -493,6 +517,10 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
             or sum(our._given_concurrency.values()) + UNRESERVED <= our.account_concurrency
         ),
         f"what reserved-concurrency sets aside, and {UNRESERVED} that stay unreserved, or more",
+    ),
+    "work-percent": (
+        lambda our: our.work_percent <= _WHOLE_PERCENT,
+        f"1 to {_WHOLE_PERCENT}, which is no limit",
     ),
     "writes-per-second": (
         lambda our: our.writes_per_second <= _HIGHEST_RATE,

@@ -5,10 +5,11 @@ from pathlib import Path
 from aws_lambda_powertools import Logger
 
 from gridview.api import snapshots
-from gridview.api.config import required, session_role, stack_metrics, stack_transport
+from gridview.api.config import required, session_role, stack_metrics, stack_transport, work_percent
 from gridview.api.document import DocumentFile
 from gridview.api.resolver import handler as http_handler
 from gridview.api.sealing import CursorSource
+from gridview.api.work_shares import WorkShares
 from gridview.dynamodb.table import Table
 from gridview.journal.log import Log
 from gridview.query_api.container import QueryContainer
@@ -24,6 +25,7 @@ cache = BlockCache()
 catalogs = Catalogs(beside=lambda own, tenant, project: learn(Log(own, tenant, project), cache))
 cursor_source = CursorSource()
 export_bucket = required("EXPORT_BUCKET")
+work_shares = WorkShares(work_percent())
 document = DocumentFile(Path(__file__).with_name("openapi.json.gz"))
 
 
@@ -35,6 +37,7 @@ def _container() -> QueryContainer:
         cursor_source=cursor_source,
         export_bucket=export_bucket,
         document=document,
+        work_shares=work_shares,
         logger=logger,
         metrics=metrics,
     )

@@ -31,6 +31,7 @@ def test_each_request_is_refused_with_the_status_of_its_kind(paid: list[Price]) 
         422,
         400,
         403,
+        429,
     ]
 
 
@@ -40,6 +41,7 @@ def test_what_costs_nothing_in_the_table(paid: list[Price]) -> None:
         "poll 33 in flight, the next ones",
         "`$connect` with a junk ticket",
         "a write of a viewer",
+        "a query beyond the user's share",
     }
 
 

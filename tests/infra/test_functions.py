@@ -114,7 +114,7 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
-        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET"},
+        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET", "WORK_PERCENT"},
         "live": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
         "socket": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {

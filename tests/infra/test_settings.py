@@ -45,6 +45,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         account_concurrency=0,
         reserved_concurrency=(),
         polls_per_tenant=0,
+        work_percent=0,
         projects_per_tenant=1_000,
         parallelization=2,
         workers=2,
@@ -146,8 +147,10 @@ def test_concurrency_is_reserved_for_functions_that_there_are() -> None:
 @pytest.mark.parametrize(
     ("chosen", "live", "socket", "polls"),
     [
-        ({}, None, None, 2),
-        ({"account_concurrency": "10"}, None, None, 2),
+        ({}, None, None, 1),
+        ({"account_concurrency": "10"}, None, None, 1),
+        ({"account_concurrency": "49"}, None, None, 4),
+        ({"account_concurrency": "50"}, None, None, 10),
         ({"account_concurrency": "199"}, None, None, 39),
         ({"account_concurrency": "200"}, 30, 10, 10),
         ({"account_concurrency": "1000"}, 270, 90, 90),
@@ -167,6 +170,24 @@ def test_requests_that_wait_have_a_share_of_what_the_account_may_reserve(
         socket,
         polls,
     )
+
+
+@pytest.mark.parametrize(
+    ("chosen", "percent"),
+    [
+        ({}, 10),
+        ({"account_concurrency": "10"}, 10),
+        ({"account_concurrency": "49"}, 10),
+        ({"account_concurrency": "50"}, 50),
+        ({"account_concurrency": "999"}, 50),
+        ({"account_concurrency": "1000"}, 100),
+        ({"account_concurrency": "10", "work_percent": "30"}, 30),
+    ],
+)
+def test_long_queries_of_a_user_have_a_smaller_share_where_executions_are_few(
+    chosen: dict[str, object], percent: int
+) -> None:
+    assert _from_context(**chosen).work_share == percent
 
 
 @pytest.mark.parametrize("quota", ["1", "10", "49"])
@@ -269,6 +290,7 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"transport": "boto3"}, "transport"),
         ({"warm_reads": "many"}, "warm-reads"),
         ({"max_writes": "-1"}, "max-writes"),
+        ({"work_percent": "101"}, "work-percent"),
         ({"writes_per_second": "1001"}, "writes-per-second"),
         ({"allowed_origins": "*"}, "allowed-origins"),
         ({"allowed_origins": "https://app.example.org/"}, "allowed-origins"),

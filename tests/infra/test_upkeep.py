@@ -147,7 +147,7 @@ def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> 
 def test_a_tenant_has_a_third_of_what_requests_that_wait_may_run(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
-    for one, most in ((template, "2"), (chosen_template, "78")):
+    for one, most in ((template, "1"), (chosen_template, "78")):
         live = functions_of(one)["LiveFunction"]
         assert live["Environment"]["Variables"]["POLLS_PER_TENANT"] == most
 

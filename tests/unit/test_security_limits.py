@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from gridview.api.work_shares import FREE_SECONDS
 from gridview.live import poll_limits, push_shares, seats, sockets
 from gridview.schema import user_jobs
 from infra import settings
@@ -20,7 +21,9 @@ def test_the_table_of_limits_has_the_numbers_of_the_code() -> None:
         "what": "limit",
         "long polls of a user that wait": f"{poll_limits.MOST_OF_USER}",
         "long polls of a user in flight": f"{poll_limits.MOST_IN_FLIGHT}, and at most twice the tenant's limit",
-        "long polls of a tenant that wait": "a third of what `live` has reserved, else a fifth of the account",
+        "long polls of a tenant that wait": "a third of what `live` has reserved, else a fifth of the account; below 50 a tenth",
+        f"long queries of a user, beyond {FREE_SECONDS} s each": f"{Settings().work_share}% of each container's time in an account "
+        f"below 50, {Settings(account_concurrency=50).work_share}% below 1,000; a tenant twice that",
         "sockets of a user": f"{seats.MAX_USER_SOCKETS}",
         "messages of a socket": f"{sockets.MESSAGES} at once, {sockets.MESSAGES_PER_SECOND} a second",
         "sockets and subscriptions that a user begins": f"{seats.STARTS} at once, {seats.STARTS_PER_SECOND} a second",

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from math import ceil
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from greenlet import getcurrent
 
@@ -20,6 +20,7 @@ from devtools.proof.faults.lambdas import Answer, Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Strand, Strands, current
 from devtools.proof.faults.watched import Attempted
+from gridview.api.work_shares import WorkShares
 from gridview.commands.actor import Role
 from gridview.derive.images import Poison
 from gridview.encoding import keys
@@ -34,10 +35,14 @@ from infra.limits import BATCH_SIZE
 
 CALL_SECONDS: Final = 0.005
 CALL_CPU: Final = 0.001
+REQUEST_CPU: Final = 0.005
+"""Of a request, besides its calls."""
 START_SECONDS: Final = 0.3
 """Until a new execution environment takes its first event."""
 POST_SECONDS: Final = 0.01
 POST_CPU: Final = 0.001
+REQUESTS_PER_SECOND: Final = 10
+"""What Lambda lets one execution take: an account's concurrency times ten is its limit of requests a second."""
 STREAM_SECONDS: Final = 0.1
 """From a write until Lambda gives its record to a function."""
 
@@ -50,19 +55,37 @@ User = tuple[str, str, Role]
 
 
 class Concurrency:
-    """Lambda's concurrency of an account: what functions have reserved, and what the others share."""
+    """Lambda's concurrency of an account: what functions have reserved, and what the others share.
+
+    Each execution also takes ten requests a second at most, however short they are; so an account of ten takes 100.
+    """
 
     def __init__(self, account: int, reserved: Mapping[str, int]) -> None:
-        self._free = Counter({"": account - sum(reserved.values()), **reserved})
+        pools = {"": account - sum(reserved.values()), **reserved}
+        self._free = Counter(pools)
+        self._per_second = {pool: REQUESTS_PER_SECOND * most for pool, most in pools.items()}
+        self._left: dict[str, float] = dict(self._per_second)
+        self._counted: defaultdict[str, float] = defaultdict(float)
         self._reserved = frozenset(reserved)
         self.throttled: Counter[str] = Counter()
+        """Invocations that were refused, by function."""
+        self.too_fast = 0
+        """Those of them that came beyond the requests a second."""
+        self.asked = 0
+        """Invocations that began, and those that were refused."""
 
-    def enter(self, function: str) -> bool:
+    def enter(self, function: str, now: float) -> bool:
         """Whether an invocation may begin; it then has to `leave`."""
         pool = function if function in self._reserved else ""
-        if self._free[pool] <= 0:
+        most = self._per_second[pool]
+        left = min(self._left[pool] + (now - self._counted[pool]) * most, most)
+        self._left[pool], self._counted[pool] = left, now
+        self.asked += 1
+        if self._free[pool] <= 0 or left < 1:
             self.throttled[function] += 1
+            self.too_fast += left < 1
             return False
+        self._left[pool] -= 1
         self._free[pool] -= 1
         return True
 
@@ -71,14 +94,21 @@ class Concurrency:
         self._free[function if function in self._reserved else ""] += 1
 
 
-class Account:
-    """The functions on a table in memory. Each environment has one invocation at a time, and caches of its own.
-
-    `polls`: how many a tenant may have open.
+class Limits(NamedTuple):
+    """What a deployment sets by the account's concurrency: the open polls of a tenant, the percentage of a query container's
+    time for a user, and the seconds for which pushes wait for each other.
     """
 
+    polls: int
+    work_percent: int
+    push_window: float
+
+
+class Account:
+    """The functions on a table in memory. Each environment has one invocation at a time, and caches of its own."""
+
     def __init__(
-        self, time: Timeline, table: MemoryTable, concurrency: Concurrency, polls: int, seed: int
+        self, time: Timeline, table: MemoryTable, concurrency: Concurrency, limits: Limits, seed: int
     ) -> None:
         self.time = time
         self.chance = Random(seed)  # noqa: S311 - meant to be the same every time
@@ -87,11 +117,16 @@ class Account:
         self.wire = Wire(self)
         self.table = table.seen_through(self._around)
         self._outside = getcurrent()
-        self._polls = polls
+        self._limits = limits
         self._idle: defaultdict[str, list[Functions]] = defaultdict(list)
         self._cpu_free: defaultdict[Strands, float] = defaultdict(float)
+        self._later: dict[Strands, float] = {}
+        """The processor's time that a request still needs, once it has made a call."""
         self._numbers = count(1)
-        self._streams = [_Stream(self, function) for function in ("maintain", "socket")]
+        self._streams = [
+            _Stream(self, "maintain", STREAM_SECONDS),
+            _Stream(self, "socket", STREAM_SECONDS + limits.push_window),
+        ]
         table.tell(self._told)
 
     def begin(self, work: Callable[[], None]) -> None:
@@ -118,14 +153,30 @@ class Account:
         self.begin(loop)
 
     def request(
-        self, user: User, method: str, path: str, body: Any = None, *, query: str = "", cpu: float = 0.005
+        self,
+        user: User,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: str = "",
+        cpu: float = REQUEST_CPU,
     ) -> Answer:
-        """The answer to a request, sent once; 503 if Lambda has no concurrency for it."""
+        """The answer to a request, sent once; 503 if Lambda has no concurrency for it.
+
+        `cpu`: beyond `REQUEST_CPU`, it is used from the first call on. So a request that is refused without a call uses none of it.
+        """
         function = matching.match(method, path).function
 
         def answered(environment: Functions) -> Answer:
-            self.work(cpu)
-            return environment.request(user, method, path, body, query=query)
+            self.work(REQUEST_CPU)
+            strand = current()
+            if strand is not None:
+                self._later[strand.strands] = cpu - REQUEST_CPU
+            answer = environment.request(user, method, path, body, query=query)
+            if strand is not None:
+                self._later.pop(strand.strands, None)
+            return answer
 
         found = self.invoke(function, answered)
         return Answer(503, {}) if found is None else found
@@ -164,7 +215,7 @@ class Account:
 
     def invoke(self, function: str, work: Callable[[Functions], Any]) -> Any:
         """What `work` gives in an environment of a function; None: throttled."""
-        if not self.concurrency.enter(function):
+        if not self.concurrency.enter(function, self.time.seconds):
             return None
         try:
             if not self._idle[function]:
@@ -190,7 +241,9 @@ class Account:
     def _environment(self, function: str) -> Functions:
         given: dict[str, Any] = {}
         if function == "live":
-            given = {"open_polls": OpenPolls(self._polls)}
+            given = {"open_polls": OpenPolls(self._limits.polls)}
+        elif function == "query":
+            given = {"work_shares": WorkShares(self._limits.work_percent)}
         elif function == "socket":
             given = {"owners": self.table, "wire": self.wire, "known_owners": KnownOwners()}
         return Functions(
@@ -206,7 +259,8 @@ class Account:
     def _around(self, _: Attempted, perform: Callable[[], Any]) -> Any:
         strand = current()
         if strand is not None:
-            self.time.sleep(self._reach(strand, CALL_CPU) - self.time.seconds + CALL_SECONDS)
+            cpu = CALL_CPU + self._later.pop(strand.strands, 0.0)
+            self.time.sleep(self._reach(strand, cpu) - self.time.seconds + CALL_SECONDS)
         return perform()
 
     def _told(self, before: Any, after: Any) -> None:
@@ -221,8 +275,9 @@ class Account:
 class _Stream:
     """The one shard of the table's stream for one function, which tenants share: one batch after the other."""
 
-    def __init__(self, account: Account, function: str) -> None:
+    def __init__(self, account: Account, function: str, delay: float) -> None:
         self._account = account
+        self._delay = delay
         self._function = function
         self._records: deque[Any] = deque()
         self._idle: Strand | None = None
@@ -234,7 +289,7 @@ class _Stream:
         """Take a record."""
         self._records.append(change)
         if self._idle is not None:
-            self._account.time.wake(self._idle, STREAM_SECONDS)
+            self._account.time.wake(self._idle, self._delay)
             self._idle = None
 
     def kill(self) -> None:

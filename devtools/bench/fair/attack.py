@@ -23,14 +23,23 @@ class Asked(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """How much of each the viewer sends, a second. `parallel`: queries in flight at a time."""
+    """How much of each the viewer sends, a second. `parallel`: queries in flight at a time; `again`: the seconds after which a
+    refused one is followed by the next.
+    """
 
     polls: int = 100
     messages: int = 100
     connects: int = 2
     parallel: int = 6
     refusals: int = 50
+    again: float = 0.1
 
+
+ONE_KIND: Final = Rates(polls=70, messages=60, connects=1, refusals=35)
+"""Loads of one kind that stay within the 100 requests a second that Lambda takes from an account of 10."""
+
+ALL_KINDS: Final = Rates(polls=15, messages=15, connects=1, refusals=10, again=0.5)
+"""Loads of all kinds that together stay within them."""
 
 SOCKETS: Final = MAX_USER_SOCKETS
 SUBSCRIPTIONS: Final = MAX_SUBSCRIPTIONS

@@ -7,11 +7,12 @@ from typing import Final
 from rich.console import Console
 
 from devtools.bench import output
-from devtools.bench.fair import local, prices, report
+from devtools.bench.fair import attack, local, prices, report
 from devtools.bench.fair.attack import KINDS
 from devtools.bench.fair.report import Row
 from devtools.bench.fair.virtual import CONCURRENCIES, Setting, Timed, loaded, measured
 from devtools.proof.faults.memory_table import MemoryTable
+from infra.settings import NEW_ACCOUNT
 
 RUNS: Final = 5
 
@@ -34,14 +35,36 @@ def _in_virtual_time(progress: Console, runs: int) -> Iterator[Row]:
     table = loaded(Setting(0).size)
     for concurrency in CONCURRENCIES:
         alone = _runs(Setting(concurrency, kinds=()), runs, table)
-        for kinds in (*((kind,) for kind in KINDS), KINDS):
-            name = f"{concurrency:,} at once, {_named(kinds)}"
+        for loads, setting in _settings(concurrency):
+            name = f"{concurrency:,} at once, {loads}"
             progress.print(f"{name} ...")
-            yield from report.rows(name, alone, _runs(Setting(concurrency, kinds), runs, table))
+            beside = _runs(setting, runs, table)
+            progress.print(f"  {_invocations(beside)}")
+            yield from report.rows(name, alone, beside)
         progress.print("The same without limits ...")
         # One run takes a minute without limits, and five say the same.
         beside = _runs(Setting(concurrency, limited=False), 1, table)
         yield from report.rows(f"{concurrency:,} at once, all, without limits", alone, beside)
+
+
+def _settings(concurrency: int) -> Iterator[tuple[str, Setting]]:
+    """The loads of an account by their names. Where Lambda takes fewer requests a second than the viewer can send, there are
+    loads within that rate, and one beyond it.
+    """
+    slow = concurrency <= NEW_ACCOUNT
+    for kind in KINDS:
+        yield kind, Setting(concurrency, (kind,), rates=attack.ONE_KIND if slow else attack.Rates())
+    if slow:
+        yield "all, within Lambda's rate", Setting(concurrency, rates=attack.ALL_KINDS)
+    yield "all", Setting(concurrency)
+
+
+def _invocations(runs: Sequence[Timed]) -> str:
+    """What Lambda was asked for and refused."""
+    asked, throttled, too_fast = (
+        sum(getattr(run, name) for run in runs) / len(runs) for name in ("asked", "throttled", "too_fast")
+    )
+    return f"{asked:.0f} invocations a second, {throttled:.0f} refused, {too_fast:.0f} of them for the rate"
 
 
 def _runs(setting: Setting, runs: int, table: MemoryTable) -> list[Timed]:

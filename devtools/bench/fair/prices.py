@@ -28,6 +28,7 @@ from devtools.local import bulk, engine, table
 from devtools.local.environment import DUMMY_ACCOUNT
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.watched import Attempted, Watched
+from gridview.api.work_shares import WorkShares
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import PRESENT
 from gridview.dynamodb.signed_client import SignedClient
@@ -49,6 +50,8 @@ _PATH: Final = f"/v1/projects/{_PROJECT}"
 _POLLS: Final = 90
 _REPEAT: Final = 40
 _WARM: Final = 10
+_LONG: Final = 0.35
+"""Seconds of work: a hundredth of a container's time takes longer than any refusal to make up for them."""
 _HOUR: Final = 3_600
 
 _CLIENTS: Final = """
@@ -115,7 +118,7 @@ class _Caller:
         self.write_units = 0
         self.wire = _Remembering()
         self._watched = Watched(self.stored, self._around)
-        self._given = {"owners": self._watched, "wire": self.wire}
+        self._given: dict[str, Any] = {"owners": self._watched, "wire": self.wire}
         self.forget_refusals()
         self.functions = Functions(self._watched, Catalogs(), given=self._given)
         self._connections = count(1)
@@ -123,6 +126,12 @@ class _Caller:
     def forget_refusals(self) -> None:
         """Let the next poll meet a container that has refused none."""
         self._given["open_polls"] = OpenPolls(_POLLS)
+
+    def use_up_share(self, user: str) -> None:
+        """Let a container have worked for a user for so long that it refuses queries for ten seconds."""
+        shares = self._given["work_shares"] = WorkShares(1)
+        with shares.working(Actor(_TENANT, user, Role.VIEWER)):
+            time.sleep(_LONG)
 
     def request(self, user: str, asked: attack.Asked, *, query: str = "", role: Role = Role.VIEWER) -> Any:
         """The answer to a request below the project's path."""
@@ -216,10 +225,17 @@ def _refusals(caller: _Caller) -> Iterator[Refusal]:
     yield _refused_request(caller, "a query that would read too much", _DEAR)
     yield _refused_request(caller, "a query of an unknown field", attack.REFUSED[2])
     yield _refused_request(caller, "a write of a viewer", attack.REFUSED[0])
+    yield _refused_query(caller)
 
 
 def _refused_request(caller: _Caller, name: str, asked: attack.Asked) -> Refusal:
     return Refusal(name, lambda: int(caller.request("mallory", asked).status))
+
+
+def _refused_query(caller: _Caller) -> Refusal:
+    caller.use_up_share("long")
+    asked = attack.DEAREST[0]
+    return Refusal("a query beyond the user's share", lambda: int(caller.request("long", asked).status))
 
 
 def _refused_job(caller: _Caller, name: str, most: int, asked: attack.Asked) -> Refusal:

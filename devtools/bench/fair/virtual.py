@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from devtools.bench import issues
 from devtools.bench.fair import attack
-from devtools.bench.fair.account import Account, Concurrency, User
+from devtools.bench.fair.account import Account, Concurrency, Limits, User
 from devtools.bench.fair.attack import KINDS, Rates
 from devtools.bench.timeline import Timeline
 from devtools.local import bulk
@@ -21,7 +21,9 @@ from devtools.proof.faults.virtual import virtual
 from gridview.commands.actor import Actor, Role
 from gridview.live.push_shares import Share
 from gridview.live.token_buckets import TokenBucket
-from infra.settings import Settings
+from infra.event_sources import StreamRecords
+from infra.functions import FUNCTIONS
+from infra.settings import Settings, quota_defaults
 
 CONCURRENCIES: Final = (10, 1_000)
 """Of a new account, and of one that AWS has raised."""
@@ -59,12 +61,16 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Seconds of each kind, and what Lambda has refused for want of concurrency. A kind that never came has the length of
-    the whole run.
+    """Seconds of each kind. A kind that never came has the length of the whole run.
+
+    `asked`: invocations a second of everyone, of which Lambda has refused `throttled`, and of these `too_fast` because of the
+    account's requests a second.
     """
 
     seconds: Mapping[str, Sequence[float]]
-    throttled: int
+    asked: float
+    throttled: float
+    too_fast: float
 
     def median(self, kind: str) -> float:
         """The median of a kind."""
@@ -80,7 +86,7 @@ def measured(setting: Setting, seed: int = 0, table: MemoryTable | None = None) 
     time = Timeline()
     stored = loaded(setting.size) if table is None else table.copy()
     with virtual(time, seed, {} if setting.limited else _UNLIMITED):
-        account = Account(time, stored, _concurrency(setting), _polls(setting), seed)
+        account = Account(time, stored, _concurrency(setting), _limits(setting), seed)
         end = _BUSY + setting.seconds
         scene = _Scene(account, setting, end)
         scene.begin()
@@ -88,7 +94,8 @@ def measured(setting: Setting, seed: int = 0, table: MemoryTable | None = None) 
         account.kill()
     never = [_BUSY + setting.seconds]
     seconds = {kind: scene.other.seconds[kind] or never for kind in TIMED}
-    return Timed(seconds, sum(account.concurrency.throttled.values()))
+    found = account.concurrency
+    return Timed(seconds, found.asked / end, sum(found.throttled.values()) / end, found.too_fast / end)
 
 
 def loaded(size: int) -> MemoryTable:
@@ -177,8 +184,8 @@ class _Scene:
                 if account.time.passed >= self.end:
                     return
                 answer = account.request(_VIEWER, asked.method, _PATH + asked.path, asked.body, cpu=DEAR_CPU)
-                if answer.status == 503:
-                    account.time.sleep(0.1)
+                if answer.status in (429, 503):
+                    account.time.sleep(self.setting.rates.again)
 
         for _ in range(self.setting.rates.parallel):
             account.begin(query)
@@ -202,7 +209,7 @@ class _Scene:
 
         account.every(1 / self.setting.rates.refusals, ask, self.end)
         account.every(1 / self.setting.rates.refusals, junk, self.end)
-        for _ in range(Settings().workers):
+        for _ in range(_deployed(self.setting).workers):
             account.begin(export)
 
 
@@ -276,13 +283,22 @@ class _Other:
 
 
 def _concurrency(setting: Setting) -> Concurrency:
-    chosen = Settings(account_concurrency=setting.concurrency)
+    chosen = _deployed(setting)
     found = {name: chosen.reserved(name) for name in ("live", "socket")} if setting.limited else {}
     return Concurrency(setting.concurrency, {name: most for name, most in found.items() if most})
 
 
-def _polls(setting: Setting) -> int:
-    return Settings(account_concurrency=setting.concurrency).open_polls if setting.limited else 10**9
+def _deployed(setting: Setting) -> Settings:
+    """The settings that the app chooses for an account of this concurrency."""
+    return Settings(account_concurrency=setting.concurrency, **quota_defaults(setting.concurrency))
+
+
+def _limits(setting: Setting) -> Limits:
+    chosen = _deployed(setting)
+    (pushes,) = (one for one in FUNCTIONS["socket"].event_sources(chosen) if isinstance(one, StreamRecords))
+    if not setting.limited:
+        return Limits(10**9, 100, pushes.window_seconds)
+    return Limits(chosen.open_polls, chosen.work_share, pushes.window_seconds)
 
 
 def _one_by_one(owners: Sequence[Any], whole: Share, work: Any) -> dict[Any, Any]:

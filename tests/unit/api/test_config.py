@@ -7,6 +7,7 @@ from gridview.api.config import (
     required,
     use_fold_pace,
     use_forms,
+    work_percent,
     writes_per_second,
 )
 from gridview.support import fold_pace, forms
@@ -21,6 +22,17 @@ def test_a_rate_of_writes_is_a_whole_number_and_none_by_default(monkeypatch: pyt
         monkeypatch.setenv("WRITES_PER_SECOND", wrong)
         with pytest.raises(ConfigurationError, match="WRITES_PER_SECOND"):
             writes_per_second()
+
+
+def test_a_share_of_work_is_a_percentage_and_no_limit_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORK_PERCENT", raising=False)
+    assert work_percent() == 100
+    monkeypatch.setenv("WORK_PERCENT", "10")
+    assert work_percent() == 10
+    for wrong in ("", "0", "101", "-1", "1.5"):
+        monkeypatch.setenv("WORK_PERCENT", wrong)
+        with pytest.raises(ConfigurationError, match="WORK_PERCENT"):
+            work_percent()
 
 
 def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from devtools.bench.fair import report
-from devtools.bench.fair.attack import KINDS, Rates
+from devtools.bench.fair.account import Concurrency
+from devtools.bench.fair.attack import ALL_KINDS, KINDS, Rates
 from devtools.bench.fair.prices import Price
 from devtools.bench.fair.virtual import Setting, Timed, loaded, measured
 from devtools.proof.faults.memory_table import MemoryTable
@@ -33,6 +34,34 @@ def test_no_load_of_a_viewer_slows_another_tenant_in_a_raised_account(table: Mem
 def test_no_single_load_uses_up_a_new_account(table: MemoryTable, kind: str) -> None:
     found = report.rows(kind, [run(table, 10)], [run(table, 10, kind)])
     assert [row for row in found if not row.is_fair] == []
+
+
+def test_all_loads_together_within_lambdas_rate_leave_a_new_account_to_others(table: MemoryTable) -> None:
+    beside = measured(Setting(10, rates=ALL_KINDS, seconds=6, size=40), 0, table)
+    found = report.rows("all", [run(table, 10)], [beside])
+    assert [row for row in found if not row.is_fair] == []
+    assert beside.too_fast == 0
+
+
+def test_an_account_takes_ten_requests_a_second_for_each_execution_however_short_they_are() -> None:
+    account = Concurrency(10, {})
+
+    def enters(now: float) -> bool:
+        began = account.enter("query", now)
+        if began:
+            account.leave("query")
+        return began
+
+    assert sum(enters(5.0) for _ in range(150)) == 100
+    assert sum(enters(5.5) for _ in range(150)) == 50
+    assert (account.asked, account.too_fast, account.throttled["query"]) == (300, 150, 150)
+
+
+def test_what_a_function_has_reserved_has_a_rate_of_its_own() -> None:
+    account = Concurrency(200, {"live": 2})
+    assert [account.enter("live", 1.0) for _ in range(3)] == [True, True, False]
+    assert account.enter("query", 1.0)
+    assert account.too_fast == 0, "executions are lacking, not the rate"
 
 
 def test_polls_without_limits_use_up_an_account(table: MemoryTable) -> None:

@@ -76,6 +76,14 @@ def polls_per_tenant() -> int:
     return max(_whole("POLLS_PER_TENANT", 90), 1)
 
 
+def work_percent() -> int:
+    """The percentage of a container's time that a user's long queries may take (WORK_PERCENT); 100, the default, is no limit."""
+    percent = _whole("WORK_PERCENT", 100)
+    if not 1 <= percent <= 100:
+        raise ConfigurationError("The environment variable WORK_PERCENT must be a number from 1 to 100.")
+    return percent
+
+
 def projects_per_tenant() -> int:
     """The projects that a tenant may have (PROJECTS_PER_TENANT); 0, the default, is no limit."""
     return _whole("PROJECTS_PER_TENANT", 0)

@@ -37,17 +37,21 @@ def answered(
     recent: Recent = (),
     feed: Cursors | None = None,
 ) -> Response:
-    """The result of a query over the current catalog. Its cost is published, even if the query fails."""
-    own, project = request.container, request.path["project"]
+    """The result of a query over the current catalog. Its cost is published, even if the query fails.
+
+    TooMuchWork: the user's or the tenant's queries take more than their share of the container.
+    """
+    own, actor, project = request.container, request.actor, request.path["project"]
     metered = own.table.metered()
 
     def asked(catalog: Catalog, epoch: EpochCheck) -> Answered:
         return answer(ReadContext(metered, catalog, own.cache, epoch, recent, feed))
 
     try:
-        page, shown = own.catalogs.using(metered, request.actor.tenant, project, asked, numbered=True)
+        with own.work_shares.working(actor):
+            page, shown = own.catalogs.using(metered, actor.tenant, project, asked, numbered=True)
     except IndexNotReady as error:
-        raise reads.with_progress(own.table, request.actor, project, error) from error
+        raise reads.with_progress(own.table, actor, project, error) from error
     finally:
         count_capacity(own.metrics, metered.meter)
     return ok(page).telling(token(request, shown))

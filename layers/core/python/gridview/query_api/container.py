@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from gridview.api.document import DocumentFile
 from gridview.api.http import Request
 from gridview.api.sealing import CursorSource
+from gridview.api.work_shares import WorkShares
 from gridview.dynamodb.table import Table
 from gridview.schema.store import Catalogs
 from gridview.view.block_cache import BlockCache
@@ -14,7 +15,7 @@ from gridview.view.block_cache import BlockCache
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryContainer:
-    """The table, what is remembered of it, and what seals cursors and tokens."""
+    """The table, what is remembered of it and of the work that users took, and what seals cursors and tokens."""
 
     table: Table
     cache: BlockCache
@@ -22,6 +23,7 @@ class QueryContainer:
     cursor_source: CursorSource
     export_bucket: str
     document: DocumentFile
+    work_shares: WorkShares
     logger: Logger
     metrics: Metrics
 

@@ -12,7 +12,7 @@ from gridview.query.grid import grid_page
 from gridview.query.row_number import position as position_in
 from gridview.query_api.answers import answered, feed, recent
 from gridview.query_api.container import QueryContainer, QueryRequest
-from gridview.support.errors import CursorExpired, NotReady, Unprocessable
+from gridview.support.errors import CursorExpired, NotReady, TooMuchWork, Unprocessable
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
 
@@ -27,7 +27,7 @@ endpoints = Endpoints[QueryContainer]("Grid", "query")
     answer="IssuePage",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(CursorExpired, NotReady, Unprocessable),
+    problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
 )
 def grid(request: QueryRequest) -> Response:
     """A page of the grid, for a request with a body."""
@@ -42,7 +42,7 @@ def grid(request: QueryRequest) -> Response:
     answer="IssuePage",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(CursorExpired, NotReady, Unprocessable),
+    problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
 )
 def grid_get(request: QueryRequest) -> Response:
     """A page of the grid, for a request with query parameters."""
@@ -65,7 +65,7 @@ def _grid(request: QueryRequest, body: object) -> Response:
     answer="IssueGroups",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(CursorExpired, NotReady, Unprocessable),
+    problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
 )
 def groups(request: QueryRequest) -> Response:
     """Counts of issues by group."""
@@ -89,7 +89,7 @@ def groups(request: QueryRequest) -> Response:
     answer="IssueSummary",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(NotReady, Unprocessable),
+    problems=(NotReady, TooMuchWork, Unprocessable),
 )
 def summary(request: QueryRequest) -> Response:
     """Aggregates of fields."""
@@ -112,7 +112,7 @@ def summary(request: QueryRequest) -> Response:
     answer="Position",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(NotReady, Unprocessable),
+    problems=(NotReady, TooMuchWork, Unprocessable),
 )
 def position(request: QueryRequest) -> Response:
     """The row number of an issue."""

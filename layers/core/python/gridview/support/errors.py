@@ -132,6 +132,10 @@ class TooManyPolls(RequestError):
     """The user sends requests that wait faster than earlier ones end. The header `Retry-After` says how long to wait."""
 
 
+class TooMuchWork(RequestError):
+    """The long queries of a user or a tenant take more than their share. The header `Retry-After` says how long to wait."""
+
+
 class TooManySockets(RequestError):
     """The tenant has as many sockets open as it may have. One that ends makes room."""
 
@@ -178,6 +182,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
     TooManyJobs: ProblemType(429, "too-many-jobs", "Too many jobs"),
     TooManyPolls: ProblemType(429, "too-many-polls", "Too many polls"),
+    TooMuchWork: ProblemType(429, "too-much-work", "Too much work"),
     TooManySockets: ProblemType(429, "too-many-sockets", "Too many sockets"),
     TooManyStarts: ProblemType(429, "too-many-starts", "Too many sockets and subscriptions"),
     TooManyMessages: ProblemType(429, "too-many-messages", "Too many messages"),
