@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 
 from gridview.commands.attempts import Attempt, once
-from gridview.commands.idempotency import KEPT_DAYS, Answer, use_of
+from gridview.commands.idempotency import Scope, use_of
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.schema.remembered import KEPT_DAYS, Answer
 from gridview.support.errors import Conflict, InProgress, Overloaded
 from tests.support import cloud
 
@@ -40,7 +41,7 @@ def run(
     work: Work,
     *,
     key: str = "key",
-    scope: tuple[str, ...] = ("0807", "ann", "batch", "35e9"),
+    scope: Scope = Scope("0807", "ann", "batch", "35e9"),
     body: bytes = BODY,
     alive_for: float = 30,
 ) -> bytes:
@@ -84,7 +85,7 @@ def test_another_body_under_the_same_key_is_a_conflict(table: Table) -> None:
         ("0807", "annbatch", "", "35e9"),
     ],
 )
-def test_the_same_key_elsewhere_is_another_key(table: Table, scope: tuple[str, ...]) -> None:
+def test_the_same_key_elsewhere_is_another_key(table: Table, scope: Scope) -> None:
     run(table, lambda _: b"first")
     assert run(table, lambda _: b"second", scope=scope) == b"second"
 
@@ -188,7 +189,7 @@ def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud
 def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
+    monkeypatch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
     run(table, lambda _: b"first")
     monkeypatch.undo()
     assert run(table, lambda _: b"second", body=b"other") == b"second"
@@ -219,7 +220,7 @@ def test_of_two_that_take_over_at_once_one_is_told_to_wait(
 def test_a_key_is_kept_as_a_hash_only(table: Table, account: cloud.Cloud) -> None:
     run(table, lambda _: b"first", key="a-secret-of-the-client")
     assert "a-secret-of-the-client" not in str(account.items())
-    assert all(item["PK"]["S"].startswith(keys.request("0807", "")) for item in account.items())
+    assert all(item["PK"]["S"].startswith(keys.request("0807", "35e9")) for item in account.items())
 
 
 def test_an_attempt_whose_work_is_refused_as_a_whole_lets_the_next_one_start_at_once(table: Table) -> None:
