@@ -215,7 +215,7 @@ DENIED = [
     ("Command", ask("DeleteItem", [TENANT])),
     *(
         ("Maintain", ask("PutItem", [pk], DERIVED))
-        for pk in (PROJECT, REQUEST, TENANT, BLOCK, keys.CHECK, "issue", "blocks-0807.35e9.a1.1")
+        for pk in (PROJECT, TENANT, BLOCK, keys.CHECK, "issue", "blocks-0807.35e9.a1.1")
     ),
     *(("Live", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     ("Live", ask("PutItem", [JOURNAL, ISSUE])),

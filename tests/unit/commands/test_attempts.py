@@ -28,6 +28,9 @@ class Killed(BaseException):
     """What the platform does to a function that is out of time."""
 
 
+SCOPE = Scope("0807", "ann", "batch", "35e9")
+
+
 def die(_: Attempt) -> bytes:
     raise Killed
 
@@ -41,7 +44,7 @@ def run(
     work: Work,
     *,
     key: str = "key",
-    scope: Scope = Scope("0807", "ann", "batch", "35e9"),
+    scope: Scope = SCOPE,
     body: bytes = BODY,
     alive_for: float = 30,
 ) -> bytes:
@@ -78,11 +81,11 @@ def test_another_body_under_the_same_key_is_a_conflict(table: Table) -> None:
 @pytest.mark.parametrize(
     "scope",
     [
-        ("3cc8", "ann", "batch", "35e9"),
-        ("0807", "bob", "batch", "35e9"),
-        ("0807", "ann", "other", "35e9"),
-        ("0807", "ann", "batch", "7b7e"),
-        ("0807", "annbatch", "", "35e9"),
+        Scope("3cc8", "ann", "batch", "35e9"),
+        Scope("0807", "bob", "batch", "35e9"),
+        Scope("0807", "ann", "other", "35e9"),
+        Scope("0807", "ann", "batch", "7b7e"),
+        Scope("0807", "annbatch", "", "35e9"),
     ],
 )
 def test_the_same_key_elsewhere_is_another_key(table: Table, scope: Scope) -> None:

@@ -142,7 +142,7 @@ def _with_body(body: bytes, answer: Answer) -> Answer:
 
 
 def _incompressible(size: int) -> str:
-    return "".join(Random(0).choices(string.ascii_letters + string.digits, k=size))
+    return "".join(Random(0).choices(string.ascii_letters + string.digits, k=size))  # noqa: S311
 
 
 def test_other_projects_and_answers_stay_as_they_are(api: Client, account: Cloud, bridge: str) -> None:

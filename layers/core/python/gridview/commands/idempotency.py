@@ -1,6 +1,7 @@
 """Idempotency-Key: a repeated request gets the answer of the first one and has no further effect.
 
-A record (`schema.remembered`) is kept for a day, under tenant and project and a hash of all that the key is good for. It holds the answer. `created_once`
+A record (`schema.remembered`) is kept for a day, under tenant and project and a hash of all that the key is good for. It holds
+the answer. `created_once`
 writes it in one transaction with what the request creates: either both exist or neither, wherever a function is killed. A
 batch makes more writes than a transaction holds: `attempts`. Why not Powertools' idempotency: docs/decisions/0003-idempotency.md.
 """

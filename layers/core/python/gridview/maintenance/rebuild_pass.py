@@ -42,8 +42,9 @@ def pass_over(
 
     Issues of a deleted project are removed instead, trashed ones too, with their history; the stream consumer then removes what was
     derived from them. Safe to repeat. An issue costs strongly consistent reads of its document and its ledger, and, if something
-    differs, the writes of `maintainer.carry_out`; while attributes are being removed also a read of its history. If the table refuses a call, Overloaded: assume that nothing was done. `relieve`
-    is called at the end, so that not too much waits for the fold.
+    differs, the writes of `maintainer.carry_out`; while attributes are being removed also a read of its history. If the table
+    refuses a call, Overloaded: assume that nothing was done. `relieve` is called at the end, so that not too much waits for the
+    fold.
     """
     documents: dict[str, Item] = {}
     failed: dict[str, Exception | None] = {}
