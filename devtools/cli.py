@@ -27,6 +27,7 @@ COMMANDS = {
     "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
     "screenshots": ("devtools.screenshots", "write images of the page into docs/images"),
     "fsck": ("devtools.operate.fsck", "compare the index with the issues and repair it"),
+    "forget": ("devtools.operate.forget", "remove a tenant or a person"),
     "dlq": ("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
     "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
     "jobs": ("devtools.operate.reindex", "list the background work"),

@@ -1,8 +1,8 @@
 """The stack that an operator's command works on, local or deployed: its table, dead letters and failed batches."""
 
 import argparse
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -103,6 +103,8 @@ class Target:
     batches: FailedBatches
     label: str
     """The stack's name, for people."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """The outputs of a deployed stack; the local one has none."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -161,6 +163,7 @@ def _deployed(name: str, profile: str | None) -> Target:
             found["DeadLetterQueueUrl"],
             BucketBatches(found["FailedBatchesBucket"], boto3.client("s3")),
             name,
+            outputs,
         )
     except BotoCoreError as error:
         raise Failure(f"AWS cannot be used: {error}") from error

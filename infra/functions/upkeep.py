@@ -49,6 +49,9 @@ class Upkeep(FunctionSpec):
                 EVERY.journals,
                 EVERY.jobs,
                 EVERY.job_parts,
+                # Values of deleted attributes leave histories and remembered answers.
+                EVERY.histories,
+                EVERY.requests,
                 keys.CHECK,
             ),
         ),
@@ -64,7 +67,6 @@ class Upkeep(FunctionSpec):
                 EVERY.outboxes,
                 EVERY.comments,
                 EVERY.trash,
-                EVERY.histories,
                 EVERY.activity,
                 EVERY.changes,
             ),

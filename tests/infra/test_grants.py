@@ -108,9 +108,9 @@ EXPECTED = {
     "Maintain": LOGGING
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
-        ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "trash-*"),
+        ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "request-*", "trash-*"),
         ("dynamodb:UpdateItem", "table", "journal-*", "lag-beat"),
-        ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "trash-*"),
+        ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "request-*", "trash-*"),
         ("dynamodb:BatchWriteItem", "table", "activity-*", "change-*", "history-*"),
         ("not dynamodb:PutItem", "table", "fields"),
         ("dynamodb:DescribeStream", "stream"),
@@ -134,11 +134,13 @@ EXPECTED = {
                 "table",
                 "block-*",
                 "fsck",
+                "history-*",
                 "issue-*",
                 "jobparts-*",
                 "jobs-*",
                 "journal-*",
                 "project-*",
+                "request-*",
             )
             for write in ("PutItem", "DeleteItem")
         ),
@@ -152,7 +154,6 @@ EXPECTED = {
             "activity-*",
             "change-*",
             "comment-*",
-            "history-*",
             "outbox-*",
             "trash-*",
             "view-*",
@@ -207,7 +208,7 @@ def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
 ISSUE = keys.issue("0807", "35e9", 1)
 PROJECT = keys.project("0807", "35e9")
 BLOCK = keys.block("0807", "35e9", "a1.1", "7f3a")
-REQUEST = keys.request("0807", "9f86d081")
+REQUEST = keys.request("0807", "35e9")
 NOTE = keys.lag("0807", "35e9")
 HISTORY = keys.history("0807", "35e9", 1)
 JOURNAL = keys.journal("0807", "35e9")
@@ -228,7 +229,7 @@ DENIED = [
     ("Command", ask("DeleteItem", [TENANT])),
     *(
         ("Maintain", ask("PutItem", [pk], DERIVED))
-        for pk in (PROJECT, REQUEST, TENANT, BLOCK, keys.CHECK, "issue", "blocks-0807.35e9.a1.1")
+        for pk in (PROJECT, TENANT, BLOCK, keys.CHECK, "issue", "blocks-0807.35e9.a1.1")
     ),
     *(("Live", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     ("Live", ask("PutItem", [JOURNAL, ISSUE])),
@@ -251,11 +252,12 @@ DENIED = [
     *(("Deliver", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     *(("Deliver", ask(operation, [WEBHOOKS])) for operation in WRITES if operation != "PutItem"),
     ("Deliver", ask("PutItem", [OUTBOX, ISSUE])),
-    *(("Maintain", ask("DeleteItem", [pk])) for pk in EVERY_PARTITION),
+    *(("Maintain", ask("DeleteItem", [pk])) for pk in EVERY_PARTITION if pk != REQUEST),
     *(("Maintain", ask("UpdateItem", [pk])) for pk in EVERY_PARTITION),
     *(("Maintain", ask("BatchWriteItem", [HISTORY, pk])) for pk in EVERY_PARTITION),
     ("Maintain", ask("PutItem", [ISSUE], (*DERIVED, "num", "name", "state", "fields"))),
-    *(("Upkeep", ask(operation, [pk])) for operation in WRITES for pk in (REQUEST, TENANT, NOTE)),
+    *(("Upkeep", ask(operation, [pk])) for operation in WRITES for pk in (TENANT, NOTE)),
+    ("Upkeep", ask("UpdateItem", [REQUEST])),
     *(("Upkeep", ask("UpdateItem", [pk])) for pk in (BLOCK, JOBS)),
     ("Command", ask("UpdateItem", [REQUEST])),
     *(("Command", ask("DeleteItem", [pk])) for pk in (PROJECT, REQUEST, JOBS)),
@@ -624,7 +626,7 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "job_parts": ("35e9", "0"),
     "issue": ("35e9", 1),
     "block": ("35e9", "a1.1", "0"),
-    "request": ("9f86d081",),
+    "request": ("35e9",),
     "rate": (),
     "tenant": (),
     "user": ("ann",),

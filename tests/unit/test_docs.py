@@ -192,7 +192,12 @@ ENTITIES = {
     "canary": (keys.CANARY, keys.CANARY, keys.CANARY),
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "segment of it": (keys.CHECK, keys.job(1), "2026-11-21T03:17:00.000000Z"),
-    "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
+    "remembered request": (keys.request("0807", "35e9"), keys.remembered("9f86d081"), ""),
+    "further part of its answer": (
+        keys.request("0807", "35e9"),
+        keys.remembered_part("9f86d081", 0, 1),
+        "",
+    ),
     "webhook": (keys.webhooks("0807", "35e9"), "w3k9q2m7x1c0z", ""),
     "outbox of a webhook": (
         keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),

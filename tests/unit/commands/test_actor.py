@@ -43,6 +43,7 @@ def test_a_claim_that_is_missing_makes_one_nobody(name: str) -> None:
         ("sub", "\u00e4nn"),
         ("sub", "a" * 129),
         ("sub", 7),
+        ("sub", "former-user"),
     ],
 )
 def test_a_claim_that_is_wrong_makes_one_nobody(name: str, value: Any) -> None:

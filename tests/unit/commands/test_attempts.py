@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 
 from gridview.commands.attempts import Attempt, once
-from gridview.commands.idempotency import KEPT_DAYS, Answer, use_of
+from gridview.commands.idempotency import Scope, use_of
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.schema.remembered import KEPT_DAYS, Answer
 from gridview.support.errors import Conflict, InProgress, Overloaded
 from tests.support import cloud
 
@@ -27,6 +28,9 @@ class Killed(BaseException):
     """What the platform does to a function that is out of time."""
 
 
+SCOPE = Scope("0807", "ann", "batch", "35e9")
+
+
 def die(_: Attempt) -> bytes:
     raise Killed
 
@@ -40,7 +44,7 @@ def run(
     work: Work,
     *,
     key: str = "key",
-    scope: tuple[str, ...] = ("0807", "ann", "batch", "35e9"),
+    scope: Scope = SCOPE,
     body: bytes = BODY,
     alive_for: float = 30,
 ) -> bytes:
@@ -77,14 +81,14 @@ def test_another_body_under_the_same_key_is_a_conflict(table: Table) -> None:
 @pytest.mark.parametrize(
     "scope",
     [
-        ("3cc8", "ann", "batch", "35e9"),
-        ("0807", "bob", "batch", "35e9"),
-        ("0807", "ann", "other", "35e9"),
-        ("0807", "ann", "batch", "7b7e"),
-        ("0807", "annbatch", "", "35e9"),
+        Scope("3cc8", "ann", "batch", "35e9"),
+        Scope("0807", "bob", "batch", "35e9"),
+        Scope("0807", "ann", "other", "35e9"),
+        Scope("0807", "ann", "batch", "7b7e"),
+        Scope("0807", "annbatch", "", "35e9"),
     ],
 )
-def test_the_same_key_elsewhere_is_another_key(table: Table, scope: tuple[str, ...]) -> None:
+def test_the_same_key_elsewhere_is_another_key(table: Table, scope: Scope) -> None:
     run(table, lambda _: b"first")
     assert run(table, lambda _: b"second", scope=scope) == b"second"
 
@@ -188,7 +192,7 @@ def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud
 def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
+    monkeypatch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
     run(table, lambda _: b"first")
     monkeypatch.undo()
     assert run(table, lambda _: b"second", body=b"other") == b"second"
@@ -219,7 +223,7 @@ def test_of_two_that_take_over_at_once_one_is_told_to_wait(
 def test_a_key_is_kept_as_a_hash_only(table: Table, account: cloud.Cloud) -> None:
     run(table, lambda _: b"first", key="a-secret-of-the-client")
     assert "a-secret-of-the-client" not in str(account.items())
-    assert all(item["PK"]["S"].startswith(keys.request("0807", "")) for item in account.items())
+    assert all(item["PK"]["S"].startswith(keys.request("0807", "35e9")) for item in account.items())
 
 
 def test_an_attempt_whose_work_is_refused_as_a_whole_lets_the_next_one_start_at_once(table: Table) -> None:

@@ -86,12 +86,12 @@ def test_a_refused_write_leaves_nothing_behind(table: MemoryTable) -> None:
 
 
 def test_what_an_earlier_attempt_wrote_keeps_its_room_in_the_answer_of_the_next(table: MemoryTable) -> None:
-    record = {keys.PK: keys.request(TENANT, "9f86d081"), keys.SK: "state", "lease": 0}
+    record = {keys.PK: keys.request(TENANT, PROJECT), keys.SK: keys.remembered("9f86d081"), "lease": 0}
     table.put(record)
     operations = update(1), update(2), {"create": {"name": LONG}}, update(10**9), update(99)
     first = statuses(table, *operations, attempt=Attempt(table, record))
     assert sorted(first) in ([200, 404, 404, 413, 413], [201, 404, 404, 413, 413])
-    again = Attempt(table, {**table.items[keys.request(TENANT, "9f86d081"), "state"], "again": True})
+    again = Attempt(table, {**table.items[keys.request(TENANT, PROJECT), "9f86d081"], "again": True})
     before = table.items
     assert statuses(table, *operations, attempt=again) == first
     assert table.items == before

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.commands.idempotency import Answer, Commit, Use, created_once, recall, use_of
+from gridview.commands.idempotency import Commit, Scope, created_once, recall, use_of
 from gridview.dynamodb.expressions import ABSENT, put
 from gridview.encoding import keys
+from gridview.schema.remembered import Answer, Use
 from gridview.support.errors import Conflict, InProgress, InvalidRequest
 
-SCOPE = ("0807", "ann", "create_issue", "35e9")
+SCOPE = Scope("0807", "ann", "create_issue", "35e9")
 USE = use_of(SCOPE, "key", b"{}")
 
 
@@ -50,11 +51,19 @@ def test_another_body_is_a_conflict() -> None:
     assert names(table) == {"a"}
 
 
-@pytest.mark.parametrize("place", range(len(SCOPE)))
-def test_the_same_key_elsewhere_is_another_key(place: int) -> None:
+@pytest.mark.parametrize(
+    "scope",
+    [
+        SCOPE._replace(tenant="other"),
+        SCOPE._replace(user="other"),
+        SCOPE._replace(operation="other"),
+        SCOPE._replace(project="other"),
+        SCOPE._replace(further=("other",)),
+    ],
+)
+def test_the_same_key_elsewhere_is_another_key(scope: Scope) -> None:
     table = MemoryTable()
     run(table, "a")
-    scope = [*SCOPE[:place], "other", *SCOPE[place + 1 :]]
     run(table, "b", use=use_of(scope, "key", b"{}"))
     assert names(table) == {"a", "b"}
 
@@ -64,7 +73,7 @@ def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
 ) -> None:
     table = MemoryTable()
     with monkeypatch.context() as patch:
-        patch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
+        patch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
         run(table, "a", os.urandom(800_000))
     second = run(table, "b", b"second", use_of(SCOPE, "key", b"[]"))
     assert second.body == b"second"
@@ -75,7 +84,7 @@ def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
 def test_of_two_that_find_an_expired_record_one_creates(monkeypatch: pytest.MonkeyPatch) -> None:
     table = MemoryTable()
     with monkeypatch.context() as patch:
-        patch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
+        patch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
         run(table, "a")
     first: list[Answer] = []
 

@@ -172,9 +172,9 @@ def test_records_lie_under_their_tenant(api: Client, account: Cloud, bridge: str
     for client in (api, api.acting(tenant="3cc8")):
         create(client, "create_project")
     assert api.batch("35e9", {"delete": {"num": 1}}, key="key").status == 200
-    found = [pk.rpartition(".") for pk, _ in account.table.items if pk.startswith(keys.REQUEST_PREFIX)]
-    assert sorted(tenant for tenant, _, _ in found) == ["request-0807", "request-0807", "request-3cc8"]
-    assert all(len(digest) == 64 for _, _, digest in found)
+    found = [key for key in account.table.items if key[0].startswith(keys.REQUEST_PREFIX)]
+    assert sorted(pk for pk, _ in found) == ["request-0807.", "request-0807.35e9", "request-3cc8."]
+    assert all(len(digest) == 64 for _, digest in found)
 
 
 @creations

@@ -13,11 +13,12 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from gridview.api.routes import Route
 from gridview.commands.actor import Actor, end_in, from_claims, name_in
 from gridview.commands.changes import CHANGE_ID, change_of
-from gridview.commands.idempotency import Answer, Use, use_of
+from gridview.commands.idempotency import Scope, use_of
 from gridview.commands.preconditions import Expected, etag, expected_versions
 from gridview.dynamodb.metering import Meter
 from gridview.encoding.json_codec import dumps, loads
-from gridview.support.errors import FieldError, InvalidRequest, Unauthenticated
+from gridview.schema.remembered import GONE, Answer, Use
+from gridview.support.errors import FieldError, InvalidRequest, NotFound, Unauthenticated
 
 Container = TypeVar("Container")
 """What a function keeps from one request to the next: its table, its caches, its queues."""
@@ -88,8 +89,8 @@ class Request(Generic[Container]):
         if key is None:
             return None
         actor = self.actor
-        further = [value for name, value in sorted(self.path.items()) if name != "project"]
-        scope = actor.tenant, actor.user, self.route.operation, self.path.get("project", ""), *further
+        further = tuple(value for name, value in sorted(self.path.items()) if name != "project")
+        scope = Scope(actor.tenant, actor.user, self.route.operation, self.path.get("project", ""), further)
         return use_of(scope, key, self.raw_body)
 
     @cached_property
@@ -120,7 +121,9 @@ class Response:
 
     @classmethod
     def again(cls, answer: Answer) -> "Response":
-        """The response that an answer was kept of."""
+        """The response that an answer was kept of. NotFound if what it contained was permanently deleted since."""
+        if answer.status == GONE:
+            raise NotFound(answer.body.decode())
         return cls(answer.status, answer.body, answer.headers)
 
     def under(self, change: UUID) -> "Response":

@@ -56,6 +56,7 @@ def from_claims(claims: Mapping[str, Any]) -> Actor:
         or not ids.TENANT.fullmatch(tenant)
         or not isinstance(user, str)
         or not ids.USER.fullmatch(user)
+        or user == ids.FORMER_USER
         or role is None
     ):
         raise Unauthenticated("The token must be an ID token with a tenant, a user and a role.")

@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
-from gridview.commands.idempotency import Answer, Use, answered, new_state, recall
+from gridview.commands.idempotency import recall
 from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.schema.remembered import Answer, Use, answered, new_state
 from gridview.support.errors import InProgress, RequestError
 
 
@@ -37,7 +38,7 @@ class Attempt:
 
     def mark(self, operation: int) -> str:
         """The mark that the request's n-th operation leaves on a document."""
-        return f"{self._state[keys.PK][-24:]}.{operation}"
+        return f"{self._state[keys.SK][-24:]}.{operation}"
 
     def numbers(self, reserve: Callable[[], range]) -> range:
         """The issue numbers reserved for this request, by an earlier attempt or now."""

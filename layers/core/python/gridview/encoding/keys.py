@@ -379,9 +379,29 @@ def parse_trash_place(sort_key: str) -> tuple[int, int]:
 REQUEST_PREFIX = "request-"
 
 
-def request(tenant_id: str, digest: str) -> str:
-    """Partition key of the record of a request with an Idempotency-Key: `request-0807.9f86d081`."""
-    return f"{REQUEST_PREFIX}{tenant_id}.{digest}"
+def request(tenant_id: str, project_id: str) -> str:
+    """Partition key of the records of a project's requests with an Idempotency-Key: `request-0807.35e9`; `request-0807.` for
+    requests of the tenant itself.
+    """
+    return f"{REQUEST_PREFIX}{tenant_id}.{project_id}"
+
+
+def remembered(digest: str) -> str:
+    """Sort key of the record of a request, by the hash of its key: `9f86d081`."""
+    return digest
+
+
+def remembered_part(digest: str, attempt: int, place: int) -> str:
+    """Sort key of a further part of a remembered answer, right behind its record: `9f86d081.part-0-0001`.
+
+    Each attempt has its own parts, so that a superseded attempt cannot spoil the other's answer.
+    """
+    return f"{digest}.part-{attempt}-{place:04d}"
+
+
+def parse_remembered(sort_key: str) -> str:
+    """The hash in the sort key of a record or of a part of its answer."""
+    return sort_key.partition(".")[0]
 
 
 USER_PREFIX = "user-"

@@ -7,10 +7,14 @@ stands where the next version will: a late write of it may hide that (`Change.by
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from gridview.derive.images import NOT_AN_ISSUE
-from gridview.dynamodb.expressions import Bound, Item, Key
+from gridview.dynamodb.errors import TransactionFailed
+from gridview.dynamodb.expressions import PRESENT, Bound, Item, Key, delete, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
@@ -43,8 +47,21 @@ class Told(NamedTuple):
         return self.issue.tenant, self.issue.project
 
 
-def record(table: Table, records: Iterable[Mapping[str, Any]], setting_of: SettingOf) -> None:
-    """Remember the changes that these stream records tell of.
+RemovedIn = Callable[[ProjectKey, str], bool]
+"""Whether the attribute with an internal id was permanently deleted in a project."""
+
+
+def _none_removed(_: ProjectKey, __: str) -> bool:
+    return False
+
+
+def record(
+    table: Table,
+    records: Iterable[Mapping[str, Any]],
+    setting_of: SettingOf,
+    removed: RemovedIn = _none_removed,
+) -> None:
+    """Remember the changes that these stream records tell of, without the values of `removed` attributes.
 
     1 write unit for a small change, a further one for each KB of its compressed values. Where history is on, 1 for some 50 changes
     of one second, and 1 for some 50 that are part of one change unless its id tells the second. Overloaded: assume that nothing was
@@ -59,12 +76,13 @@ def record(table: Table, records: Iterable[Mapping[str, Any]], setting_of: Setti
         setting = settings[told.project]
         if setting is None:
             continue
+        change = without(told.change, partial(removed, told.project))
         try:
-            items = to_items(*told.project, told.change, expiry_of(setting, told.change.at))
+            items = to_items(*told.project, change, expiry_of(setting, change.at))
         except NOT_AN_ISSUE:
             continue
         stored.update(((item[keys.PK], item[keys.SK]), item) for item in items)
-        listed[told.project].append(told.change)
+        listed[told.project].append(change)
     lists = [
         item
         for project, some in listed.items()
@@ -79,6 +97,12 @@ def record(table: Table, records: Iterable[Mapping[str, Any]], setting_of: Setti
     for items in ([*parts, *lists], changes):
         if items:
             table.batch_put(items)
+
+
+def without(change: Change, removed: Callable[[str], bool]) -> Change:
+    """The change without the fields whose internal ids are `removed`; itself if it has none."""
+    kept = {key: values for key, values in change.fields.items() if not removed(key)}
+    return change if len(kept) == len(change.fields) else replace(change, fields=kept)
 
 
 def told_by(stream_record: Mapping[str, Any]) -> Told | None:
@@ -214,6 +238,25 @@ def read_changes(
     found = table.batch_get(list(places), consistent=consistent).items
     items = {key: item for key, item in found.items() if item[keys.TTL_ATTRIBUTE] > now}
     return {places[item[keys.PK], item[keys.SK]]: change for item, change in whole(table, items.values())}
+
+
+def remove_values(table: Table, tenant: str, project: str, num: int, removed: Callable[[str], bool]) -> None:
+    """Take the values of `removed` attributes out of an issue's history: a strongly consistent read of it.
+
+    A change that has some is written again, in one transaction with its further parts. Doing it again does no harm.
+    """
+    stored = table.query_all(keys.history(tenant, project, num), consistent=True)
+    held = [item for item in stored if not keys.is_history_part(item[keys.SK])]
+    for item, change in whole(table, held):
+        kept = without(change, removed)
+        if kept is change:
+            continue
+        own, *parts = to_items(tenant, project, kept, item[keys.TTL_ATTRIBUTE])
+        left = {key[1] for key in parts_of(item)} - {part[keys.SK] for part in parts}
+        # A purge removes the whole history, which must stay removed.
+        writes = [put(own, PRESENT), *map(put, parts), *(delete(item[keys.PK], one) for one in sorted(left))]
+        with suppress(TransactionFailed):
+            table.transact(writes)
 
 
 def whole(table: Table, items: Iterable[Item]) -> list[tuple[Item, Change]]:

@@ -47,15 +47,21 @@ PATIENCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class JournalItem:
-    """The journal item of a number, put at the instant `made` (seconds since 1970). Without changes it is empty."""
+    """The journal item of a number, put at the instant `made` (seconds since 1970). Without changes it is empty.
+
+    `known_as`: its id, if sort strings in it were replaced since it was put.
+    """
 
     number: int
     made: float
     changes: tuple[IssueChange, ...] = ()
+    known_as: str = ""
 
     @property
     def id(self) -> str:
         """What tells it from an item of the same number in another past of the table (`feed_positions`): of all that it holds."""
+        if self.known_as:
+            return self.known_as
         told = [round(self.made * 1_000), [change.before for change in self.changes]]
         return blake2b(_plain(self.changes) + orjson.dumps(told), digest_size=6).hexdigest()
 
@@ -80,7 +86,8 @@ class JournalItem:
         if not self.changes:
             return item
         before = orjson.dumps([change.before for change in self.changes])
-        return {**item, "changes": _encoded(self.changes), "before": before}
+        known = {"known_as": self.known_as} if self.known_as else {}
+        return {**item, "changes": _encoded(self.changes), "before": before, **known}
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
@@ -89,7 +96,7 @@ class JournalItem:
         if "changes" in item:
             both = zip(_decoded(item["changes"]), orjson.loads(item["before"]), strict=True)
             changes = tuple(change._replace(before=before) for change, before in both)
-        return cls(int(item[keys.SK]), item["made"] / 1_000, changes)
+        return cls(int(item[keys.SK]), item["made"] / 1_000, changes, item.get("known_as", ""))
 
 
 class Listing(NamedTuple):

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from gridview.chains.block_writer import remove_family
@@ -29,9 +30,11 @@ from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.maintenance.folding import Folder
+from gridview.maintenance.forgotten_answers import redact_answers
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
+from gridview.schema.answer_contents import without_fields
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.deleted_projects import removal
 from gridview.schema.items import (
@@ -309,6 +312,11 @@ class Worker:
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
         if not self._remove_blocks(tenant, project, _families(leaving), left):
             return self._keep_lease(partition, job)
+        removed = {field.id for field in catalog.deleting if field.deleted <= job.epoch}
+        if removed and not redact_answers(
+            self._table, tenant, project, partial(without_fields, fields=removed), left
+        ):
+            return self._keep_lease(partition, job)
         passed = list(_after_pass(items, catalog, job.epoch))[:_AT_ONCE]
         if passed:
             after = replace(job, revision=job.revision + 1)
@@ -383,7 +391,7 @@ class Worker:
         for remove in (remove_activity, remove_jobs, remove_outboxes):
             if not remove(self._table, tenant, project, left):
                 return self._keep_lease(partition, job)
-        for partition_of in (keys.views, keys.comments, keys.webhooks, keys.trash):
+        for partition_of in (keys.views, keys.comments, keys.webhooks, keys.trash, keys.request):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)
         self._table.delete(keys.journal(tenant, project), keys.FOLD)  # the journal's items expire

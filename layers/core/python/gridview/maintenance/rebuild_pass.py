@@ -17,6 +17,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.journal import maintainer
+from gridview.journal.history import remove_values
 from gridview.maintenance.removal import remove_histories
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, current_catalog, require_deleted
@@ -36,12 +37,14 @@ def pass_over(
     send_poison: Callable[[Poison], None],
     relieve: Callable[[], None] = lambda: None,
 ) -> int:
-    """Re-derive the issues with these numbers, and remove values of deleted attributes from them; returns the number of issues.
+    """Re-derive the issues with these numbers, and remove values of deleted attributes from them and from their histories;
+    returns the number of issues.
 
     Issues of a deleted project are removed instead, trashed ones too, with their history; the stream consumer then removes what was
     derived from them. Safe to repeat. An issue costs strongly consistent reads of its document and its ledger, and, if something
-    differs, the writes of `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. `relieve`
-    is called at the end, so that not too much waits for the fold.
+    differs, the writes of `maintainer.carry_out`; while attributes are being removed also a read of its history. If the table
+    refuses a call, Overloaded: assume that nothing was done. `relieve` is called at the end, so that not too much waits for the
+    fold.
     """
     documents: dict[str, Item] = {}
     failed: dict[str, Exception | None] = {}
@@ -93,6 +96,10 @@ def _present(table: Table, catalogs: Catalogs, owner: tuple[str, str], issues: S
         in_threads(lambda issue: table.delete(issue, partition), stored)
         return _Present(current)
     in_threads(lambda document: _remove_dead_values(table, catalog, document), stored.values())
+    if any(catalog.deleting):
+        in_threads(
+            lambda issue: remove_values(table, *owner, keys.parse_issue(issue).num, catalog.removed), issues
+        )
     subjects, poison = [], []
     for issue, document in current.items():
         try:

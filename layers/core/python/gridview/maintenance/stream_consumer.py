@@ -51,7 +51,7 @@ def consume(
     writes of `history.record` and of `maintainer.carry_out`.
     """
     try:
-        history.record(table, records, partial(_setting, table, catalogs))
+        history.record(table, records, partial(_setting, table, catalogs), partial(_removed, catalogs))
         keep_trash(table, records)
     except Overloaded:
         return str(records[0]["dynamodb"]["SequenceNumber"])
@@ -187,6 +187,12 @@ def _setting(table: Table, catalogs: Catalogs, project: history.ProjectKey) -> H
     if isinstance(found, DefinitionsMissing):
         return HistorySetting()
     return None if found is None else found.history
+
+
+def _removed(catalogs: Catalogs, project: history.ProjectKey, key: str) -> bool:
+    """Whether an attribute was permanently deleted, by the definitions that `_setting` has just looked at."""
+    known = catalogs.known(*project)
+    return known is not None and known.removed(key)
 
 
 def _catalogs_of(

@@ -4,7 +4,9 @@ An item of the list holds nothing but its keys and an expiry: the document tells
 that is delivered again, after the issue was restored, lists it again; nobody shows such an item, and it expires.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from gridview.derive.images import NOT_AN_ISSUE
@@ -14,6 +16,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import from_wire
 from gridview.encoding.keys import IssueKey
+from gridview.maintenance.forgotten_answers import redact_answers
+from gridview.schema.answer_contents import without_issues
 from gridview.schema.trash import DELETED_AT, is_trashed
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -33,8 +37,9 @@ class Heard(NamedTuple):
 def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
     """List the issues that records say were deleted, and take out those that were restored or purged: 1 write unit for each.
 
-    The comments on what is gone for good are removed, and the history of what was purged (`remove_partition`), so that must have
-    been written before. Doing it again does no harm. Overloaded: some of it may be done.
+    The comments on what is gone for good are removed, and of what was purged also the history (`remove_partition`), which must
+    have been written before, and what remembered answers contain of it (`redact_answers`). Doing it again does no harm.
+    Overloaded: some of it may be done.
     """
 
     def write(change: tuple[Key, Item | None]) -> None:
@@ -49,8 +54,12 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
     for issue in heard.gone:
         of_the_issue = Bound("begins_with", keys.comment_register(issue.num))
         remove_partition(table, keys.comments(issue.tenant, issue.project), lambda: 1.0, of_the_issue)
+    purged: dict[tuple[str, str], set[int]] = defaultdict(set)
     for issue in heard.purged:
         remove_partition(table, keys.history(*issue), lambda: 1.0)
+        purged[issue.tenant, issue.project].add(issue.num)
+    for project, numbers in purged.items():
+        redact_answers(table, *project, partial(without_issues, numbers=numbers))
 
 
 def hear(records: Iterable[Mapping[str, Any]]) -> Heard:

@@ -18,6 +18,9 @@ WEBHOOK = re.compile(r"w[a-z0-9]{12}")
 DELIVERY = re.compile(r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})r?")
 JOB = re.compile(r"[0-9a-f]{20}")
 
+FORMER_USER = "former-user"
+"""Stands where a person was who was forgotten (docs/forgetting.md). No caller has this id: `commands.actor` refuses it."""
+
 MAX_ISSUE_NUMBER = 99_999_999
 """The highest issue number. Deleted issues keep theirs."""
 

@@ -1,0 +1,183 @@
+"""`./dev forget`: remove a tenant, or a person of a tenant, from table, bucket and user pool (docs/forgetting.md)."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console
+
+from devtools.failure import Failure
+from devtools.local.folder import Folder
+from devtools.operate import target
+from devtools.operate.forgetting.person import Files, Traces, forget_person
+from devtools.operate.forgetting.places import UnknownPlace
+from devtools.operate.forgetting.tenant import forget_tenant
+from gridview.maintenance.export_files import FILES, TAILS
+from gridview.schema import ids
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from infra.limits import SETTLE_SECONDS
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+TOKEN_SECONDS: Final = 900.0
+"""Seconds for which a token of a user is good who was removed from the user pool."""
+
+_MOST: Final = 60
+_EVERY: Final = 15.0
+"""Seconds between two passes at least: the stream and the folds need some."""
+
+_DESCRIPTION = """\
+Remove everything of a tenant, or one person of a tenant, in whose place "former-user" appears. The command repeats its passes over
+the table until nothing is left. You can interrupt it and start it again. See docs/forgetting.md for what remains, and for how long.
+"""
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `forget`."""
+    parser = subparsers.add_parser("forget", help="remove a tenant or a person", description=_DESCRIPTION)
+    parser.add_argument("--tenant", metavar="T", required=True, help="the tenant")
+    parser.add_argument(
+        "--user", metavar="U", help="the id of a user (`sub`); without it the whole tenant goes"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument(
+        "--token-seconds",
+        metavar="S",
+        type=float,
+        help=f"how long issued tokens are good (default: {TOKEN_SECONDS:.0f} deployed, 0 local)",
+    )
+    target.register(parser)
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if not ids.TENANT.fullmatch(args.tenant) or not (args.user is None or ids.USER.fullmatch(args.user)):
+        raise Failure("There can be no such tenant or user.")
+    if args.user == ids.FORMER_USER:
+        raise Failure(f"{ids.FORMER_USER} stands where people were who were forgotten.")
+    opened = target.open(args)
+    who = f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
+    console = Console(highlight=False, soft_wrap=True)
+    if not args.yes and console.input(f"Forget {who} in {opened.label}? Type the id again: ") != (
+        args.user or args.tenant
+    ):
+        raise Failure("Nothing was done.")
+    outputs = opened.outputs
+    files: Files = (
+        Bucket(boto3.client("s3"), outputs["ExportBucket"])
+        if outputs
+        else FolderFiles(Folder(args.data).exports / "objects")
+    )
+    tokens = args.token_seconds
+    if tokens is None:
+        tokens = TOKEN_SECONDS if args.deployed else 0.0
+    try:
+        if outputs:
+            removed = remove_users(boto3.client("cognito-idp"), outputs["UserPoolId"], args.tenant, args.user)
+            console.print(f"{removed:,} users were removed from the user pool.")
+        common: dict[str, Any] = {
+            "wait": lambda seconds: clock.sleep(max(seconds, _EVERY)),
+            "files": files,
+            "settling": SETTLE_SECONDS,
+            "tokens": tokens,
+            "most": _MOST,
+        }
+        if args.user is None:
+            left = forget_tenant(
+                opened.table,
+                args.tenant,
+                say=lambda items: console.print(f"{items:,} items were left."),
+                **common,
+            )
+        else:
+            found = forget_person(
+                opened.table, args.tenant, args.user, say=lambda one: console.print(described(one)), **common
+            )
+            left = found.waiting.total() + found.rewritten.total()
+        batches = holding(opened.batches, args.user or args.tenant)
+    except UnknownPlace as error:
+        raise Failure(f"These tools do not know an item of the table: {error}") from error
+    except (BotoCoreError, ClientError, Overloaded) as error:
+        raise Failure(f"{error} Start the command again.") from error
+    for name in batches:
+        console.print(f"The failed batch {name} holds it. Redrive or drop it, then start the command again.")
+    console.print("Something is left: start the command again." if left else "Nothing is left in the table.")
+    return 1 if left or batches else 0
+
+
+def described(found: Traces) -> str:
+    """One line for a pass over the table."""
+    done = ", ".join(f"{count:,} {name}" for name, count in sorted(found.rewritten.items()))
+    waits = ", ".join(f"{count:,} {name}" for name, count in sorted(found.waiting.items()))
+    return f"Rewritten: {done or 'nothing'}. Waiting for background work: {waits or 'nothing'}."
+
+
+def remove_users(client: Any, pool: str, tenant: str, user: str | None) -> int:
+    """Delete a tenant's users, or one, from a user pool of Cognito; returns how many there were. A request for each 60 users."""
+    removed = 0
+    for page in client.get_paginator("list_users").paginate(UserPoolId=pool):
+        for one in page["Users"]:
+            attributes = {entry["Name"]: entry["Value"] for entry in one["Attributes"]}
+            if attributes.get("custom:tenant") == tenant and user in (None, attributes.get("sub")):
+                client.admin_delete_user(UserPoolId=pool, Username=one["Username"])
+                removed += 1
+    return removed
+
+
+def holding(batches: target.FailedBatches, text: str) -> list[str]:
+    """The names of the failed batches that contain an id."""
+    found = ((name, batches.read(name)) for name in batches.names())
+    return sorted(name for name, content in found if content is not None and text.encode() in content)
+
+
+class Bucket:
+    """The bucket of exports."""
+
+    def __init__(self, client: Any, bucket: str) -> None:
+        """`client` is an S3 client."""
+        self._client = client
+        self._bucket = bucket
+
+    def remove(self, tenant: str, before: float) -> None:
+        """Delete files and tails, and abort uploads: a request for each 1,000, and one for each of them."""
+        for key in self._old(tenant, before):
+            self._client.delete_object(Bucket=self._bucket, Key=key)
+        prefix = f"{FILES}{tenant}/"
+        for page in self._client.get_paginator("list_multipart_uploads").paginate(
+            Bucket=self._bucket, Prefix=prefix
+        ):
+            for one in page.get("Uploads", []):
+                if one["Initiated"].timestamp() < before:
+                    self._client.abort_multipart_upload(
+                        Bucket=self._bucket, Key=one["Key"], UploadId=one["UploadId"]
+                    )
+
+    def _old(self, tenant: str, before: float) -> Iterator[str]:
+        for prefix in (FILES, TAILS):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=f"{prefix}{tenant}/"
+            )
+            for page in pages:
+                for one in page.get("Contents", []):
+                    if one["LastModified"].timestamp() < before:
+                        yield one["Key"]
+
+
+class FolderFiles:
+    """The exports of a local stack, in a folder. Uploads that are not complete are removed by the stack within two days."""
+
+    def __init__(self, folder: Path) -> None:
+        """The folder need not exist."""
+        self._folder = folder
+
+    def remove(self, tenant: str, before: float) -> None:
+        """Delete the tenant's files that were written before."""
+        for prefix in (FILES, TAILS):
+            for path in (self._folder / prefix / tenant).rglob("*"):
+                if path.is_file() and path.stat().st_mtime < before:
+                    path.unlink(missing_ok=True)

@@ -1,0 +1,82 @@
+"""What remembered answers (`remembered`) lose when an issue or an attribute is permanently deleted. Pure.
+
+Each function returns the answer without it, or None if the answer does not contain it.
+"""
+
+import json
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from typing import Any
+
+from gridview.encoding.json_codec import dumps
+from gridview.schema.remembered import GONE, Answer
+from gridview.support.errors import NotFound, problem
+
+_BY_FIELD = ("fields",)
+"""Members whose own members are fields, by their ids."""
+_ISSUE_GONE = "The issue was permanently deleted."
+
+
+def without_issues(answer: Answer, numbers: Collection[int]) -> Answer | None:
+    """Without these issues and their comments. A repeated request finds that they are gone, and writes nothing."""
+    body = _parsed(answer)
+    if not isinstance(body, dict):
+        return None
+    if body.get("num") in numbers:
+        return _gone(_ISSUE_GONE)
+    results = body.get("results")
+    if not isinstance(results, list):
+        return None
+    gone = problem(NotFound(_ISSUE_GONE))
+    after = [{"status": GONE, "problem": gone} if _is_of(one, numbers) else one for one in results]
+    return None if after == results else answer._replace(body=dumps({**body, "results": after}))
+
+
+def _is_of(result: Any, numbers: Collection[int]) -> bool:
+    """Whether a result of a batch contains one of these issues."""
+    if not isinstance(result, dict):
+        return False
+    issue, refused = result.get("issue"), result.get("problem")
+    current = refused.get("current") if isinstance(refused, dict) else None
+    return any(isinstance(one, dict) and one.get("num") in numbers for one in (issue, current))
+
+
+def without_fields(answer: Answer, fields: Collection[str]) -> Answer | None:
+    """Without the values of these fields, named by their ids in the API, and without an attribute of such an id."""
+    body = _parsed(answer)
+
+    def stripped(node: Any) -> Any:
+        if isinstance(node, list):
+            return [
+                stripped(one) for one in node if not (isinstance(one, dict) and one.get("field") in fields)
+            ]
+        if not isinstance(node, dict):
+            return node
+        return {
+            name: stripped(
+                {key: value for key, value in inner.items() if key not in fields}
+                if name in _BY_FIELD and isinstance(inner, dict)
+                else inner
+            )
+            for name, inner in node.items()
+        }
+
+    if isinstance(body, dict) and "type" in body and body.get("id") in fields:
+        return _gone("The attribute was permanently deleted.")
+    after = stripped(body)
+    return None if after == body else answer._replace(body=dumps(after))
+
+
+Redaction = Callable[[Answer], Answer | None]
+"""Returns the answer without something, or None if the answer does not contain it."""
+
+
+def _gone(detail: str) -> Answer:
+    return Answer(GONE, {}, detail.encode())
+
+
+def _parsed(answer: Answer) -> Any:
+    try:
+        return json.loads(answer.body, parse_float=Decimal)
+    except ValueError:
+        return None

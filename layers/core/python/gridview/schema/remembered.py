@@ -1,0 +1,104 @@
+"""Records of requests with an Idempotency-Key, and the answers that they keep, as stored items. Pure.
+
+    request-T.P  <hash>              the record: a hash of the body, and the answer
+    request-T.P  <hash>.part-0-0001  a further part of a long answer
+
+The records of a project share a partition, so that what leaves the project can leave them too (`maintenance.forgotten_answers`).
+"""
+
+import time
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.support import clock
+from gridview.support.errors import InProgress
+
+KEPT_DAYS = 1.0
+
+GONE = 404
+"""Status of a kept answer whose content was permanently deleted; its body says so. No refusal is kept otherwise."""
+
+_PART_BYTES = 350_000
+"""Bytes of an answer in one item: DynamoDB stores at most 400 KB."""
+
+
+class Answer(NamedTuple):
+    """The answer to a request, as it is given again."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Use(NamedTuple):
+    """A use of a key: tenant and project, a hash of the key and of all that it is good for, and a hash of the body."""
+
+    tenant: str
+    project: str
+    digest: str
+    body: str
+
+    @property
+    def partition(self) -> str:
+        """The partition of its record."""
+        return keys.request(self.tenant, self.project)
+
+
+class Record:
+    """What the table holds under a key: the item with the state, if it has not expired, and further parts of an answer."""
+
+    def __init__(self, digest: str, items: Iterable[Item]) -> None:
+        self._items = {item[keys.SK]: item for item in items}
+        self.stored: Item | None = self._items.get(keys.remembered(digest))
+        """The item with the state, even if it has expired: the table may hold it for days after that."""
+
+    @property
+    def state(self) -> Item | None:
+        """The item with the state; None if there is none, or if it has expired."""
+        if self.stored is None or self.stored[keys.TTL_ATTRIBUTE] < time.time():
+            return None
+        return self.stored
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer that it holds. InProgress while a part of it is missing."""
+        return None if self.state is None else self.kept_answer
+
+    @property
+    def kept_answer(self) -> Answer | None:
+        """The answer that it holds, even if it has expired. InProgress while a part of it is missing."""
+        state = self.stored
+        if state is None or "parts" not in state:
+            return None
+        names = [_part(state, place) for place in range(state["parts"])]
+        if any(name not in self._items for name in names):
+            raise InProgress("The answer to the same request is just being written.")
+        packed = [state["answer"], *(self._items[name]["answer"] for name in names)]
+        return Answer(state["status"], state["headers"], zlib.decompress(b"".join(packed)))
+
+
+def new_state(use: Use) -> Item:
+    """The state of a record that begins now."""
+    return {
+        keys.PK: use.partition,
+        keys.SK: keys.remembered(use.digest),
+        "body": use.body,
+        keys.TTL_ATTRIBUTE: clock.expiry(KEPT_DAYS),
+    }
+
+
+def answered(state: Item, answer: Answer) -> list[Item]:
+    """The items of a record with its answer: the state with as much as fits an item, and behind it the other parts."""
+    packed = zlib.compress(answer.body)
+    first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
+    told = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}
+    base = {name: state[name] for name in (keys.PK, keys.TTL_ATTRIBUTE)}
+    parts = [{**base, keys.SK: _part(state, place), "answer": part} for place, part in enumerate(rest)]
+    return [{**state, **told}, *parts]
+
+
+def _part(state: Item, place: int) -> str:
+    return keys.remembered_part(state[keys.SK], state.get("lease", 0), place)

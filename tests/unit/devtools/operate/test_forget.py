@@ -1,0 +1,314 @@
+"""A person who is forgotten is nowhere in the table, and everything else is as it was."""
+
+import json
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devtools.operate.forgetting.person import NoFiles, Traces, forget_person
+from devtools.operate.forgetting.places import PLACES, UnknownPlace, find
+from devtools.operate.forgetting.tenant import forget_tenant
+from gridview.chains.blocks import Block
+from gridview.encoding import keys
+from gridview.schema.ids import FORMER_USER
+from tests.support import worked_example
+from tests.support.checked import differences_in
+from tests.support.cloud import Cloud
+from tests.support.http import Client
+from tests.support.passing import Passing
+from tests.support.sockets import connected
+from tests.unit.test_docs import ENTITIES
+
+ANN = "7f3a-ann.person"
+BRIDGE = worked_example.PATH
+BOTH = {"name": "Pier", "fields": {"who": ANN, "also": ANN}}
+KEY = {"idempotency-key": "k"}
+
+
+def told(value: Any) -> str:
+    """A value as text, with all that is packed in it."""
+    if isinstance(value, bytes):
+        try:
+            return told(json.loads(zlib.decompress(value)))
+        except (zlib.error, ValueError):
+            return repr(value)
+    if isinstance(value, dict):
+        return " ".join(f"{name} {told(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(told, value))
+    return str(value)
+
+
+def held(item: dict[str, Any]) -> str:
+    """All that an item holds, the bodies of a block too."""
+    text = told(item)
+    if item[keys.PK].startswith(keys.BLOCK_PREFIX):
+        text += " ".join(Block.from_item(item).sets or ())
+    return text
+
+
+_INVERTED = "".join(chr(0x9E - ord(one)) for one in ANN)
+
+
+def traces(account: Cloud) -> list[tuple[str, str]]:
+    """The keys of the items in which the person is."""
+    return [
+        key
+        for key, item in account.table.items.items()
+        if ANN in (text := held(item)).casefold() or _INVERTED in text or ANN in str(key)
+    ]
+
+
+class World:
+    """The account, in which time passes while a run waits."""
+
+    def __init__(self, account: Cloud, passing: Passing) -> None:
+        self.account = account
+        self._passing = passing
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    def wait(self, seconds: float) -> None:
+        """Let the stream, the background work and the folds happen, and time pass."""
+        self.meanwhile()
+        self.account.follow()
+        self.account.upkeep()
+        self.account.follow()
+        self.account.fold()
+        self._passing.over += seconds
+
+    def forget(self, most: int = 12) -> Traces:
+        """Forget the person, and let everything settle."""
+        self.wait(0)
+        return forget_person(
+            self.account.table,
+            "0807",
+            ANN,
+            wait=self.wait,
+            files=NoFiles(),
+            settling=0,
+            tokens=0,
+            most=most,
+        )
+
+
+@pytest.fixture
+def world(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A project in which the person is everywhere."""
+    monkeypatch.setattr("gridview.chains.blocks.POPULAR", 4)
+    monkeypatch.setattr("gridview.chains.blocks.UNPOPULAR", 2)
+    made = World(account, Passing(monkeypatch))
+    ann, bob = account.api(user=ANN), account.api(user="bob")
+    for client in (ann, bob, account.api(tenant="3cc8", user=ANN)):
+        assert client.get("/v1/me").status == 200
+    worked_example.load(ann)
+    news = account.api(tenant="3cc8", user=ANN)
+    worked_example.load_news(news)
+    for body in (
+        {"id": "who", "name": "Who", "type": "user"},
+        {"id": "also", "name": "Also", "type": "user"},
+    ):
+        ann.made(f"{BRIDGE}/attributes", body)
+    for sort in (
+        [{"field": "who", "direction": "desc"}, {"field": "name"}],
+        [{"field": "state"}, {"field": "who"}],
+    ):
+        ann.made(f"{BRIDGE}/indexes", {"sort": sort})
+    made.wait(0)
+    ann.made(f"{BRIDGE}/issues", BOTH, headers=KEY)
+    others = [{"create": {"name": f"Pier {at}", "fields": _people(at)}} for at in range(24)]
+    assert bob.batch("35e9", *others, key="b").status == 200
+    made.wait(0)
+    ann.batch("35e9", *({"update": {"num": one, "name": f"Mine {one}"}} for one in (5, 6)), key="c")
+    bob.patch(f"{BRIDGE}/issues/7", {"fields": {"who": "bob"}})
+    bob.patch(f"{BRIDGE}/issues/1", {"fields": {"who": ANN}})
+    bob.patch(f"{BRIDGE}/issues/1", {"fields": {"who": None}})
+    ann.delete(f"{BRIDGE}/issues/8")
+    bob.delete(f"{BRIDGE}/issues/4")
+    made.wait(0)
+    mine = {"sort": [{"field": "who"}], "filter": {"field": "who", "op": "eq", "value": ANN}}
+    ann.made(f"{BRIDGE}/views", {"name": "Own", "query": mine})
+    bob.made(f"{BRIDGE}/views", {"name": "Of Ann", "visibility": "shared", "query": mine})
+    shared = ann.made(f"{BRIDGE}/views", {"name": "By Ann", "visibility": "shared", "query": mine})
+    ann.made(f"{BRIDGE}/webhooks", {"url": "https://hooks.example.org/x", "view": shared["id"]})
+    ann.made(f"{BRIDGE}/issues/2/comments", {"text": "Rust!"})
+    bob.made(f"{BRIDGE}/issues/2/comments", {"text": "Look", "mentions": [ANN, "bob"]}, headers=KEY)
+    only = mine["filter"]
+    bulk = ann.post(f"{BRIDGE}/issues/update-matching", {"filter": only, "set": {"name": "Set"}})
+    export = bob.post(f"{BRIDGE}/export", {"format": "csv", "query": {"filter": only}})
+    assert (bulk.status, export.status) == (202, 202), (bulk.text, export.text)
+    made.wait(0)
+    connected(account, ann, BRIDGE)
+    connected(account, bob, BRIDGE).subscribe("rows", filter=only, sort=[{"field": "name"}])
+    ann.patch(
+        f"{BRIDGE}/issues/9",
+        {"name": "Named"},
+        headers={"x-change-id": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"},
+    )
+    assert ann.delete(f"{BRIDGE}/attributes/also").status == 204
+    made.wait(0)
+    return made
+
+
+def _people(at: int) -> dict[str, str]:
+    return dict.fromkeys(("who", "also"), ANN if at % 2 else f"u{at}")
+
+
+def others(account: Cloud) -> dict[tuple[str, str], Any]:
+    """What another tenant has."""
+    return {key: item for key, item in account.table.items.items() if "3cc8" in key[0]}
+
+
+def asked(api: Client, user: str) -> tuple[list[int], int]:
+    """The issues of a user by a filter, and by groups."""
+    only = {"field": "who", "op": "eq", "value": user}
+    answer = api.post(f"{BRIDGE}/grid", {"filter": only, "limit": 100, "count": True})
+    assert answer.status == 200, answer.text
+    return sorted(row["num"] for row in answer.body["rows"]), answer.body["matched"]
+
+
+def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
+    account, bob = world.account, world.account.api(user="bob")
+    found = {find(*key).place.name for key in traces(account)}
+    assert found >= {
+        *("project", "issue", "sort entry", "ledger", "block", "journal item", "history", "activity"),
+        *(
+            "what is told of it",
+            "note of a change",
+            "part of a change",
+            "remembered request",
+            "webhook",
+            "user",
+        ),
+        *(
+            "shared view",
+            "private view",
+            "count of a user's own",
+            "comment",
+            "job",
+            "what it is to do",
+            "socket",
+        ),
+        *("subscription of it", "seat of a socket", "attribute"),
+    }
+    before, elsewhere = asked(bob, ANN), others(account)
+    assert len(before[0]) > 5
+    assert not world.forget().any
+    world.wait(0)
+    assert traces(account) == [key for key in traces(account) if "3cc8" in key[0]] != []
+    assert others(account) == elsewhere
+    assert differences_in(account.table) == []
+    assert asked(bob, ANN) == ([], 0)
+    assert asked(bob, FORMER_USER) == before
+    assert asked(bob, "bob")[0] == [7]
+    history = bob.get(f"{BRIDGE}/issues/1/history").body["items"]
+    assert [one["version"] for one in history] == [3, 2, 1]
+    assert history[0]["fields"]["who"] == {"old": FORMER_USER, "new": None}
+    again = bob.post(f"{BRIDGE}/issues/2/comments", {"text": "Look", "mentions": [ANN, "bob"]}, headers=KEY)
+    assert (again.status, again.body["mentions"]) == (201, [FORMER_USER, "bob"])
+    assert [one["created_by"] for one in bob.get(f"{BRIDGE}/issues/2/comments").body["items"]] == [
+        FORMER_USER,
+        "bob",
+    ]
+
+
+def test_a_run_that_is_killed_anywhere_ends_the_same_way_when_it_is_started_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run is killed after some writes, later each time, until one ends."""
+    table, runs = world.account.table, 0
+
+    class Killed(Exception):
+        """The process is gone."""
+
+    for writes in (1, 2, 3, 5, 8, 13, 21, 34, 55):
+        left = [writes]
+        with monkeypatch.context() as patch:
+            for name in ("put", "update", "delete", "transact"):
+                patch.setattr(table, name, _dying(getattr(table, name), left, Killed))
+            try:
+                forget_person(
+                    table, "0807", ANN, wait=lambda _: None, files=NoFiles(), settling=0, tokens=0, most=1
+                )
+            except Killed:
+                runs += 1
+    assert runs > 5
+    assert not world.forget().any
+    assert [key for key in traces(world.account) if "3cc8" not in key[0]] == []
+    assert differences_in(table) == []
+
+
+def _dying(call: Callable[..., Any], left: list[int], error: type[Exception]) -> Callable[..., Any]:
+    def dies(*given: Any, **named: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise error
+        return call(*given, **named)
+
+    return dies
+
+
+def test_what_the_person_and_others_write_meanwhile_is_found_by_a_later_pass(world: World) -> None:
+    account = world.account
+    ann, bob = account.api(user=ANN), account.api(user="bob")
+    late = [
+        lambda: ann.patch(f"{BRIDGE}/issues/10", {"name": "Late"}),
+        lambda: ann.get("/v1/me"),
+        lambda: bob.patch(f"{BRIDGE}/issues/11", {"fields": {"who": ANN}}),
+        lambda: bob.post(f"{BRIDGE}/trash/4/restore", b"", headers=KEY),
+    ]
+    world.meanwhile = lambda: late.pop(0)() if late else None
+    assert not world.forget(most=20).any
+    assert late == []
+    assert [key for key in traces(account) if "3cc8" not in key[0]] == []
+    assert differences_in(account.table) == []
+
+
+def test_the_last_pass_begins_when_the_last_token_has_expired(world: World) -> None:
+    passes: list[Traces] = []
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        world.wait(seconds)
+
+    forget_person(
+        world.account.table,
+        "0807",
+        "nobody",
+        wait=wait,
+        files=NoFiles(),
+        settling=0,
+        tokens=900,
+        most=5,
+        say=passes.append,
+    )
+    assert len(passes) == 2
+    assert 800 < sum(waited) <= 900
+
+
+def test_the_list_knows_every_kind_of_item() -> None:
+    same = {"deleted project": "project", "slice of it": "background work", "deleted issue": "issue"}
+    same |= {"segment of it": "check of the table"}
+    named = {name: find(pk, sk).place.name for name, (pk, sk, _) in ENTITIES.items()}
+    assert named == {name: same.get(name, name) for name in ENTITIES}
+    assert {place.name for place in PLACES} == {*named.values()}
+    for pk, sk in (("note-0807.35e9", "x"), (keys.project("0807", "35e9"), "other")):
+        with pytest.raises(UnknownPlace):
+            find(pk, sk)
+
+
+def test_nothing_is_left_of_a_tenant_that_is_forgotten(world: World) -> None:
+    account = world.account
+    elsewhere = others(account)
+    left = forget_tenant(
+        account.table, "0807", wait=world.wait, files=NoFiles(), settling=0, tokens=0, most=12
+    )
+    assert left == 0
+    assert {key for key in account.table.items if "0807" in key[0]} == set()
+    assert others(account) == elsewhere
+    assert [item for item in account.table.items.values() if "0807" in held(item)] == []
+    world.wait(0)
+    assert {key for key in account.table.items if "0807" in key[0]} == set()
+    assert account.api(tenant="3cc8", user=ANN).get(worked_example.NEWS).status == 200

@@ -1,0 +1,159 @@
+"""What is permanently deleted leaves histories and remembered answers too: values of an attribute, a purged issue."""
+
+import string
+import zlib
+from functools import partial
+from random import Random
+from typing import Any
+
+import pytest
+
+from gridview.encoding import keys
+from gridview.encoding.json_codec import dumps
+from gridview.maintenance.forgotten_answers import redact_answers
+from gridview.schema.remembered import Answer
+from tests.support.checked import differences_in
+from tests.support.cloud import Cloud
+from tests.support.http import Client, Context
+
+BRIDGE = "/v1/projects/35e9"
+SECRET = "a very private remark"
+KEY = {"idempotency-key": "k"}
+
+
+KEPT = (keys.REQUEST_PREFIX, keys.HISTORY_PREFIX, keys.COMMENT_PREFIX, keys.ISSUE_PREFIX)
+
+
+def kept(account: Cloud) -> str:
+    """Documents, histories, comments and remembered answers, with all that is packed."""
+    return " ".join(
+        _plain(item)
+        for (pk, sk), item in account.table.items.items()
+        if pk.startswith(KEPT) and sk != keys.LEDGER and not sk.startswith(keys.ORDER_PREFIX)
+    )
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bytes):
+        try:
+            return zlib.decompress(value).decode()
+        except (zlib.error, UnicodeDecodeError):
+            return ""
+    if isinstance(value, dict):
+        return " ".join(f"{name} {_plain(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(_plain, value))
+    return str(value)
+
+
+def remove_attribute(api: Client) -> None:
+    assert api.delete(f"{BRIDGE}/attributes/47e5").status == 204
+    assert api.delete(f"{BRIDGE}/deleted-attributes/47e5").status == 204
+
+
+def test_an_attribute_that_is_removed_leaves_history_and_remembered_answers(
+    api: Client, account: Cloud, bridge: str
+) -> None:
+    made = api.made(f"{BRIDGE}/issues", {"name": "New", "fields": {"47e5": SECRET, "3fe6": 5}}, headers=KEY)
+    path = f"{BRIDGE}/issues/{made['num']}"
+    updates = [{"update": {"num": one, "fields": {"47e5": f"{SECRET} {one}"}}} for one in (1, 2)]
+    assert api.batch("35e9", *updates, key="b").status == 200
+    long = SECRET + "x" * 1_000
+    assert api.patch(path, {"name": "Newer", "fields": {"47e5": long}}).status == 200
+    assert api.delete(path).status == 204
+    account.follow()
+    assert SECRET in kept(account)
+    remove_attribute(api)
+    account.upkeep()
+    account.follow()
+    assert SECRET not in kept(account)
+    assert differences_in(account.table) == []
+    again = api.post(f"{BRIDGE}/issues", {"name": "New", "fields": {"47e5": SECRET, "3fe6": 5}}, headers=KEY)
+    assert (again.status, again.body) == (201, {**made, "fields": {"3fe6": 5}})
+    results = api.batch("35e9", *updates, key="b").body["results"]
+    assert [one["issue"]["fields"] for one in results] == [
+        {"3812": "2023-05-01", "882a": "2023-06-01"},
+        {"3812": "2023-05-02", "882a": "2023-06-02"},
+    ]
+    assert api.post(f"{BRIDGE}/trash/{made['num']}/restore", b"").status == 200
+    told = api.get(f"{path}/history").body["items"]
+    assert [one["version"] for one in told] == [3, 2, 1]
+    assert told[1]["fields"] == {"name": {"old": "New", "new": "Newer"}}
+    assert told[2]["fields"]["3fe6"] == {"old": None, "new": 5}
+
+
+def test_a_record_that_comes_after_the_removal_brings_no_value_back(
+    api: Client, account: Cloud, bridge: str
+) -> None:
+    assert api.patch(f"{BRIDGE}/issues/3", {"fields": {"47e5": SECRET}}).status == 200
+    late = account.stream.take()
+    remove_attribute(api)
+    account.upkeep()
+    assert SECRET not in kept(account)
+    event = {"Records": late}
+    assert account.modules["maintain"].handler(event, Context()) == {"batchItemFailures": []}
+    assert SECRET not in kept(account)
+    assert api.get(f"{BRIDGE}/issues/3/history").body["items"][0]["version"] == 2
+
+
+def test_a_purged_issue_leaves_remembered_answers(api: Client, account: Cloud, bridge: str) -> None:
+    body = {"name": SECRET}
+    made = api.made(f"{BRIDGE}/issues", body, headers=KEY)
+    num = made["num"]
+    comments = f"{BRIDGE}/issues/{num}/comments"
+    api.made(comments, {"text": SECRET}, headers=KEY)
+    updates = [{"update": {"num": one, "fields": {"3fe6": 9}}} for one in (1, num)]
+    other = api.batch("35e9", *updates, key="b").body["results"][0]
+    account.follow()
+    assert api.delete(f"{BRIDGE}/issues/{num}").status == 204
+    assert api.delete(f"{BRIDGE}/trash/{num}").status == 204
+    assert SECRET in kept(account)
+    account.follow()
+    assert SECRET not in kept(account)
+    before = account.items()
+    again = api.post(f"{BRIDGE}/issues", body, headers=KEY)
+    assert again.kind == (404, "not-found")
+    assert again.headers["content-type"] == "application/problem+json"
+    assert api.post(comments, {"text": SECRET}, headers=KEY).kind == (404, "not-found")
+    results = api.batch("35e9", *updates, key="b").body["results"]
+    assert results[0] == other
+    assert (results[1]["status"], results[1]["problem"]["type"]) == (404, "not-found")
+    assert api.post(f"{BRIDGE}/issues", {"name": "Other"}, headers=KEY).kind == (409, "conflict")
+    assert account.items() == before
+
+
+@pytest.mark.parametrize("size", [10, 800_000])
+def test_an_answer_of_any_size_is_rewritten_whole(
+    api: Client, account: Cloud, bridge: str, size: int
+) -> None:
+    made = api.made(f"{BRIDGE}/issues", {"name": "New"}, headers=KEY)
+    for text in (_incompressible(size), "short"):
+        body = dumps({**made, "name": text})
+        redact = partial(_with_body, body)
+        assert redact_answers(account.table, "0807", "35e9", redact)
+        again = api.post(f"{BRIDGE}/issues", {"name": "New"}, headers=KEY)
+        assert (again.status, again.text) == (201, body.decode())
+    records = [pk for pk, _ in account.table.items if pk == keys.request("0807", "35e9")]
+    assert len(records) == 1, "parts that are not needed any more are deleted"
+
+
+def _with_body(body: bytes, answer: Answer) -> Answer:
+    return answer._replace(body=body)
+
+
+def _incompressible(size: int) -> str:
+    return "".join(Random(0).choices(string.ascii_letters + string.digits, k=size))  # noqa: S311
+
+
+def test_other_projects_and_answers_stay_as_they_are(api: Client, account: Cloud, bridge: str) -> None:
+    api.made("/v1/projects", {"id": "tay", "name": "Tay"}, headers=KEY)
+    api.made("/v1/projects/tay/issues", {"name": "Same number"}, headers=KEY)
+    api.made(f"{BRIDGE}/issues", {"name": "One"}, headers={"idempotency-key": "one"})
+    gone = api.made(f"{BRIDGE}/issues", {"name": "Two"}, headers={"idempotency-key": "two"})
+    before = {key: item for key, item in account.table.items.items() if key[0].startswith("request-")}
+    api.delete(f"{BRIDGE}/issues/{gone['num']}")
+    api.delete(f"{BRIDGE}/trash/{gone['num']}")
+    account.follow()
+    after = {key: item for key, item in account.table.items.items() if key[0].startswith("request-")}
+    assert after.keys() == before.keys()
+    assert sum(after[key] != before[key] for key in before) == 1
