@@ -163,7 +163,7 @@ def _deployed(name: str, profile: str | None) -> Target:
             found["DeadLetterQueueUrl"],
             BucketBatches(found["FailedBatchesBucket"], boto3.client("s3")),
             name,
-            outputs,
+            found,
         )
     except BotoCoreError as error:
         raise Failure(f"AWS cannot be used: {error}") from error

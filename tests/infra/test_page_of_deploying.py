@@ -101,7 +101,7 @@ def test_the_units_of_reads_are_those_that_were_measured(
         one for one in performance.split("\n### ")[0].splitlines() if one.startswith(f"| {measured} | ")
     ]
     found = Decimal(line.split("|")[3].split("/")[cell].strip(" *"))
-    assert _units()[call] == (0, found + Decimal(documents) / 2)
+    assert _units()[call] == (Decimal(0), found + Decimal(documents) / 2)
 
 
 def test_the_units_of_writes_are_those_that_were_measured() -> None:

@@ -113,8 +113,7 @@ def test_a_vault_that_is_there_is_used_and_not_made_again(protect: bool) -> None
         settings = Settings(backup=True, protect=protect, **chosen)
         table = dynamodb.TableV2.from_table_name(stack, "Table", "gridview")
         NightlyBackup(stack, "Backup", settings=settings, table=table)
-        template: dict[str, Any] = Template.from_stack(stack).to_json()
-        return template
+        return dict(Template.from_stack(stack).to_json())
 
     new = made(backup_vault="Ours")
     ((logical_id, vault),) = resources(new, "AWS::Backup::BackupVault").items()

@@ -16,9 +16,9 @@ from devtools.local.environment import local
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 730,
-    "command": 702,
-    "live": 704,
+    "query": 733,
+    "command": 704,
+    "live": 706,
     "socket": 625,
     "deliver": 600,
     "maintain": 497,

@@ -7,6 +7,7 @@ import pytest
 from gridview.api.work_shares import WorkShares
 from gridview.query_api import answers
 from gridview.support import clock
+from gridview.view.context import ReadContext
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 
@@ -24,7 +25,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, account: Cloud) -> None:
         now[0] += LONG
         return made(*given)
 
-    made = answers.ReadContext
+    made = ReadContext
     monkeypatch.setattr(answers, "ReadContext", slowly)
 
 

@@ -23,7 +23,7 @@ WINDOW: Final = 10.0
 _MOST_KNOWN: Final = 1_000
 """Users and tenants above which those who owe nothing any more are forgotten."""
 
-Owner = tuple[str, ...]
+Payer = tuple[str, ...]
 """A tenant, or a tenant and a user."""
 
 
@@ -37,7 +37,7 @@ class WorkShares:
 
     def __init__(self, percent: int) -> None:
         self._share = percent / 100
-        self._clear: dict[Owner, float] = {}
+        self._clear: dict[Payer, float] = {}
         """By owner: the instant at which nothing is owed any more."""
         self._lock = Lock()
 
@@ -65,7 +65,7 @@ class WorkShares:
                 if len(self._clear) > _MOST_KNOWN:
                     self._clear = {owner: end for owner, end in self._clear.items() if end > ended}
 
-    def _owe(self, owner: Owner, seconds: float, share: float, now: float) -> float:
+    def _owe(self, owner: Payer, seconds: float, share: float, now: float) -> float:
         """Add seconds to a debt that a share pays back. Returns how many of them count."""
         if seconds <= 0:
             return 0.0
