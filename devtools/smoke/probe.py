@@ -4,6 +4,7 @@ import io
 import json
 import secrets
 import zipfile
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import boto3
@@ -90,9 +91,17 @@ def probed(stack: str, own: str, foreign: str, project: str) -> Ended:
         found = json.loads(answer["Payload"].read())
     finally:
         functions.delete_function(FunctionName=name)
+        _delete_log_group(f"/aws/lambda/{name}")
     if "FunctionError" in answer:
         raise Wrong(f"the probe failed: {found}")
     return Ended(**found)
+
+
+def _delete_log_group(name: str) -> None:
+    """Lambda makes one where the role may write to it."""
+    logs: Any = boto3.client("logs")
+    with suppress(logs.exceptions.ResourceNotFoundException):
+        logs.delete_log_group(logGroupName=name)
 
 
 def _function(stack: str, functions: Any) -> Any:

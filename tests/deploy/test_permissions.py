@@ -58,6 +58,7 @@ ALLOWED = {
         "query_index",
         "scan",
         "put_item",
+        "batch_write_item",
         "update_item",
         "delete_item",
         "transact_write_items",

@@ -119,7 +119,7 @@ def test_environment(template: dict[str, Any]) -> None:
         "socket": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
             *("CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "WEBHOOK_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
-            *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT"),
+            *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT", "WRITES_PER_SECOND"),
         },
         "deliver": {
             *("WEBHOOK_SECRET_ARN", "RES_OPTIONS"),
@@ -132,7 +132,7 @@ def test_environment(template: dict[str, Any]) -> None:
         "upkeep": {
             *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
             *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL"),
-            *("EXPORT_BUCKET", "USER_POOL_ID"),
+            *("EXPORT_BUCKET", "USER_POOL_ID", "WRITES_PER_SECOND"),
         },
     }
     for logical_id, function in functions_of(template).items():

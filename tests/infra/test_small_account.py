@@ -80,7 +80,7 @@ def test_no_alarm_waits_for_a_queue_that_nobody_reads(
     def names(of: dict[str, Any]) -> set[str]:
         return {one["AlarmName"] for one in resources(of, "AWS::CloudWatch::Alarm").values()}
 
-    assert names(template) - names(small_template) == {"Gridview-WebhooksBehind"}
+    assert names(template) - names(small_template) == {"Gridview-JobsBehind", "Gridview-WebhooksBehind"}
 
 
 def test_ses_sends_invitations_by_setting(small_template: dict[str, Any], template: dict[str, Any]) -> None:
