@@ -167,8 +167,11 @@ describe('without an answer', () => {
     expect(await asked).toBe('beforeunload');
     await unsent.waitFor();
 
-    isAway = false;
+    // They are sent at once when somebody asks for it. When the server answers again, that happens by itself and the button goes.
+    const sent = page.waitForRequest('**/issues/**');
     await page.getByRole('button', { name: 'Send now' }).click();
+    await sent;
+    isAway = false;
     await page.getByRole('dialog', { name: 'Somebody changed this meanwhile' }).getByRole('button', { name: 'Keep Yours' }).click();
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'Girder 2', note: 'mine' });
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Rivet', note: 'written offline' });

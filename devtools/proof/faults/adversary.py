@@ -91,6 +91,7 @@ class Invocation:
             if not self.pending:
                 return
             one = self.pending.pop(self._next)
+            self._next = 0  # a look that raises ends the scenario, which kills what is left here
             self._look(one.attempted, verdict)
             self.done += 1
             self._verdict = verdict
