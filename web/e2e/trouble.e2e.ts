@@ -70,7 +70,9 @@ describe('while the project is read anew', () => {
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'not lost at all' });
     // Settings in which nothing was changed leave the grid as it is. Its views are read only when the project is opened.
     const opened: string[] = [];
-    page.on('request', (request) => void (/\/views\?/.test(request.url()) && opened.push(request.url())));
+    page.on('request', (request) => {
+      if (request.url().includes('/views?')) opened.push(request.url());
+    });
     await project.more('Project settings');
     await settings.waitFor();
     await page.keyboard.press('Escape');
