@@ -75,9 +75,9 @@ def however_old(self: block_cache.BlockCache, key: tuple[str, ...], _: float) ->
     return dated(self, key, 0.0)
 
 
-def all_shown(self: journal_tail.JournalTail, head: Any, now: float) -> Any:
+def all_shown(self: journal_tail.JournalTail, head: Any, now: float, _: Any = None) -> Any:
     """What is folded goes at once."""
-    return replace(self, floor=head.folded, looked_at=now, items=[], moves={})
+    return replace(self, floor=head.folded, shown=head.folded, looked_at=now, items=[], moves={})
 
 
 def nothing_ahead(*given: Any) -> Any:
