@@ -789,3 +789,18 @@ def _short(template: dict[str, Any], arn: Any) -> str:
         case {"Fn::Join": ["", parts]}:
             return "".join(_short(template, part) for part in parts)
     raise AssertionError(json.dumps(arn))
+
+
+def test_upkeep_may_write_what_the_consumer_writes() -> None:
+    """It derives again what the table refused the consumer, but notes no lag."""
+
+    def writes(function: str) -> set[tuple[str, str]]:
+        return {
+            (one[0], pattern)
+            for one in EXPECTED[function]
+            if one[0]
+            in ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem")
+            for pattern in one[2:]
+        }
+
+    assert writes("Maintain") - writes("Upkeep") == {("dynamodb:PutItem", "lag-*")}

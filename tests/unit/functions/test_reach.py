@@ -46,6 +46,16 @@ ELSEWHERE = {
     ("command", "dynamodb:UpdateItem", (f"{keys.RATE_PREFIX}*",)),
     ("upkeep", "dynamodb:UpdateItem", (f"{keys.RATE_PREFIX}*",)),
     ("upkeep", "dynamodb:DeleteItem", (keys.CHECK,)),  # at the end of a check, minutes later: test_nightly
+    # The record of the heartbeat: test_freshness.
+    ("maintain", "dynamodb:UpdateItem", (keys.LAG_OF_BEAT,)),
+    # Remembered answers of purged issues: test_forgotten_values.
+    ("maintain", "dynamodb:DeleteItem", (f"{keys.REQUEST_PREFIX}*",)),
+    # Batches that the table refused are derived again: test_maintain.
+    *(
+        ("upkeep", "dynamodb:BatchWriteItem", (f"{prefix}*",))
+        for prefix in (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+    ),
+    ("upkeep", "dynamodb:PutItem", (f"{keys.TRASH_PREFIX}*",)),
 }
 """Function, action and patterns of what takes more than this page does."""
 
