@@ -124,7 +124,7 @@ def test_the_writes_come_in_the_order_that_makes_them_right(
     mark = [] if few else ["journal 000000000001+"]
     lists, begun, entries = written[0], written[1:5], written[5 : len(written) - len(mark)]
     assert lists.startswith(("activity ", "change "))
-    assert begun == ["history 0000000001", "journal fold", "issue xindex", "journal 000000000001"]
+    assert begun == ["history 0000000000001", "journal fold", "issue xindex", "journal 000000000001"]
     assert set(entries) == {"issue xvalue"}
     assert written[5 + len(entries) :] == mark
     assert not any(sort_key.startswith("block") for sort_key in written)
