@@ -18,6 +18,7 @@ from gridview.live.outbox import Reply
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.support import clock
+from gridview.view.canary import Canary
 from gridview.view.freshness import Notes
 from gridview.view.heartbeat import Heart
 from infra.functions import FUNCTIONS
@@ -68,6 +69,7 @@ def busy(shared_account: Cloud) -> Cloud:
     for asked in account.asked.values():
         asked.clear()
     vars(account.modules["upkeep"])["heart"] = Heart()  # which may have beaten a moment ago, in another test
+    vars(account.modules["upkeep"])["canary"] = Canary()
     vars(account.modules["maintain"])["notes"] = Notes()  # which may have noted so then, too
     api = account.api()
     path = worked_example.load(api)

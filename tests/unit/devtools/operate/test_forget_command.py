@@ -13,7 +13,9 @@ from devtools.operate.forget import Bucket, FolderFiles, described, holding, rem
 from devtools.operate.forgetting.person import Traces
 from devtools.operate.target import FolderBatches
 
-LATER = datetime.now(UTC).timestamp() + 60
+
+def in_a_minute() -> float:
+    return datetime.now(UTC).timestamp() + 60
 
 
 @pytest.fixture
@@ -59,9 +61,9 @@ def test_files_and_uploads_of_the_tenant_leave_the_bucket_unless_they_are_new(aw
         client.put_object(Bucket="exports", Key=key, Body=b"x")
     client.create_multipart_upload(Bucket="exports", Key="files/0807/35e9/b.csv")
     bucket = Bucket(client, "exports")
-    bucket.remove("0807", LATER - 3_600)
+    bucket.remove("0807", in_a_minute() - 3_600)
     assert len(client.list_objects_v2(Bucket="exports")["Contents"]) == 3
-    bucket.remove("0807", LATER)
+    bucket.remove("0807", in_a_minute())
     kept = [one["Key"] for one in client.list_objects_v2(Bucket="exports")["Contents"]]
     assert kept == ["files/08071/35e9/a.csv"]
     assert "Uploads" not in client.list_multipart_uploads(Bucket="exports")
@@ -71,8 +73,8 @@ def test_files_of_the_tenant_leave_the_folder_of_a_local_stack(tmp_path: Path) -
     for path in ("files/0807/35e9/a.csv", "tails/0807/35e9/a/b", "files/3cc8/35e9/a.csv"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("x")
-    FolderFiles(tmp_path).remove("0807", LATER)
-    FolderFiles(tmp_path / "none").remove("0807", LATER)
+    FolderFiles(tmp_path).remove("0807", in_a_minute())
+    FolderFiles(tmp_path / "none").remove("0807", in_a_minute())
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["a.csv"]
     assert (tmp_path / "files/3cc8/35e9/a.csv").is_file()
 
