@@ -299,7 +299,7 @@ class World:
 
         def look(attempted: Attempted, verdict: Verdict) -> None:
             self.totals["calls"] += 1
-            if wrong := trespass(attempted, allowed, shares=kind == "consumer"):
+            if wrong := trespass(attempted, allowed, shares=kind in ("consumer", "redrive")):
                 self.differences.append(Difference(f"{name}: {call_told(attempted)} {wrong}"))
             if self._log is not None:
                 becomes = "" if verdict is Verdict.DONE else f"  -- {verdict.value}"
