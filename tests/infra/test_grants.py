@@ -36,7 +36,7 @@ OF_SOCKETS = {
 }
 """What the socket function does in nobody's name."""
 
-EXPECTED = {
+EXPECTED: dict[str, set[tuple[str, ...]]] = {
     "Query": LOGGING
     | TRACING
     | READING
