@@ -59,7 +59,7 @@ def _run(args: argparse.Namespace) -> int:
     if not ids.TENANT.fullmatch(args.tenant) or not (args.user is None or ids.USER.fullmatch(args.user)):
         raise Failure("There can be no such tenant or user.")
     if args.user == ids.FORMER_USER:
-        raise Failure(f"{ids.FORMER_USER} stands where people were who were forgotten.")
+        raise Failure(f"{ids.FORMER_USER} is in the place of people who were forgotten.")
     opened = target.open(args)
     who = f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
     console = Console(highlight=False, soft_wrap=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Go on with the data of an earlier moment. What was written since is lost; versions, numbers and epochs of lost writes are never
-given out again, so that clients who hold them are refused (412) or told to read everything again. A restore that was interrupted
+given out again, so that clients who hold them are refused (412) or get a reset. A restore that was interrupted
 goes on when the same command is repeated.
 
 Deployed, it stops all writes to the present table, restores it to a new one by point-in-time recovery, makes that one ready, and

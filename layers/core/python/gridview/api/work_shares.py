@@ -30,7 +30,7 @@ Payer = tuple[str, ...]
 class WorkShares:
     """The work of one container. A user may take `percent` of its time, a tenant twice that; 100: no limit.
 
-    Each owner has a debt of seconds, which its share pays back all the time. While the debt is more than a window's share,
+    Each payer has a debt of seconds, which its share pays back all the time. While the debt is more than a window's share,
     requests are refused. A debt grows to two windows' at most, so a refusal lasts ten seconds at most, and a single user
     cannot use up the tenant's share.
     """
@@ -38,7 +38,7 @@ class WorkShares:
     def __init__(self, percent: int) -> None:
         self._share = percent / 100
         self._clear: dict[Payer, float] = {}
-        """By owner: the instant at which nothing is owed any more."""
+        """By payer: the instant at which nothing is owed any more."""
         self._lock = Lock()
 
     @contextmanager
@@ -52,7 +52,7 @@ class WorkShares:
             return
         user, tenant = (actor.tenant, actor.user), (actor.tenant,)
         began = clock.seconds()
-        wait = max(self._clear.get(owner, 0.0) for owner in (user, tenant)) - began - WINDOW
+        wait = max(self._clear.get(payer, 0.0) for payer in (user, tenant)) - began - WINDOW
         if wait > 0:
             raise _too_much(wait)
         try:
@@ -63,15 +63,15 @@ class WorkShares:
                 counted = self._owe(user, ended - began - FREE_SECONDS, self._share, ended)
                 self._owe(tenant, counted, min(2 * self._share, 1.0), ended)
                 if len(self._clear) > _MOST_KNOWN:
-                    self._clear = {owner: end for owner, end in self._clear.items() if end > ended}
+                    self._clear = {payer: end for payer, end in self._clear.items() if end > ended}
 
-    def _owe(self, owner: Payer, seconds: float, share: float, now: float) -> float:
+    def _owe(self, payer: Payer, seconds: float, share: float, now: float) -> float:
         """Add seconds to a debt that a share pays back. Returns how many of them count."""
         if seconds <= 0:
             return 0.0
-        before = max(self._clear.get(owner, now), now)
+        before = max(self._clear.get(payer, now), now)
         after = min(before + seconds / share, now + 2 * WINDOW)
-        self._clear[owner] = after
+        self._clear[payer] = after
         return (after - before) * share
 
 
