@@ -84,7 +84,9 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
 
 def add_token(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev token`."""
-    parser.description = "Print a bearer token that the local stack of this data folder accepts for 12 hours. No other API accepts it."
+    parser.description = (
+        "Print a bearer token that only the local stack of this data folder accepts, for 12 hours."
+    )
     add_data(parser)
     parser.add_argument("--tenant", metavar="T", required=True, help="tenant id, such as 0807")
     parser.add_argument("--role", metavar="R", required=True, help="viewer, editor or admin")
