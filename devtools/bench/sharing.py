@@ -104,12 +104,12 @@ class Shared(NamedTuple):
     lags: Sequence[Lag]
 
 
-def slices(size: int = SLICED) -> list[Sliced]:
+def slices(size: int = SLICED, workers: Sequence[int] = WORKERS) -> list[Sliced]:
     """A pass that builds the index of a date again, by one worker and by several."""
     table = MemoryTable()
     issues.load(table, _NOISY, _PROJECT, size)
     rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
-    return [_sliced(table.copy(), size, workers, cpu) for cpu in (0.0, CPU_SECONDS) for workers in WORKERS]
+    return [_sliced(table.copy(), size, some, cpu) for cpu in (0.0, CPU_SECONDS) for some in workers]
 
 
 def _sliced(table: MemoryTable, size: int, workers: int, cpu: float) -> Sliced:
