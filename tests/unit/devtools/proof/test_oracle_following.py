@@ -28,7 +28,7 @@ def test_answers_count_what_their_cursor_stands_for() -> None:
 
 
 def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["oracle", "--changes", "--queries", "2", "--jobs", "1"]) == 0
+    assert main(["oracle", "--changes", "--queries", "1", "--jobs", "1"]) == 0
     assert "no difference" in capsys.readouterr().out
 
 
