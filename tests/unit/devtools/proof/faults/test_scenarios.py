@@ -112,12 +112,11 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
 
 
 def test_the_same_seed_is_the_same_scenario() -> None:
-    silent = {one.seed: one for one in (*played(tuple(DRAWN)), *played(tuple(PEOPLE)))}
-    for seed in (*range(RANDOM, RANDOM + 3), TOGETHER + 28, *scenarios.points()[50::1500]):
+    for seed in (*range(RANDOM, RANDOM + 3), TOGETHER + 4, *scenarios.points()[50::1500]):
         first, second = play(seed, verbose=True), play(seed, verbose=True)
         assert first == second
         assert len(first.log) > 20
-        assert (silent.get(seed) or play(seed)).totals == first.totals
+        assert play(seed).totals == first.totals
 
 
 def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes_on() -> None:
