@@ -112,7 +112,7 @@ class Loaded:
 
 def carried_out(context: ReadContext, query: GroupsQuery) -> tuple[group_plan.Found, list[str]]:
     """The groups found, and the plan in words."""
-    executor = Executor(context.table, IndexView(context))
+    executor = Executor(context.table, IndexView(context, context.table.metered()))
     plan = aggregate_planner.groups(context.catalog, query)
     found = executor.run(lambda: grouping.run(plan))
     said = []

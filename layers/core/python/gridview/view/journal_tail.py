@@ -195,12 +195,3 @@ def _end(log: Log, cache: BlockCache, *, consistent: bool = False) -> Head | Non
     items = log.table.batch_get([own, freshness.OF_BEAT], consistent=consistent).items
     freshness.keep_beat(cache, items.get(freshness.OF_BEAT))
     return Head.from_item(items[own]) if own in items else None
-
-
-def moves_now(log: Log) -> Mapping[int, FamilyMoves]:
-    """The moves of issues that the index may not show everybody where they belong, strongly consistent: for whoever keeps nothing.
-
-    A read unit for the head, one for the heartbeat's note, and one for each 4 KB. Overloaded.
-    """
-    tail = _first_tail(log, BlockCache())
-    return logged_moves(log.all_behind(tail.shown))

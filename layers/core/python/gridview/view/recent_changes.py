@@ -49,7 +49,7 @@ class RecentChanges:
         self._number = number_in(context.recent)
         self._tail = tail_of(context.log, context.cache)
         self._begun = clock.seconds() if self._tail is None else self._tail.since
-        self._consistent = False
+        self._consistent = context.consistent
         self._new: Sequence[Move] = ()
         self._deleted: dict[int, int] = {}
         if self._tail is not None and not self._named:
