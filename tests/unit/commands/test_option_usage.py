@@ -13,8 +13,9 @@ from gridview.commands.option_usage import options_in_use
 from gridview.dynamodb.expressions import Item
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
-from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
+from gridview.schema.fields import MAX_OPTIONS, Field
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
 from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from devtools.proof.faults.adversary import record
 from gridview.commands import undo
 from gridview.dynamodb.sessions import acting_for
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.journal.gaps import MISSING_SECONDS
 from gridview.journal.log import Log
 from gridview.live.outbox import Reply
@@ -54,7 +54,7 @@ ELSEWHERE = {
     # Batches that the table refused are derived again: test_maintain.
     *(
         ("upkeep", "dynamodb:BatchWriteItem", (f"{prefix}*",))
-        for prefix in (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+        for prefix in (derived_keys.HISTORY_PREFIX, derived_keys.ACTIVITY_PREFIX, derived_keys.CHANGE_PREFIX)
     ),
     ("upkeep", "dynamodb:PutItem", (f"{keys.TRASH_PREFIX}*",)),
 }
@@ -164,7 +164,7 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
     api.made(f"{path}/issues", {"name": "told"})
     account.follow()
     deliver = account.modules["deliver"].handler
-    hint = Hint(keys.outbox("0807", "tower", hook), clock.now())
+    hint = Hint(live_keys.outbox("0807", "tower", hook), clock.now())
     turn, slow_turn = ({"Records": [{"body": body_of(one)}]} for one in (hint, hint._replace(part=1)))
     assert deliver(turn, Context(60_000))["attempts"] == 1
     (told,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
@@ -177,12 +177,12 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
         seconds = clock.seconds
         patch.setattr(clock, "seconds", lambda: seconds() + 10)
         assert deliver(slow_turn, Context(60_000))["disabled"] == 1
-        again = {"Records": [{"body": body_of(Hint(keys.outbox("0807", "tower", spare), clock.now()))}]}
+        again = {"Records": [{"body": body_of(Hint(live_keys.outbox("0807", "tower", spare), clock.now()))}]}
         assert deliver(again, Context(60_000))["attempts"] == 2
     other = api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"]
-    account.table.delete(keys.webhooks("0807", "tower"), other)
+    account.table.delete(live_keys.webhooks("0807", "tower"), other)
     deliver(
-        {"Records": [{"body": body_of(Hint(keys.outbox("0807", "tower", other), clock.now()))}]},
+        {"Records": [{"body": body_of(Hint(live_keys.outbox("0807", "tower", other), clock.now()))}]},
         Context(60_000),
     )
 
@@ -309,7 +309,7 @@ def _grow_and_shrink(api: Client, account: Cloud) -> None:
 def _blocks(account: Cloud, project: str) -> int:
     """How many blocks a project has, once upkeep has folded all that waits."""
     assert Log(account.table, "0807", project).head().waiting == 0
-    prefix = f"{keys.BLOCK_PREFIX}0807.{project}."
+    prefix = f"{derived_keys.BLOCK_PREFIX}0807.{project}."
     return sum(partition.startswith(prefix) for partition, _ in account.table.items)
 
 
@@ -452,7 +452,7 @@ def test_a_defect_that_makes_the_key_of_another_tenant_shows_and_changes_nothing
 
 
 def test_a_call_out_of_reach_is_denied(account: Cloud) -> None:
-    block = {keys.PK: keys.block("0807", "35e9", "a1.1", "0"), keys.SK: "x"}
+    block = {keys.PK: derived_keys.block("0807", "35e9", "a1.1", "0"), keys.SK: "x"}
     for function in ("query", "command", "live"):
         with acting_for("0807"), pytest.raises(ClientError, match="not authorized"):
             account.modules[function].table.put(block)

@@ -11,7 +11,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.derive.families import NUMBERS
 from gridview.derive.issue_changes import FamilyChange, IssueChange
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.view.issue_count import issues_in
 from tests.support.derived_project import catalog_of, fold, log_of, new_table
@@ -87,7 +87,7 @@ def test_a_fold_after_the_journal_was_read_is_not_missed(
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         result = perform()
-        if not done and attempted.operation == "query" and keys.is_journal(attempted.key[0]):
+        if not done and attempted.operation == "query" and derived_keys.is_journal(attempted.key[0]):
             done.append(attempted)
             commit(table, gone(2))
             assert fold(table) == 2

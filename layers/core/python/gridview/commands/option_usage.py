@@ -9,7 +9,8 @@ from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.fences import after, before
-from gridview.schema.catalog import Catalog, Field, FieldType, Option
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, FieldType, Option
 from gridview.support.errors import Unprocessable
 from gridview.view.block_reads import Want
 from gridview.view.context import ReadContext

@@ -16,7 +16,7 @@ from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Condition, Item, Key
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
 from gridview.schema.document_store import get_issue
 from gridview.schema.trash import DELETED_BY, is_trashed
@@ -151,7 +151,7 @@ class IndexView:
             case ReadIssue(num):
                 return get_issue(table, catalog, num)
             case ReadLedger(num):
-                stored = table.get(keys.issue(catalog.tenant, catalog.project, num), keys.LEDGER)
+                stored = table.get(keys.issue(catalog.tenant, catalog.project, num), derived_keys.LEDGER)
                 return Ledger.from_item(stored)
             case ReadRecent():
                 return self._changes.read(table)
@@ -255,7 +255,7 @@ class IndexView:
         if read.family is not None:
             # As many entries more as may be taken out: a second Query for these would be a round.
             catalog = self._context.catalog
-            partition = keys.order(catalog.tenant, catalog.project, read.family)
+            partition = derived_keys.order(catalog.tenant, catalog.project, read.family)
             limit += min(self._changes.room(read.family), read.spare)
         page = table.query(
             partition,
