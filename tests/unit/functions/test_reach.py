@@ -18,9 +18,8 @@ from gridview.live.outbox import Reply
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.support import clock
-from gridview.view.canary import Canary
+from gridview.view.beats import Canary, Heart
 from gridview.view.freshness import Notes
-from gridview.view.heartbeat import Heart
 from infra.functions import FUNCTIONS
 from infra.grants import PARTITIONS, within
 from infra.partitions import TENANT

@@ -9,8 +9,7 @@ from gridview.encoding import live_keys
 from gridview.live import push_turn
 from gridview.support import clock
 from gridview.support.fold_pace import pace
-from gridview.view.canary import Canary
-from gridview.view.heartbeat import Heart
+from gridview.view.beats import Canary, Heart
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
