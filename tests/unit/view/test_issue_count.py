@@ -11,6 +11,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.derive.families import NUMBERS
 from gridview.derive.issue_changes import FamilyChange, IssueChange
+from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.view.issue_count import issues_in
@@ -42,7 +43,7 @@ def commit(table: MemoryTable, *changes: IssueChange) -> None:
     assert log_of(table).put(number, changes) is not None
 
 
-def counted(table: MemoryTable) -> int:
+def counted(table: Table) -> int:
     return issues_in(table, catalog_of(table))
 
 
