@@ -1,7 +1,7 @@
 """What a grant of the table is: actions, and for writes the partition keys. Each module of `functions` has those of its function.
 
-A function makes keys of its caller's tenant only (`gridview.encoding.keys`). Should a defect make another key, or run another
-operation, its role still refuses: that is what these grants are for. DynamoDB tells IAM the partition keys of a request
+A function makes keys of its caller's tenant only (the modules of keys in `gridview.encoding`). Should a defect make another key, or
+run another operation, its role still refuses: that is what these grants are for. DynamoDB tells IAM the partition keys of a request
 (`dynamodb:LeadingKeys`; of a query of GSI1 those of the index) and the names of the attributes that it writes or names
 (`dynamodb:Attributes`), but no sort key.
 """

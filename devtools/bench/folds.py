@@ -30,7 +30,7 @@ from gridview.commands.jobs import get_job, waiting
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.journal.items import Head
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
@@ -329,10 +329,10 @@ class _Project:
 
     @property
     def _journal(self) -> str:
-        return keys.journal(self._actor.tenant, self._catalog.project)
+        return derived_keys.journal(self._actor.tenant, self._catalog.project)
 
     def _head(self) -> Head:
-        item = self._table.get(self._journal, keys.FOLD, consistent=True)
+        item = self._table.get(self._journal, derived_keys.FOLD, consistent=True)
         if item is None:
             raise Failure("The project has no journal.")
         return Head.from_item(item)

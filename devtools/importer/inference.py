@@ -14,7 +14,7 @@ from typing import Final
 from devtools.failure import Failure
 from devtools.importer.source import MAX_COLUMNS, Cell, Row
 from gridview.encoding.values import parse_date, parse_datetime, parse_number
-from gridview.schema.catalog import MAX_OPTIONS, FieldType
+from gridview.schema.fields import MAX_OPTIONS, FieldType
 
 LIST_SEPARATOR: Final = ";"
 MAX_OPTION_LENGTH: Final = 100

@@ -20,7 +20,8 @@ from devtools.importer.inference import (
 )
 from devtools.importer.source import Cell, Row
 from devtools.importer.spelling import Spellings
-from gridview.schema.catalog import MAX_ATTRIBUTES, FieldType
+from gridview.schema.catalog import MAX_ATTRIBUTES
+from gridview.schema.fields import FieldType
 from gridview.schema.ids import attribute_id_from
 
 SKIP: Final = "skip"

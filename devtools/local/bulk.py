@@ -18,7 +18,7 @@ from gridview.chains.blocks import Block
 from gridview.derive.families import families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
 from gridview.support.concurrency import chunked, in_threads
@@ -144,7 +144,7 @@ def _write_both(write: Write, table: Table, derived: Sequence[Item], documents: 
 def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) -> None:
     """Write all chains. The first block of each comes last, since readers begin there."""
     for family in families_of(catalog):
-        _remove_blocks(table, keys.directory(catalog.tenant, catalog.project, family))
+        _remove_blocks(table, derived_keys.directory(catalog.tenant, catalog.project, family))
     for chain in places.chains():
         head, *others = (block.to_item(catalog.tenant, catalog.project) for block in chain)
         write(table, others)

@@ -31,7 +31,7 @@ from devtools.local.folder import Folder
 from devtools.local.hosts import joined
 from devtools.local.service import Asked, Reply, Service
 from devtools.local.socket_gateway import MAX_MESSAGE_BYTES, event, new_connection_id, why_refused
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from infra.functions import FUNCTIONS
 from infra.limits import PUSH_RETRIES
 
@@ -190,7 +190,7 @@ def wanted(record: Record) -> bool:
     """What the mapping's filters let through (`infra.functions.socket`): items of journals, definitions, and views."""
     stream = record["dynamodb"]
     pk, sk = (stream["Keys"].get(name, {}).get("S", "") for name in (keys.PK, keys.SK))
-    if keys.is_journal(pk):
+    if derived_keys.is_journal(pk):
         return record["eventName"] == "INSERT" and "made" in stream.get("NewImage", {})
     of_a_view = keys.is_views(pk) and sk.startswith(("shared/", "private/"))
     return bool(of_a_view or (keys.is_project(pk) and sk == keys.CATALOG))

@@ -12,7 +12,8 @@ from typing import Final
 from devtools.failure import Failure
 from devtools.operate import target
 from gridview.encoding import keys
-from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, FieldType
 from gridview.schema.ids import PROJECT, TENANT
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import DELETED_BY

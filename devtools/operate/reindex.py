@@ -15,7 +15,8 @@ from gridview.commands.attributes import rebuild
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import SPEC_VERSION
-from gridview.schema.catalog import Composite, Definition, Field
+from gridview.schema.catalog import Composite, Definition
+from gridview.schema.fields import Field
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import PARTS, Job, left_of
 from gridview.schema.store import Catalogs, read

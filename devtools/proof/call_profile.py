@@ -26,7 +26,7 @@ from devtools.proof.faults.virtual import Clock, virtual
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.live.outbox import Reply
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
@@ -116,7 +116,7 @@ class _Scene:
         self._taken_in()
         self._clock.seconds += 3_600  # whatever folds wait for, it has come
         self._functions.upkeep(_unexpected)
-        if self._table.items[keys.journal(_TENANT, _PROJECT), keys.FOLD].get("folded", 0) < 1:
+        if self._table.items[derived_keys.journal(_TENANT, _PROJECT), derived_keys.FOLD].get("folded", 0) < 1:
             raise RuntimeError("nothing was folded")
 
     def page(self) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from gridview.dynamodb.expressions import Item, Key
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.schema.documents import LOST
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.items import FIRST_VERSION
@@ -39,11 +39,16 @@ _VERSIONED: Final = (
     keys.PROJECT_PREFIX,
     keys.VIEW_PREFIX,
     keys.COMMENT_PREFIX,
-    keys.WEBHOOK_PREFIX,
+    live_keys.WEBHOOK_PREFIX,
 )
 """The partitions in which items have versions that callers name in If-Match. Issues have rules of their own."""
 
-_CONNECTED: Final = (keys.SOCKETS_PREFIX, keys.SOCKET_PREFIX, keys.SEATS_PREFIX, keys.POLLS_PREFIX)
+_CONNECTED: Final = (
+    live_keys.SOCKETS_PREFIX,
+    live_keys.SOCKET_PREFIX,
+    live_keys.SEATS_PREFIX,
+    live_keys.POLLS_PREFIX,
+)
 """The partitions of what belongs to connections."""
 
 
@@ -78,9 +83,9 @@ class Raise:
         """The other item on which the changes to this one depend, by table and key; None for most."""
         pk, sk = item[keys.PK], item[keys.SK]
         if _is_document(item):
-            return None if item["version"] >= self.version else ("restored", (pk, keys.LEDGER))
+            return None if item["version"] >= self.version else ("restored", (pk, derived_keys.LEDGER))
         if _is_outbox(item):
-            return "restored", (keys.journal(*keys.parse_outbox(pk)[:2]), keys.FOLD)
+            return "restored", (derived_keys.journal(*live_keys.parse_outbox(pk)[:2]), derived_keys.FOLD)
         if _is_counter(item) or _is_catalog(item):
             return None if self.lost_writes is not None else ("lost", (pk, sk))
         return None
@@ -198,7 +203,7 @@ def _is_catalog(item: Item) -> bool:
 
 
 def _is_outbox(item: Item) -> bool:
-    return bool(keys.is_outbox(item[keys.PK]) and item[keys.SK] == keys.OUTBOX)
+    return bool(live_keys.is_outbox(item[keys.PK]) and item[keys.SK] == live_keys.OUTBOX)
 
 
 def _is_counter(item: Item) -> bool:

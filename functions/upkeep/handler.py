@@ -34,8 +34,7 @@ from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
 from gridview.support.errors import Overloaded
-from gridview.view.canary import Canary
-from gridview.view.heartbeat import Heart
+from gridview.view.beats import Canary, Heart
 
 _RESERVE = 15.0
 """No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typing_extensions import override
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from infra.event_sources import EventSource, Schedule, SocketRoutes, StreamRecords
 from infra.function_spec import FunctionSpec
 from infra.grants import READ_OPERATIONS, READS_OF_TABLE, Grant, allow_within
@@ -25,7 +25,7 @@ _COMMITTED: Final[tuple[Mapping[str, Any], ...]] = (
     {
         "eventName": ["INSERT"],
         "dynamodb": {
-            "Keys": {keys.PK: {"S": [{"prefix": keys.JOURNAL_PREFIX}]}},
+            "Keys": {keys.PK: {"S": [{"prefix": derived_keys.JOURNAL_PREFIX}]}},
             "NewImage": {"made": {"N": [{"exists": True}]}},
         },
     },
@@ -81,8 +81,8 @@ class Socket(FunctionSpec):
     )
     # It looks up the tenant of a connection, which sockets are due to end, and which projects' sockets are owed changes.
     tenantless_grants = (
-        allow_within(("GetItem", "PutItem", "DeleteItem"), (f"{keys.SOCKET_PREFIX}*",)),
-        allow_within(("Query",), (keys.SOCKET, keys.OWED), on_index=True),
+        allow_within(("GetItem", "PutItem", "DeleteItem"), (f"{live_keys.SOCKET_PREFIX}*",)),
+        allow_within(("Query",), (live_keys.SOCKET, live_keys.OWED), on_index=True),
     )
 
     @override

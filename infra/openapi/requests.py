@@ -31,7 +31,8 @@ from gridview.query.grid_request import GridRequest, PositionRequest
 from gridview.query.group_request import GroupsRequest
 from gridview.query.saved_views import ViewCreate, ViewPatch
 from gridview.query.summary_request import SummaryRequest
-from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_OPTIONS
+from gridview.schema.catalog import MAX_ATTRIBUTES
+from gridview.schema.fields import MAX_OPTIONS
 from gridview.support.validation import RequestModel, omissible
 from infra.openapi.responses import Number
 

@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, WithJsonSchema
 from pydantic import Field as ModelField
 
 from gridview.schema import ids
-from gridview.schema.catalog import Color, FieldType
+from gridview.schema.fields import Color, FieldType
 from gridview.schema.user_jobs import JobKind
 from gridview.schema.views import Visibility
 from gridview.support.validation import omissible

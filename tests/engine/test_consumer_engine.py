@@ -17,7 +17,7 @@ from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.log import Log
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
@@ -83,16 +83,16 @@ def assert_right(running: Stack) -> None:
     for num in range(1, CREATED + 1):
         pk = keys.issue(running.tenant, PROJECT, num)
         document = documents.get(pk)
-        ledger = Ledger.from_item(items[pk, keys.LEDGER])
+        ledger = Ledger.from_item(items[pk, derived_keys.LEDGER])
         assert num in {change.num for change in committed[ledger.number].changes}
         ledger = ledger.committed()
         expected = {} if document is None else with_entries(sort_strings_of(catalog, document))
         assert ledger.applied == ({} if document is None else derived_strings(catalog, document))
         assert ledger.removed is (document is None)
         found = {
-            sk.removeprefix(keys.order(running.tenant, PROJECT, "")): item[keys.SORT]
+            sk.removeprefix(derived_keys.order(running.tenant, PROJECT, "")): item[keys.SORT]
             for (owner, sk), item in items.items()
-            if owner == pk and sk not in (project, keys.LEDGER) and keys.SORT in item
+            if owner == pk and sk not in (project, derived_keys.LEDGER) and keys.SORT in item
         }
         assert found == expected
 
@@ -160,7 +160,7 @@ def test_what_the_stream_derives_is_what_bulk_loads_write(written: Stack) -> Non
         for item in derived_items(catalog, document)
     }
     for key, item in bulk.items():
-        if key[1] == keys.LEDGER:
+        if key[1] == derived_keys.LEDGER:
             assert Ledger.from_item(items[key]).committed().applied == Ledger.from_item(item).applied
         else:
             assert bare(items[key]) == bare(item)

@@ -15,7 +15,7 @@ from devtools.local.table import TABLE
 from devtools.operate import target
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_to_wire
 from tests.engine.test_local_stack import walk
 from tests.support.stacks import LocalStack, until
@@ -63,8 +63,8 @@ def operated(stack: LocalStack, *arguments: str, ends: int) -> str:
 def test_a_check_finds_what_somebody_has_deleted_and_repairs_it(stack: LocalStack, table: Table) -> None:
     one = ("--project", PROJECT, "--tenant", "0807", "--patience", "1")
     assert "20 issues looked at" in operated(stack, "fsck", *one, ends=0)
-    table.delete(key_of(3), keys.order("0807", PROJECT, "a1.1"))
-    table.delete(key_of(4), keys.LEDGER)
+    table.delete(key_of(3), derived_keys.order("0807", PROJECT, "a1.1"))
+    table.delete(key_of(4), derived_keys.LEDGER)
     with stack.client() as api:
         for arguments in (one, ("--patience", "1")):
             told = operated(stack, "fsck", *arguments, ends=1)
@@ -132,7 +132,7 @@ def test_a_redrive_that_is_killed_in_the_midst_loses_no_letter(stack: LocalStack
     assert letters(queue, state.queue) == 0
     issues = [key_of(num) for num in range(1, 21)]
     for key in issues:
-        table.delete(key, keys.LEDGER)
+        table.delete(key, derived_keys.LEDGER)
         letter = json.dumps({"key": key, "version": 1, "error": "what"})
         queue.send_message(QueueUrl=state.queue, MessageBody=letter)
     with stack.start("dlq", "redrive", "--all") as running:
@@ -141,11 +141,11 @@ def test_a_redrive_that_is_killed_in_the_midst_loses_no_letter(stack: LocalStack
             assert "redriven" in running.stdout.readline()
         running.kill()
     assert running.returncode == -signal.SIGKILL
-    undone = [key for key in issues if table.get(key, keys.LEDGER, consistent=True) is None]
+    undone = [key for key in issues if table.get(key, derived_keys.LEDGER, consistent=True) is None]
     assert len(undone) <= len(issues) - 3
     assert len(undone) <= letters(queue, state.queue) <= len(issues) - 3
     operated(stack, "fsck", "--project", PROJECT, "--tenant", "0807", "--patience", "0", "--repair", ends=0)
-    assert all(table.get(key, keys.LEDGER, consistent=True) for key in issues)
+    assert all(table.get(key, derived_keys.LEDGER, consistent=True) for key in issues)
 
 
 def letters(queue: Any, url: str) -> int:

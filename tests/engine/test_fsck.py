@@ -11,7 +11,7 @@ from devtools.local import engine as engines
 from devtools.operate.project_walk import ProjectWalk
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding
 from gridview.fsck.repairs import Repairs
@@ -76,7 +76,7 @@ def derived(running: Stack, table: Table) -> dict[str, Item]:
         item[keys.PK] + item[keys.SK]: item[keys.SORT]
         for num in range(1, ISSUES + 1)
         for item in table.query_all(key_of(running, num), consistent=True)
-        if item[keys.SK].startswith(keys.ORDER_PREFIX) and keys.SORT in item
+        if item[keys.SK].startswith(derived_keys.ORDER_PREFIX) and keys.SORT in item
     }
 
 
@@ -118,7 +118,7 @@ def test_a_page_of_the_engine_may_hold_a_part_of_an_issue(written: Stack, table:
         assert document is not None
         table.put({**document, "fields": {**document["fields"], "a9999": "x" * (310_000 + 997 * num)}})
     assert checked(written, table, TableWalk(table)) == {}
-    table.delete(key_of(written, spoilt), keys.LEDGER)
+    table.delete(key_of(written, spoilt), derived_keys.LEDGER)
     walk = TableWalk(table)
     found: dict[str, Finding] = {}
     positions = []

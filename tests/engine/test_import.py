@@ -18,7 +18,7 @@ import pytest
 from devtools import paths
 from devtools.local import bulk
 from gridview.derive.families import has_entries
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
@@ -66,11 +66,11 @@ def wait_until_indexed(stack: LocalStack, project: str, expected: Mapping[str, i
         served = _field(catalog, field).served
         assert served is not None
         if not has_entries(served.order_id):
-            blocks = keys.directory(TENANT, project, served.order_id)
+            blocks = derived_keys.directory(TENANT, project, served.order_id)
             return sum(
                 int(block["size"]) for block in table.query_all(blocks, index=True, paths=(("size",),))
             )
-        order = keys.order(TENANT, project, served.order_id)
+        order = derived_keys.order(TENANT, project, served.order_id)
         return sum(1 for _ in table.query_all(order, index=True, paths=()))
 
     # Backwards: an issue's entries are written in this order, so mostly only the last list is read again and again.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from infra.functions import FUNCTIONS
 from tests.support import iam
 from tests.support.iam import Asked, Statement
@@ -207,16 +207,16 @@ def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
 
 ISSUE = keys.issue("0807", "35e9", 1)
 PROJECT = keys.project("0807", "35e9")
-BLOCK = keys.block("0807", "35e9", "a1.1", "7f3a")
+BLOCK = derived_keys.block("0807", "35e9", "a1.1", "7f3a")
 REQUEST = keys.request("0807", "35e9")
 NOTE = keys.lag("0807", "35e9")
-HISTORY = keys.history("0807", "35e9", 1)
-JOURNAL = keys.journal("0807", "35e9")
+HISTORY = derived_keys.history("0807", "35e9", 1)
+JOURNAL = derived_keys.journal("0807", "35e9")
 JOBS = keys.jobs("0807", "35e9")
-POLLS = keys.polls("0807")
+POLLS = live_keys.polls("0807")
 LINE = keys.job_line("0807")
-WEBHOOKS = keys.webhooks("0807", "35e9")
-OUTBOX = keys.outbox("0807", "35e9", "w3k9q2m7x1c0z")
+WEBHOOKS = live_keys.webhooks("0807", "35e9")
+OUTBOX = live_keys.outbox("0807", "35e9", "w3k9q2m7x1c0z")
 TENANT = keys.tenant("0807")
 DERIVED = (keys.PK, keys.SK, "version", "revision")
 READS = ("GetItem", "BatchGetItem", "Query")
@@ -244,11 +244,11 @@ DENIED = [
         if (operation, pk) != ("PutItem", JOURNAL)
     ),
     *(("Socket", ask(operation, [JOURNAL])) for operation in WRITES if operation != "PutItem"),
-    ("Socket", ask("PutItem", [keys.sockets("0807"), ISSUE])),
+    ("Socket", ask("PutItem", [live_keys.sockets("0807"), ISSUE])),
     ("Socket", ask("Query", [keys.tenant("0807")], resource=INDEX)),
     ("Socket", ask("Query", resource=INDEX)),
-    ("Socket", ask("UpdateItem", [keys.socket_owner("c")])),
-    *(("Socket", ask(operation, [keys.tickets("0807")])) for operation in ("UpdateItem", "DeleteItem")),
+    ("Socket", ask("UpdateItem", [live_keys.socket_owner("c")])),
+    *(("Socket", ask(operation, [live_keys.tickets("0807")])) for operation in ("UpdateItem", "DeleteItem")),
     *(("Deliver", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     *(("Deliver", ask(operation, [WEBHOOKS])) for operation in WRITES if operation != "PutItem"),
     ("Deliver", ask("PutItem", [OUTBOX, ISSUE])),
@@ -263,7 +263,7 @@ DENIED = [
     *(("Command", ask("DeleteItem", [pk])) for pk in (PROJECT, REQUEST, JOBS)),
     # A request with a key that it may write and one that it may not, and one without any.
     ("Command", ask("PutItem", [ISSUE, BLOCK])),
-    ("Maintain", ask("Query", [keys.directory("0807", "35e9", "a1.1")], resource=INDEX)),
+    ("Maintain", ask("Query", [derived_keys.directory("0807", "35e9", "a1.1")], resource=INDEX)),
     *((function, ask(operation)) for function in EXPECTED for operation in WRITES),
     *((function, ask("Scan")) for function in EXPECTED if function != "Upkeep"),
     *((function, ask("Scan", resource=INDEX)) for function in EXPECTED),
@@ -298,28 +298,28 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
     ("function", "asked"),
     [
         ("Query", ask("BatchGetItem", [ISSUE, BLOCK])),
-        ("Query", ask("Query", [keys.directory("0807", "35e9", "a1.1")], resource=INDEX)),
+        ("Query", ask("Query", [derived_keys.directory("0807", "35e9", "a1.1")], resource=INDEX)),
         ("Command", ask("PutItem", [ISSUE], ("fields",))),
         ("Command", ask("PutItem", [ISSUE, PROJECT, REQUEST])),
         ("Live", ask("PutItem", [JOURNAL])),
         ("Live", ask("UpdateItem", [POLLS])),
         ("Live", ask("DeleteItem", [POLLS])),
-        ("Socket", ask("PutItem", [keys.tickets("0807"), keys.sockets("0807")])),
-        ("Socket", ask("PutItem", [keys.socket_owner("c")])),
-        ("Socket", ask("Query", [keys.SOCKET], resource=INDEX)),
-        ("Socket", ask("Query", [keys.OWED], resource=INDEX)),
-        ("Socket", ask("PutItem", [keys.owed_pushes("0807", "35e9")])),
+        ("Socket", ask("PutItem", [live_keys.tickets("0807"), live_keys.sockets("0807")])),
+        ("Socket", ask("PutItem", [live_keys.socket_owner("c")])),
+        ("Socket", ask("Query", [live_keys.SOCKET], resource=INDEX)),
+        ("Socket", ask("Query", [live_keys.OWED], resource=INDEX)),
+        ("Socket", ask("PutItem", [live_keys.owed_pushes("0807", "35e9")])),
         ("Live", ask("BatchGetItem", [HISTORY])),
         ("Deliver", ask("PutItem", [OUTBOX])),
         ("Deliver", ask("PutItem", [WEBHOOKS])),
-        ("Deliver", ask("Query", [keys.OUTBOX], resource=INDEX)),
+        ("Deliver", ask("Query", [live_keys.OUTBOX], resource=INDEX)),
         ("Command", ask("PutItem", [JOBS, keys.job_parts("0807", "35e9", "0"), LINE])),
         ("Command", ask("PutItem", [TENANT, PROJECT])),
         ("Upkeep", ask("PutItem", [LINE])),
         ("Upkeep", ask("PutItem", [ISSUE], ("fields",))),
         ("Maintain", ask("PutItem", [ISSUE], DERIVED)),
         ("Maintain", ask("DeleteItem", [HISTORY])),
-        ("Maintain", ask("BatchWriteItem", [HISTORY, keys.activity("0807", "35e9")])),
+        ("Maintain", ask("BatchWriteItem", [HISTORY, derived_keys.activity("0807", "35e9")])),
         ("Upkeep", ask("DeleteItem", [ISSUE])),
         ("Upkeep", ask("UpdateItem", [ISSUE], ("fields",))),
         ("Upkeep", ask("DeleteItem", [keys.CHECK])),
@@ -651,7 +651,8 @@ OUTSIDE_SESSIONS = {"owed_pushes": ("35e9",)}
 def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
     makers = {
         name: make
-        for name, make in vars(keys).items()
+        for module in (keys, derived_keys, live_keys)
+        for name, make in vars(module).items()
         if isfunction(make) and next(iter(signature(make).parameters), "") == "tenant_id"
     }
     assert makers.keys() == KEYS.keys() | SORT_KEYS | OUTSIDE_SESSIONS.keys()
@@ -677,7 +678,14 @@ def test_nothing_of_the_background_is_within_a_session() -> None:
     for function in SERVING:
         for operation in (*READS, *WRITES):
             assert not _in_session(function, ask(operation, [keys.CHECK]))
-            for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET, keys.OWED, keys.OUTBOX):
+            for listing in (
+                keys.JOB,
+                derived_keys.FOLD,
+                keys.LINE,
+                live_keys.SOCKET,
+                live_keys.OWED,
+                live_keys.OUTBOX,
+            ):
                 assert not _in_session(function, ask(operation, [listing], resource=INDEX))
 
 

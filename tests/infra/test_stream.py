@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from devtools.local import pump, socket_server
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.encoding.attribute_values import item_to_wire
 from gridview.journal.committer import LEDGER_TOMBSTONE_DAYS
 from gridview.journal.items import JournalItem
@@ -95,8 +95,8 @@ def test_only_issue_documents_and_the_heartbeat_wake_the_consumer(template: dict
     assert wakes(issue, project)
     assert wakes(keys.BEAT, keys.BEAT)
     assert not wakes(keys.LAG_OF_BEAT, keys.LAG)
-    assert not wakes(issue, keys.LEDGER)
-    assert not wakes(issue, keys.order("0807", "35e9", "3812"))
+    assert not wakes(issue, derived_keys.LEDGER)
+    assert not wakes(issue, derived_keys.order("0807", "35e9", "3812"))
     assert not wakes(project, keys.COUNTER)
     assert not wakes(project, keys.tenant("0807"))
 
@@ -151,20 +151,20 @@ def test_pushes_are_of_what_was_committed_lately_in_the_order_of_each_project(
     assert len(readers) == 2, "a stream has room for two"
 
 
-JOURNAL = keys.journal("0807", "35e9")
+JOURNAL = derived_keys.journal("0807", "35e9")
 RECORDS: list[tuple[str, str, str, dict[str, Any], bool]] = [
-    ("INSERT", JOURNAL, keys.journal_item(57), JournalItem(57, 1.0).to_item("0807", "35e9"), True),
-    ("REMOVE", JOURNAL, keys.journal_item(57), {}, False),
-    ("INSERT", JOURNAL, keys.journal_mark(57), {"ttl": 1}, False),
-    ("MODIFY", JOURNAL, keys.FOLD, {"last": 1, "waiting": 1}, False),
-    ("INSERT", JOURNAL, keys.FOLD, {"last": 1, "waiting": 1}, False),
+    ("INSERT", JOURNAL, derived_keys.journal_item(57), JournalItem(57, 1.0).to_item("0807", "35e9"), True),
+    ("REMOVE", JOURNAL, derived_keys.journal_item(57), {}, False),
+    ("INSERT", JOURNAL, derived_keys.journal_mark(57), {"ttl": 1}, False),
+    ("MODIFY", JOURNAL, derived_keys.FOLD, {"last": 1, "waiting": 1}, False),
+    ("INSERT", JOURNAL, derived_keys.FOLD, {"last": 1, "waiting": 1}, False),
     ("MODIFY", keys.project("0807", "35e9"), keys.CATALOG, {"epoch": 2}, True),
     ("REMOVE", keys.project("0807", "35e9"), keys.CATALOG, {}, True),
     ("MODIFY", keys.project("0807", "35e9"), keys.COUNTER, {"last": 2}, False),
     ("MODIFY", keys.views("0807", "35e9"), keys.shared_view(1), {}, True),
     ("REMOVE", keys.views("0807", "35e9"), keys.private_view("ann", 1), {}, True),
     ("MODIFY", keys.views("0807", "35e9"), keys.VIEW_REGISTER, {}, False),
-    ("INSERT", keys.sockets("0807"), keys.socket("35e9", "c"), {"made": 1}, False),
+    ("INSERT", live_keys.sockets("0807"), live_keys.socket("35e9", "c"), {"made": 1}, False),
     ("INSERT", keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), {"made": 1}, False),
 ]
 

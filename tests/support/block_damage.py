@@ -10,7 +10,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains import blocks
 from gridview.chains.blocks import HEAD, Block, BlockChange
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
 from tests.support import block_truth
@@ -50,7 +50,9 @@ def chain_of(table: MemoryTable, family: str) -> list[Block]:
 
 
 def key_of_block(family: str, block_id: str) -> tuple[str, str]:
-    return keys.block(TENANT, PROJECT, family, block_id), keys.directory(TENANT, PROJECT, family)
+    return derived_keys.block(TENANT, PROJECT, family, block_id), derived_keys.directory(
+        TENANT, PROJECT, family
+    )
 
 
 def change(table: MemoryTable, block: Block, changes: Item, *without: str) -> None:

@@ -10,7 +10,7 @@ from gridview.chains import blocks
 from gridview.chains.blocks import Block
 from gridview.derive.families import derived_strings, families_of, keys_of
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.schema.catalog import Catalog
 
@@ -19,9 +19,11 @@ def chain(table: MemoryTable, catalog: Catalog, family: str) -> list[Block]:
     """The blocks of a family from the first on, as their links lead."""
     found = []
     block_id: str | None = blocks.HEAD
-    directory = keys.directory(catalog.tenant, catalog.project, family)
+    directory = derived_keys.directory(catalog.tenant, catalog.project, family)
     while block_id is not None:
-        item = table.items.get((keys.block(catalog.tenant, catalog.project, family, block_id), directory))
+        item = table.items.get(
+            (derived_keys.block(catalog.tenant, catalog.project, family, block_id), directory)
+        )
         if item is None:
             assert block_id == blocks.HEAD, f"{family}: block {block_id} is missing"
             break
@@ -51,5 +53,5 @@ def assert_chains(table: MemoryTable, catalog: Catalog, documents: Iterable[Item
             if block.sets is not None:
                 told = {(body, num) for body, numbers in block.sets.items() for num in numbers}
                 assert told == {(body_of(key), number_of(key)) for key in wanted}, (family, block)
-    prefix = keys.BLOCK_PREFIX + f"{catalog.tenant}.{catalog.project}."
+    prefix = derived_keys.BLOCK_PREFIX + f"{catalog.tenant}.{catalog.project}."
     assert count == sum(partition.startswith(prefix) for partition, _ in table.items)

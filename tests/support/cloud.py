@@ -26,7 +26,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.live.delivery_hints import DeliveryHints
 from gridview.maintenance.folding import Folder
@@ -162,7 +162,9 @@ class Cloud(Generic[Held]):
         items = self.items()
         issues = [item for item in items if _is_issue(item)]
         alive = {item["PK"]["S"] for item in issues}
-        gone = [item for item in items if item["SK"]["S"] == keys.LEDGER and item["PK"]["S"] not in alive]
+        gone = [
+            item for item in items if item["SK"]["S"] == derived_keys.LEDGER and item["PK"]["S"] not in alive
+        ]
         records = [
             _record("INSERT" if issue["version"]["N"] == "1" else "MODIFY", issue["PK"], {"NewImage": issue})
             for issue in issues
@@ -206,10 +208,10 @@ class Cloud(Generic[Held]):
         It is as if that was a minute ago: by now GSI1 shows the blocks to everyone.
         """
         now = clock.seconds
-        journals = [partition for partition, sort_key in self.table.items if sort_key == keys.FOLD]
+        journals = [partition for partition, sort_key in self.table.items if sort_key == derived_keys.FOLD]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(clock, "seconds", lambda: now() - 60.0)
-            for place in map(keys.parse_journal, journals):
+            for place in map(derived_keys.parse_journal, journals):
                 assert Folder(self.table, Catalogs(), Fences(), *place, _unexpected).fold_all(lambda: 60.0)
 
     def deliver_hints(self, context: Context | None = None) -> int:

@@ -14,7 +14,7 @@ from gridview.derive.families import derived_strings, keys_of
 from gridview.derive.ledger import NUMBER, Ledger
 from gridview.dynamodb.expressions import PRESENT, Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.schema import documents
@@ -102,7 +102,7 @@ def everything(table: MemoryTable) -> dict[tuple[str, str], Item]:
 
 
 def order_key(order_id: str, project: str = PROJECT, tenant: str = TENANT) -> str:
-    return keys.order(tenant, project, order_id)
+    return derived_keys.order(tenant, project, order_id)
 
 
 def change(table: Table, key: str, sort_key: str, changes: Mapping[str, Any], *without: str) -> None:
@@ -128,13 +128,13 @@ def _age_document(table: Table, key: str) -> None:
 
 
 def _drop_ledger_and_entry(table: Table, key: str) -> None:
-    table.delete(key, keys.LEDGER)
+    table.delete(key, derived_keys.LEDGER)
     table.delete(key, order_key("a1.1"))
 
 
 def _claims(table: Table, key: str) -> dict[str, str]:
     """What a ledger says is there, if it is one."""
-    stored = table.get(key, keys.LEDGER, consistent=True) or {}
+    stored = table.get(key, derived_keys.LEDGER, consistent=True) or {}
     if not isinstance(stored.get("applied"), dict):
         return {}
     return dict(applied(table, key)) if NUMBER in stored else dict(stored["applied"])
@@ -142,8 +142,10 @@ def _claims(table: Table, key: str) -> dict[str, str]:
 
 def claim(table: Table, key: str, claims: Mapping[str, str]) -> None:
     """Have a ledger say that this is there. One that names a number does not intend anything else any more."""
-    intent: Item = {"intent": {}} if NUMBER in (table.get(key, keys.LEDGER, consistent=True) or {}) else {}
-    change(table, key, keys.LEDGER, {"applied": claims, **intent})
+    intent: Item = (
+        {"intent": {}} if NUMBER in (table.get(key, derived_keys.LEDGER, consistent=True) or {}) else {}
+    )
+    change(table, key, derived_keys.LEDGER, {"applied": claims, **intent})
 
 
 def _forget(family: str) -> Damage:
@@ -161,7 +163,7 @@ def _claim(family: str) -> Damage:
 
 
 START, KIND, SIZE = "a1.1", "a2.1b", "a3.1"
-LEDGER = keys.LEDGER
+LEDGER = derived_keys.LEDGER
 _ORDERS = ("created.1", "name.1", "updated.1", START, SIZE)
 _PLACES = ("num", "name.1.has", "state.1b", KIND)
 _UNFINISHED = {START: {"to": "x", "left": ["y"]}, "a9.1": {"left": ["z"]}}
@@ -329,5 +331,5 @@ def inflict_at_random(random: Random, table: Table, key: str) -> list[str]:
 
 def applied(table: Table, key: str) -> Mapping[str, str]:
     """What a committed ledger says is there."""
-    ledger = Ledger.from_item(table.get(key, keys.LEDGER, consistent=True))
+    ledger = Ledger.from_item(table.get(key, derived_keys.LEDGER, consistent=True))
     return ledger.committed().applied if ledger.number else ledger.applied

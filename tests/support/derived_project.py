@@ -11,7 +11,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.log import Log
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
@@ -93,7 +93,11 @@ def puts(sort_key: str) -> Callable[[Attempted], bool]:
 def puts_journal_item(attempted: Attempted) -> bool:
     """Whether a call puts the item of a number, and not a mark."""
     partition, sort_key = attempted.key
-    return attempted.operation == "put" and keys.is_journal(partition) and not keys.is_journal_mark(sort_key)
+    return (
+        attempted.operation == "put"
+        and derived_keys.is_journal(partition)
+        and not derived_keys.is_journal_mark(sort_key)
+    )
 
 
 class Derived:

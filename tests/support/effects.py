@@ -15,8 +15,8 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.dynamodb.expressions import Item, Key
 from gridview.encoding import keys
 from gridview.support import clock
+from gridview.view.beats import Heart
 from gridview.view.freshness import Notes
-from gridview.view.heartbeat import Heart
 from tests.support import worked_example
 from tests.support.checked import differences_in
 from tests.support.cloud import Cloud, running_on_moto, running_with_whole_stream

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
-from gridview.schema.catalog import FieldType
+from gridview.schema.fields import FieldType
 from infra.openapi.document import document
 
 Schema = dict[str, Any]

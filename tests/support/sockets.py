@@ -6,7 +6,7 @@ import json
 from itertools import count
 from typing import Any
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_to_wire
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
@@ -155,6 +155,6 @@ class Commits:
 
 
 def _is_commit(partition: str, sort_key: str) -> bool:
-    if keys.is_journal(partition):
+    if derived_keys.is_journal(partition):
         return sort_key.isdecimal()
     return keys.is_views(partition) or (keys.is_project(partition) and sort_key == keys.CATALOG)

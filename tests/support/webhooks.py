@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from gridview.journal.log import Log
 from gridview.live.feed import end_of
 from gridview.live.outbox import Delivery, Reply, new_outbox
@@ -29,7 +29,7 @@ def stored(webhook: str, tenant: str = "0807", project: str = "35e9", **parts: A
 
 def opened(webhook: str, table: Table, tenant: str = "0807", project: str = "35e9") -> dict[str, Any]:
     """The stored item of its outbox, which is sent what comes from now on."""
-    return new_outbox(end_of(Log(table, tenant, project))).to_item(keys.outbox(tenant, project, webhook))
+    return new_outbox(end_of(Log(table, tenant, project))).to_item(live_keys.outbox(tenant, project, webhook))
 
 
 DELIVERY = "57_1"
@@ -39,4 +39,4 @@ def delivered(webhook: str, tenant: str = "0807", project: str = "35e9") -> dict
     """The stored item of the delivery of issue 1, whose first attempt has just succeeded."""
     now = clock.now()
     made = Delivery(57, 1, "create", now, 1, 1, status="delivered", attempts=1, first=now, last=now)
-    return replace(made, reply=Reply(200, "ok")).to_item(keys.outbox(tenant, project, webhook))
+    return replace(made, reply=Reply(200, "ok")).to_item(live_keys.outbox(tenant, project, webhook))

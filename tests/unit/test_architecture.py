@@ -356,6 +356,12 @@ def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -
 
 MOST_PARAMETERS = 8
 MOST_ATTRIBUTES = 12
+MOST_LINES = 600
+
+
+def test_no_module_is_longer_than_can_be_read_at_once() -> None:
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in FILES.items()}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_no_function_takes_more_than_a_few_parameters() -> None:

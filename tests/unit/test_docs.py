@@ -15,7 +15,7 @@ import pytest
 from devtools.local.gateway import MAX_PAYLOAD_BYTES
 from gridview.commands.answers import MAX_PROJECT_BYTES
 from gridview.commands.requests import MAX_OPERATIONS
-from gridview.encoding import fences, keys, sort_strings
+from gridview.encoding import derived_keys, fences, keys, live_keys, sort_strings
 from gridview.encoding.consistency import MAX_ISSUES
 from gridview.encoding.values import MAX_NUMBER_CHARACTERS
 from gridview.live import poll_limits
@@ -25,7 +25,8 @@ from gridview.query.group_request import MAX_AGGREGATES
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand
 from gridview.query.predicates import MAX_CONDITIONS
 from gridview.query.summary_request import MAX_FIELDS
-from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, MAX_OPTIONS, Field, FieldType
+from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS
+from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
 from gridview.schema.user_jobs import (
     MOST_EXPORTS_OF_PROJECT,
     MOST_EXPORTS_OF_USER,
@@ -150,12 +151,12 @@ ENTITIES = {
     "issue": (keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), sort_strings.issue_number(1)),
     "sort entry": (
         keys.issue("0807", "35e9", 1),
-        keys.order("0807", "35e9", f"{START.key}.1"),
+        derived_keys.order("0807", "35e9", f"{START.key}.1"),
         sort_strings.sort_string(sort_strings.date("2023-05-01"), 1),
     ),
     "block": (
-        keys.block("0807", "35e9", f"{START.key}.1", "7f3a"),
-        keys.directory("0807", "35e9", f"{START.key}.1"),
+        derived_keys.block("0807", "35e9", f"{START.key}.1", "7f3a"),
+        derived_keys.directory("0807", "35e9", f"{START.key}.1"),
         fences.before(sort_strings.date("2023-05-01")),
     ),
     "deleted issue": (keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), ""),
@@ -164,25 +165,25 @@ ENTITIES = {
         keys.trash_place("2026-11-21T08:00:00.000000Z", 1, 3),
         "",
     ),
-    "ledger": (keys.issue("0807", "35e9", 1), keys.LEDGER, ""),
-    "journal": (keys.journal("0807", "35e9"), keys.FOLD, "2026-11-21T08:00:00.000000Z"),
-    "journal item": (keys.journal("0807", "35e9"), keys.journal_item(57), ""),
-    "mark of it": (keys.journal("0807", "35e9"), keys.journal_mark(57), ""),
-    "history": (keys.history("0807", "35e9", 1), keys.history_item(3), ""),
-    "further part of it": (keys.history("0807", "35e9", 1), keys.history_part(3, 1), ""),
+    "ledger": (keys.issue("0807", "35e9", 1), derived_keys.LEDGER, ""),
+    "journal": (derived_keys.journal("0807", "35e9"), derived_keys.FOLD, "2026-11-21T08:00:00.000000Z"),
+    "journal item": (derived_keys.journal("0807", "35e9"), derived_keys.journal_item(57), ""),
+    "mark of it": (derived_keys.journal("0807", "35e9"), derived_keys.journal_mark(57), ""),
+    "history": (derived_keys.history("0807", "35e9", 1), derived_keys.history_item(3), ""),
+    "further part of it": (derived_keys.history("0807", "35e9", 1), derived_keys.history_part(3, 1), ""),
     "activity": (
-        keys.activity("0807", "35e9"),
-        keys.activity_group("2026-11-21T08:00:00.000000Z", "5f0c7a9be1d2c3a4"),
+        derived_keys.activity("0807", "35e9"),
+        derived_keys.activity_group("2026-11-21T08:00:00.000000Z", "5f0c7a9be1d2c3a4"),
         "",
     ),
     "note of a change": (
-        keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
-        keys.change_note("ann"),
+        derived_keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
+        derived_keys.change_note("ann"),
         "",
     ),
     "part of a change": (
-        keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
-        keys.change_group(1, "5f0c7a9be1d2c3a4"),
+        derived_keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
+        derived_keys.change_group(1, "5f0c7a9be1d2c3a4"),
         "",
     ),
     "composite index": (keys.project("0807", "35e9"), keys.composite("0807", "35e9", "c1"), ""),
@@ -198,16 +199,16 @@ ENTITIES = {
         keys.remembered_part("9f86d081", 0, 1),
         "",
     ),
-    "webhook": (keys.webhooks("0807", "35e9"), "w3k9q2m7x1c0z", ""),
+    "webhook": (live_keys.webhooks("0807", "35e9"), "w3k9q2m7x1c0z", ""),
     "outbox of a webhook": (
-        keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
-        keys.OUTBOX,
+        live_keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
+        live_keys.OUTBOX,
         "2026-11-21T08:00:00.000000Z",
     ),
-    "delivery": (keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"), keys.delivery(57, 1), ""),
+    "delivery": (live_keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"), live_keys.delivery(57, 1), ""),
     "next attempt at it": (
-        keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
-        keys.retry("2026-11-21T08:00:00.000000Z", keys.delivery(57, 1)),
+        live_keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
+        live_keys.retry("2026-11-21T08:00:00.000000Z", live_keys.delivery(57, 1)),
         "",
     ),
     "user": (
@@ -222,7 +223,7 @@ ENTITIES = {
     "comments of an issue": (keys.comments("0807", "35e9"), keys.comment_register(1), ""),
     "comment": (keys.comments("0807", "35e9"), keys.comment(1, 12), ""),
     "what is told of it": (
-        keys.activity("0807", "35e9"),
+        derived_keys.activity("0807", "35e9"),
         keys.comment_activity("2026-11-21T08:00:00.000000Z", 1, 12),
         "",
     ),
@@ -231,16 +232,20 @@ ENTITIES = {
     "what it is to do": (keys.job_parts("0807", "35e9", JOB), keys.ASKED, ""),
     "numbers of its issues": (keys.job_parts("0807", "35e9", JOB), keys.frozen_numbers(2, 0), ""),
     "issues that it refused": (keys.job_parts("0807", "35e9", JOB), keys.refusals(7), ""),
-    "socket": (keys.sockets("0807"), keys.socket("35e9", CONNECTION), ""),
-    "subscription of it": (keys.sockets("0807"), keys.subscription("35e9", CONNECTION, "rows"), ""),
-    "when people were told": (keys.sockets("0807"), "35e9", ""),
-    "bucket of a user's starts": (keys.seats("0807"), keys.seat("ann"), ""),
-    "seat of a socket": (keys.seats("0807"), keys.seat("ann", CONNECTION), ""),
-    "owed pushes": (keys.owed_pushes("0807", "35e9"), keys.OWED, "2026-11-21T08:00:00.000000Z"),
-    "turn to push": (keys.PUSHING, keys.PUSHING, ""),
-    "whose a socket is": (keys.socket_owner(CONNECTION), keys.SOCKET, "2026-11-21T08:00:00.000000Z"),
-    "open polls of a user": (keys.polls("0807"), "ann", ""),
-    "used ticket": (keys.tickets("0807"), "5d0e1a5244c54f5e9d2b52a1", ""),
+    "socket": (live_keys.sockets("0807"), live_keys.socket("35e9", CONNECTION), ""),
+    "subscription of it": (live_keys.sockets("0807"), live_keys.subscription("35e9", CONNECTION, "rows"), ""),
+    "when people were told": (live_keys.sockets("0807"), "35e9", ""),
+    "bucket of a user's starts": (live_keys.seats("0807"), live_keys.seat("ann"), ""),
+    "seat of a socket": (live_keys.seats("0807"), live_keys.seat("ann", CONNECTION), ""),
+    "owed pushes": (live_keys.owed_pushes("0807", "35e9"), live_keys.OWED, "2026-11-21T08:00:00.000000Z"),
+    "turn to push": (live_keys.PUSHING, live_keys.PUSHING, ""),
+    "whose a socket is": (
+        live_keys.socket_owner(CONNECTION),
+        live_keys.SOCKET,
+        "2026-11-21T08:00:00.000000Z",
+    ),
+    "open polls of a user": (live_keys.polls("0807"), "ann", ""),
+    "used ticket": (live_keys.tickets("0807"), "5d0e1a5244c54f5e9d2b52a1", ""),
     "counted writes": (keys.rate("0807"), "179531990", ""),
 }
 
@@ -259,8 +264,9 @@ def test_the_entity_chart_leaves_out_no_key() -> None:
     charted = {node.attr for node in ast.walk(chart) if isinstance(node, ast.Attribute)}
     made = {
         name
-        for name in vars(keys)
-        if inspect.isfunction(one := getattr(keys, name)) and one.__module__ == keys.__name__
+        for module in (keys, derived_keys, live_keys)
+        for name, one in vars(module).items()
+        if inspect.isfunction(one) and one.__module__ == module.__name__
         if inspect.signature(one).return_annotation is str and not name.startswith("parse_")
         if not name.endswith("_place")  # what cursors hold
     }

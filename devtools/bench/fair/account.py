@@ -23,7 +23,7 @@ from devtools.proof.faults.strands import Strand, Strands, current
 from devtools.proof.faults.watched import Attempted
 from gridview.api.work_shares import WorkShares
 from gridview.commands.actor import Role
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size, item_to_wire
 from gridview.live.known_owners import KnownOwners
 from gridview.live.open_polls import OpenPolls
@@ -268,7 +268,7 @@ class Account:
         place = after or before
         if keys.is_issue(place[keys.PK]) and keys.is_project(place[keys.SK]):
             self._streams[0].send(change)
-        elif keys.is_journal(place[keys.PK]) and after is not None:
+        elif derived_keys.is_journal(place[keys.PK]) and after is not None:
             self._streams[1].send(change)
 
 

@@ -32,7 +32,7 @@ from gridview.api.work_shares import WorkShares
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import PRESENT
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.live.open_polls import OpenPolls
 from gridview.live.poll_limits import MOST_IN_FLIGHT
 from gridview.live.wire import ApiGatewayWire
@@ -161,11 +161,13 @@ class _Caller:
 
     def set_socket(self, connection: str, **values: int) -> None:
         """Change attributes of a socket."""
-        self.stored.update(keys.sockets(_TENANT), keys.socket(_PROJECT, connection), PRESENT, assign=values)
+        self.stored.update(
+            live_keys.sockets(_TENANT), live_keys.socket(_PROJECT, connection), PRESENT, assign=values
+        )
 
     def set_starts(self, user: str, spent: int) -> None:
         """Let a user's bucket of starts be full again at an instant."""
-        place = keys.seats(_TENANT), keys.seat(user)
+        place = live_keys.seats(_TENANT), live_keys.seat(user)
         self.stored.put({keys.PK: place[0], keys.SK: place[1], "spent": spent})
 
     def _event(self, connection: str, kind: str, **more: Any) -> int:
@@ -241,7 +243,7 @@ def _refused_polls(caller: _Caller) -> Iterator[Refusal]:
     def fill() -> None:
         now = int(time.time() * 1000)
         polls = {f"poll-{number:08x}": now for number in range(MOST_IN_FLIGHT)}
-        place = {keys.PK: keys.polls(_TENANT), keys.SK: "polls"}
+        place = {keys.PK: live_keys.polls(_TENANT), keys.SK: "polls"}
         caller.stored.put({**place, "polls": MOST_IN_FLIGHT, **polls})
 
     def fill_and_forget() -> None:

@@ -18,8 +18,9 @@ from devtools.bench.postgres.cluster import Cluster
 from devtools.bench.postgres.datasets import Dataset
 from devtools.bench.postgres.questions import ROWS, Condition, Kind, Question
 from gridview.encoding.json_codec import dumps
-from gridview.schema.catalog import Catalog, FieldType
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
+from gridview.schema.fields import FieldType
 
 _BUILTINS: Final = ("name", "state", "created", "updated")
 

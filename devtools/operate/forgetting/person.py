@@ -24,7 +24,7 @@ from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import PRESENT, Bound, Condition, Item, Key, put, version_is
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.journal.history import whole
 from gridview.journal.items import Head, JournalItem
@@ -32,7 +32,8 @@ from gridview.journal.log import Log
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.forgotten_answers import redaction as answer_writes
 from gridview.schema import documents
-from gridview.schema.catalog import Catalog, CompositeOrder, FieldType
+from gridview.schema.catalog import Catalog, CompositeOrder
+from gridview.schema.fields import FieldType
 from gridview.schema.history import parts_of, to_items
 from gridview.schema.ids import FORMER_USER
 from gridview.schema.items import to_catalog
@@ -193,8 +194,8 @@ class _Pass:
             return
         self.traces.rewritten[name] += 1
         if name == "socket":
-            connection = keys.parse_socket(item[keys.SK])[1]
-            self._table.delete(keys.socket_owner(connection), keys.SOCKET)
+            connection = live_keys.parse_socket(item[keys.SK])[1]
+            self._table.delete(live_keys.socket_owner(connection), live_keys.SOCKET)
             bound = Bound("begins_with", f"{item[keys.SK]}.")
             remove_partition(self._table, item[keys.PK], lambda: 1.0, bound)
         self._table.delete(item[keys.PK], item[keys.SK])
@@ -223,7 +224,7 @@ class _Pass:
             self._table.put(document, version_is(item["version"]))
 
     def _history(self, item: Item) -> None:
-        key = keys.parse_history(item[keys.PK])
+        key = derived_keys.parse_history(item[keys.PK])
         for _, change in whole(self._table, [item]):
             after = redaction.change_without(change, self._project(key.project).user_keys, self._user)
             if after is None:
@@ -277,7 +278,7 @@ class _Pass:
             self._table.put(stored, condition)
 
     def _journal(self, item: Item) -> None:
-        tenant, name = keys.parse_journal(item[keys.PK])
+        tenant, name = derived_keys.parse_journal(item[keys.PK])
         project, record = self._project(name), JournalItem.from_item(item)
         after = redaction.journal_without(record, project.strings)
         if after is None:
@@ -300,7 +301,7 @@ class _Pass:
             self.traces.waiting["sort entry"] += 1
 
     def _block(self, item: Item) -> None:
-        key = keys.parse_block(item[keys.PK])
+        key = derived_keys.parse_block(item[keys.PK])
         project = self._project(key.project)
         block = Block.from_item(item)
         if any(project.strings.names(key.family, sort_string(body, 1)) for body in block.sets or ()):

@@ -8,7 +8,7 @@ import re
 from enum import Enum
 from typing import Final, NamedTuple
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 
 
 class Trace(Enum):
@@ -50,17 +50,17 @@ def _place(name: str, partition: str, sort: str, trace: Trace) -> Place:
 
 _PROJECT = rf"{keys.PROJECT_PREFIX}{_T}\.{_P}"
 _ISSUE = rf"{keys.ISSUE_PREFIX}{_T}\.{_P}\.{_NUM}"
-_JOURNAL = rf"{keys.JOURNAL_PREFIX}{_T}\.{_P}"
-_HISTORY = rf"{keys.HISTORY_PREFIX}{_T}\.{_P}\.{_NUM}"
-_ACTIVITY = rf"{keys.ACTIVITY_PREFIX}{_T}\.{_P}"
-_CHANGE = rf"{keys.CHANGE_PREFIX}{_T}\.{_P}\.[0-9a-f]{{32}}"
+_JOURNAL = rf"{derived_keys.JOURNAL_PREFIX}{_T}\.{_P}"
+_HISTORY = rf"{derived_keys.HISTORY_PREFIX}{_T}\.{_P}\.{_NUM}"
+_ACTIVITY = rf"{derived_keys.ACTIVITY_PREFIX}{_T}\.{_P}"
+_CHANGE = rf"{derived_keys.CHANGE_PREFIX}{_T}\.{_P}\.[0-9a-f]{{32}}"
 _REQUEST = rf"{keys.REQUEST_PREFIX}{_T}\.(?:{_P})?"
-_OUTBOX = rf"{keys.OUTBOX_PREFIX}{_T}\.{_P}\.w[a-z0-9]+"
+_OUTBOX = rf"{live_keys.OUTBOX_PREFIX}{_T}\.{_P}\.w[a-z0-9]+"
 _VIEWS = rf"{keys.VIEW_PREFIX}{_T}\.{_P}"
 _COMMENTS = rf"{keys.COMMENT_PREFIX}{_T}\.{_P}"
 _PARTS = rf"{keys.JOB_PARTS_PREFIX}{_T}\.{_P}\.[0-9a-z]+"
-_SOCKETS = rf"{keys.SOCKETS_PREFIX}{_T}"
-_SEATS = rf"{keys.SEATS_PREFIX}{_T}"
+_SOCKETS = rf"{live_keys.SOCKETS_PREFIX}{_T}"
+_SEATS = rf"{live_keys.SEATS_PREFIX}{_T}"
 
 PLACES: Final = (
     _place("tenant", rf"{keys.TENANT_PREFIX}{_T}", r"\*", Trace.NONE),
@@ -71,11 +71,13 @@ PLACES: Final = (
     _place("composite index", _PROJECT, rf"{keys.COMPOSITE_PREFIX}.+", Trace.NONE),
     _place("background work", _PROJECT, rf"{keys.JOB}(?:-\d+)?", Trace.NONE),
     _place("issue", _ISSUE, rf"{keys.PROJECT_PREFIX}.+", Trace.DOCUMENT),
-    _place("sort entry", _ISSUE, rf"{keys.ORDER_PREFIX}.+", Trace.DERIVED),
-    _place("ledger", _ISSUE, keys.LEDGER, Trace.LEDGER),
-    _place("block", rf"{keys.BLOCK_PREFIX}{_T}\..+", rf"{keys.DIRECTORY_PREFIX}.+", Trace.BLOCK),
+    _place("sort entry", _ISSUE, rf"{derived_keys.ORDER_PREFIX}.+", Trace.DERIVED),
+    _place("ledger", _ISSUE, derived_keys.LEDGER, Trace.LEDGER),
+    _place(
+        "block", rf"{derived_keys.BLOCK_PREFIX}{_T}\..+", rf"{derived_keys.DIRECTORY_PREFIX}.+", Trace.BLOCK
+    ),
     _place("place in the trash", rf"{keys.TRASH_PREFIX}{_T}\.{_P}", rf"{_AT}.+", Trace.NONE),
-    _place("journal", _JOURNAL, keys.FOLD, Trace.NONE),
+    _place("journal", _JOURNAL, derived_keys.FOLD, Trace.NONE),
     _place("journal item", _JOURNAL, r"\d{12}", Trace.JOURNAL),
     _place("mark of it", _JOURNAL, r"\d{12}\+", Trace.NONE),
     _place("history", _HISTORY, r"\d{13}", Trace.HISTORY),
@@ -83,7 +85,7 @@ PLACES: Final = (
     _place("activity", _ACTIVITY, rf"{_AT}~.+", Trace.LISTED),
     _place("what is told of it", _ACTIVITY, rf"{_AT}\..+\.comment\..+", Trace.NAMED),
     _place("part of a change", _CHANGE, rf"{_NUM}~.+", Trace.LISTED),
-    _place("note of a change", _CHANGE, rf"{re.escape(keys.CHANGE_NOTE)}(?P<user>.+)", Trace.OWN),
+    _place("note of a change", _CHANGE, rf"{re.escape(derived_keys.CHANGE_NOTE)}(?P<user>.+)", Trace.OWN),
     _place("lag", rf"{keys.LAG_PREFIX}{_T}\.{_P}", keys.LAG, Trace.NONE),
     _place("lag of the heartbeat", keys.LAG_OF_BEAT, keys.LAG, Trace.NONE),
     _place("heartbeat", keys.BEAT, keys.BEAT, Trace.NONE),
@@ -92,8 +94,8 @@ PLACES: Final = (
     _place("check of the table", keys.CHECK, rf"{keys.JOB}(?:-\d+)?", Trace.SHORT),
     _place("remembered request", _REQUEST, r"[^.]+", Trace.ANSWER),
     _place("further part of its answer", _REQUEST, r".+\.part-.+", Trace.PART),
-    _place("webhook", rf"{keys.WEBHOOK_PREFIX}{_T}\.{_P}", r"w[a-z0-9]+", Trace.NAMED),
-    _place("outbox of a webhook", _OUTBOX, keys.OUTBOX, Trace.NONE),
+    _place("webhook", rf"{live_keys.WEBHOOK_PREFIX}{_T}\.{_P}", r"w[a-z0-9]+", Trace.NAMED),
+    _place("outbox of a webhook", _OUTBOX, live_keys.OUTBOX, Trace.NONE),
     _place("delivery", _OUTBOX, r"delivery\..+", Trace.NAMED),
     _place("next attempt at it", _OUTBOX, r"retry\..+", Trace.NONE),
     _place("user", rf"{keys.USER_PREFIX}{_T}\.(?P<user>.+)", r"users-.+", Trace.OWN),
@@ -114,11 +116,11 @@ PLACES: Final = (
     _place("subscription of it", _SOCKETS, rf"{_P}\.[^.]+\..+", Trace.NAMED),
     _place("bucket of a user's starts", _SEATS, r"(?P<user>[^/]+)/", Trace.OWN),
     _place("seat of a socket", _SEATS, r"(?P<user>[^/]+)/.+", Trace.OWN),
-    _place("owed pushes", rf"{keys.SOCKET_PREFIX}{_T}\.{_P}", keys.OWED, Trace.NONE),
-    _place("turn to push", keys.PUSHING, keys.PUSHING, Trace.NONE),
-    _place("whose a socket is", rf"{keys.SOCKET_PREFIX}[^.]+", keys.SOCKET, Trace.NONE),
-    _place("open polls of a user", rf"{keys.POLLS_PREFIX}{_T}", r"(?P<user>.+)", Trace.OWN),
-    _place("used ticket", rf"{keys.TICKET_PREFIX}{_T}", r"[0-9a-f]+", Trace.NONE),
+    _place("owed pushes", rf"{live_keys.SOCKET_PREFIX}{_T}\.{_P}", live_keys.OWED, Trace.NONE),
+    _place("turn to push", live_keys.PUSHING, live_keys.PUSHING, Trace.NONE),
+    _place("whose a socket is", rf"{live_keys.SOCKET_PREFIX}[^.]+", live_keys.SOCKET, Trace.NONE),
+    _place("open polls of a user", rf"{live_keys.POLLS_PREFIX}{_T}", r"(?P<user>.+)", Trace.OWN),
+    _place("used ticket", rf"{live_keys.TICKET_PREFIX}{_T}", r"[0-9a-f]+", Trace.NONE),
 )
 """All kinds of items. Their names are those of the chart of entities in docs/architecture.md."""
 

@@ -16,7 +16,8 @@ from gridview.dynamodb.expressions import Condition, Item
 from gridview.encoding import sort_strings
 from gridview.encoding.json_codec import dumps
 from gridview.journal.items import JournalItem
-from gridview.schema.catalog import CompositeOrder, FieldType
+from gridview.schema.catalog import CompositeOrder
+from gridview.schema.fields import FieldType
 from gridview.schema.history import Change, Values
 from gridview.schema.ids import FORMER_USER
 from gridview.schema.remembered import Answer

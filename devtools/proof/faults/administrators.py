@@ -8,7 +8,8 @@ from devtools.proof.faults.world import SETTLING, Run, World
 from gridview.commands import attributes
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema.catalog import Catalog, Field
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field
 from gridview.schema.jobs import Job
 from gridview.schema.restorable import deletion_of
 from gridview.schema.store import Catalogs

@@ -10,7 +10,7 @@ from gridview.chains.blocks import Block, Entry, Unreadable
 from gridview.derive.families import derived_strings, families_of, is_key, keys_of
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
 from gridview.schema.catalog import Catalog
 from gridview.support.errors import NotFound
@@ -49,7 +49,9 @@ def _members(block: Block) -> Iterator[Member]:
 def _assert_explained(world: World, block: Block, members: Iterable[Member]) -> None:
     """By the ledgers of the issues."""
     for body, num in members:
-        stored = world.engine.get(keys.issue(world.tenant, world.project, num), keys.LEDGER, consistent=True)
+        stored = world.engine.get(
+            keys.issue(world.tenant, world.project, num), derived_keys.LEDGER, consistent=True
+        )
         named = _keys(block.family, Ledger.from_item(stored).present.get(block.family, ()), num)
         if body is None:
             explained = any(map(block.covers, named))
@@ -122,12 +124,12 @@ def assert_blocks(world: World, catalog: Catalog | None, but_for: frozenset[str]
 
 
 def _assert_chain(world: World, family: str, expected: set[str], exempt: set[int]) -> None:
-    directory = keys.directory(world.tenant, world.project, family)
+    directory = derived_keys.directory(world.tenant, world.project, family)
     items: dict[str, Item] = {}
     name: str | None = blocks.HEAD
     while name is not None and name not in items:
         item = world.engine.get(
-            keys.block(world.tenant, world.project, family, name), directory, consistent=True
+            derived_keys.block(world.tenant, world.project, family, name), directory, consistent=True
         )
         if item is None:
             break

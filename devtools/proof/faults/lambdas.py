@@ -36,9 +36,9 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import fold_pace
+from gridview.view.beats import Heart
 from gridview.view.block_cache import BlockCache
 from gridview.view.freshness import Notes
-from gridview.view.heartbeat import Heart
 
 _ENVIRONMENT = {
     "AWS_REGION": "eu-west-2",

@@ -25,7 +25,7 @@ from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionF
 from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Write, projected
 from gridview.dynamodb.metering import Call, Meter
 from gridview.dynamodb.table import BATCH_GET, Fetched, Page, Scanned, Table, Together
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import Wire, item_from_wire, item_size, item_to_wire
 from gridview.support.concurrency import chunked
 
@@ -128,7 +128,7 @@ class _Store:
 
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
-        if self.stale is not None and key[1].startswith(keys.DIRECTORY_PREFIX):
+        if self.stale is not None and key[1].startswith(derived_keys.DIRECTORY_PREFIX):
             before = self.index.get(key[1], {}).get(key[0])
             self.shown.setdefault(key, deque(maxlen=_REMEMBERED)).append(before)
         self.in_order.pop(key[1], None)
@@ -140,7 +140,7 @@ class _Store:
 
     def listed(self, partition: str) -> list[tuple[bytes, Stored]]:
         """The items of a partition of the index, in order; of a directory some as they were listed a moment ago."""
-        if self.stale is not None and partition.startswith(keys.DIRECTORY_PREFIX):
+        if self.stale is not None and partition.startswith(derived_keys.DIRECTORY_PREFIX):
             return _in_order(self._listed_before(partition))
         if partition not in self.in_order:
             self.in_order[partition] = _in_order(self.index.get(partition, {}))

@@ -16,8 +16,9 @@ from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
-from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import CHANGED
+from gridview.schema.fields import Field, FieldType
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, RequestError
 

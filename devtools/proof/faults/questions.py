@@ -38,8 +38,9 @@ from gridview.commands.actor import Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema.catalog import NUM, Catalog, UnknownOption
-from gridview.schema.catalog import Field as Column
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM, UnknownOption
+from gridview.schema.fields import Field as Column
 from gridview.schema.store import Catalogs
 from gridview.view.block_cache import BlockCache
 

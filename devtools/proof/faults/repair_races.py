@@ -18,7 +18,7 @@ from gridview.chains.blocks import HEAD, Block, BlockChange
 from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import BY_NUMBER, JOURNAL, Finding, Tally, Visit
@@ -54,7 +54,7 @@ class Report(NamedTuple):
 
 def _items(world: World, family: str) -> list[Item]:
     """The blocks of a family, in the order of their fences."""
-    return list(world.engine.query_all(keys.directory(*world.home, family), index=True, paths=None))
+    return list(world.engine.query_all(derived_keys.directory(*world.home, family), index=True, paths=None))
 
 
 def _family(world: World, field: str) -> str:
@@ -67,10 +67,11 @@ def _family(world: World, field: str) -> str:
 
 
 def _blocks(world: World, family: str) -> list[Block]:
-    directory = keys.directory(*world.home, family)
-    listed = [keys.parse_block_id(item[keys.PK]) for item in _items(world, family)]
+    directory = derived_keys.directory(*world.home, family)
+    listed = [derived_keys.parse_block_id(item[keys.PK]) for item in _items(world, family)]
     stored = [
-        world.engine.get(keys.block(*world.home, family, one), directory, consistent=True) for one in listed
+        world.engine.get(derived_keys.block(*world.home, family, one), directory, consistent=True)
+        for one in listed
     ]
     return [Block.from_item(item) for item in stored if item is not None]
 
@@ -83,7 +84,7 @@ def _key_in(world: World, block: Block) -> str:
     if block.sets is not None:
         return next(sort_string(body, _ISSUE) for body, held in block.sets.items() if _ISSUE in held)
     entry = world.engine.get(
-        keys.issue(*world.home, _ISSUE), keys.order(*world.home, block.family), consistent=True
+        keys.issue(*world.home, _ISSUE), derived_keys.order(*world.home, block.family), consistent=True
     )
     return str((entry or {})[keys.SORT])
 
@@ -122,7 +123,9 @@ def _first_gone(world: World, family: str) -> None:
 
 
 def _delete(world: World, family: str, block_id: str) -> None:
-    world.engine.delete(keys.block(*world.home, family, block_id), keys.directory(*world.home, family))
+    world.engine.delete(
+        derived_keys.block(*world.home, family, block_id), derived_keys.directory(*world.home, family)
+    )
     world.blocks[family].pop(block_id, None)
 
 

@@ -14,7 +14,7 @@ from devtools.proof.faults.drawn import Drawn, Weather
 from devtools.proof.faults.jobs_of_people import Foremen
 from devtools.proof.faults.webhooks import Receivers, Subscribers, deliver, deliver_all
 from devtools.proof.faults.world import Difference, World, is_document
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 
 _CALLS = 400
 """Of a worker, which is then left to itself."""
@@ -146,7 +146,9 @@ class Together(Drawn):
     def repair(self) -> None:
         """Of issues that have a ledger: where there is none, a repair cannot know what was told, and followers are told a reset."""
         world = self._somewhere()
-        known = [key for key in sorted(world.orders) if world.engine.get(key, keys.LEDGER, consistent=True)]
+        known = [
+            key for key in sorted(world.orders) if world.engine.get(key, derived_keys.LEDGER, consistent=True)
+        ]
         if known:
             people.repair(world, self.together.choice(known), self.together.choice(self.upkeep_containers))
 

@@ -15,12 +15,13 @@ from gridview.derive.families import derived_strings, with_entries
 from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
-from gridview.schema.catalog import NUM, Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
+from gridview.schema.fields import NUM, Field, FieldType
 from gridview.schema.store import Catalogs
 
 if TYPE_CHECKING:
@@ -98,13 +99,13 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
     The ledger names every string that an entry may hold; and it never goes back: not to an older image, epoch or revision.
     """
     key = item[keys.PK]
-    if item[keys.SK] == keys.LEDGER:
+    if item[keys.SK] == derived_keys.LEDGER:
         old, new = Ledger.from_item(before), Ledger.from_item(item)
         if new.order < old.order or new.epoch < old.epoch or new.revision < old.revision:
             raise Difference(f"{key}: the ledger goes back from {old} to {new}")
     elif keys.SORT in item:
-        ledger = Ledger.from_item(world.engine.get(key, keys.LEDGER, consistent=True))
-        order = item[keys.SK].removeprefix(keys.order(world.tenant, world.project, ""))
+        ledger = Ledger.from_item(world.engine.get(key, derived_keys.LEDGER, consistent=True))
+        order = item[keys.SK].removeprefix(derived_keys.order(world.tenant, world.project, ""))
         if item[keys.SORT] not in ledger.present.get(order, ()):
             raise Difference(f"{key}: {order} is now {item[keys.SORT]!r}, of which the ledger knows nothing")
 
@@ -155,7 +156,7 @@ def assert_found_and_mended(world: World) -> None:
     if not derived:
         return
     item = world.random.choice(derived)
-    entry = item[keys.SK] != keys.LEDGER
+    entry = item[keys.SK] != derived_keys.LEDGER
     if entry and keys.SORT not in item:
         spoilt = {**item, keys.SORT: "somewhere else"}
     elif world.chance(0.5) and (entry or keys.TTL_ATTRIBUTE not in item):
@@ -176,9 +177,9 @@ def assert_found_and_mended(world: World) -> None:
 
 def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict[str, str]) -> None:
     version, removed = world.orders[key]
-    found_ledger = items.pop(keys.LEDGER, None)
+    found_ledger = items.pop(derived_keys.LEDGER, None)
     ledger = journal_truth.finished(world, Ledger.from_item(found_ledger))
-    prefix = keys.order(world.tenant, world.project, "")
+    prefix = derived_keys.order(world.tenant, world.project, "")
     unknown = [sk for sk in items if not sk.startswith(prefix)]
     if unknown:
         raise Difference(f"{key}: unknown items {unknown}")
@@ -238,7 +239,7 @@ def assert_removed(world: World) -> None:
     for item in world.engine.query_all(partition, consistent=True):
         if keys.TTL_ATTRIBUTE not in item or keys.SORT in item:
             raise Difference(f"of a deleted project there is left {item[keys.SK]}")
-    for item in world.engine.query_all(keys.journal(*world.home), consistent=True):
+    for item in world.engine.query_all(derived_keys.journal(*world.home), consistent=True):
         if keys.TTL_ATTRIBUTE not in item:
             raise Difference(f"of a deleted project's journal there is left {item[keys.SK]}")
 
@@ -296,7 +297,7 @@ def _underway(world: World, field: Field) -> set[int]:
     served = field.served
     found = set()
     for document in world.documents.values():
-        stored = world.engine.get(document[keys.PK], keys.LEDGER, consistent=True)
+        stored = world.engine.get(document[keys.PK], derived_keys.LEDGER, consistent=True)
         ledger = journal_truth.finished(world, Ledger.from_item(stored))
         if served is not None and served.order_id in (ledger.intent or {}):
             found.add(document["num"])

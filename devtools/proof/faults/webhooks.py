@@ -17,7 +17,7 @@ from devtools.proof.faults.truth import shown
 from devtools.proof.faults.watched import Attempted, Watched
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.live.deliveries import IDLE
 from gridview.live.outbox import Reply
 from gridview.schema.jobs import Hint
@@ -211,17 +211,19 @@ class Subscribers:
     def assert_delivered(self) -> None:
         """Nothing waits to be sent, and nothing was given up."""
         for webhook in self.webhooks:
-            for item in self._world.engine.query_all(keys.outbox(*self._world.home, webhook.id)):
-                if item.get("status", "delivered") != "delivered" or item[keys.SK].startswith(keys.RETRY):
+            for item in self._world.engine.query_all(live_keys.outbox(*self._world.home, webhook.id)):
+                if item.get("status", "delivered") != "delivered" or item[keys.SK].startswith(
+                    live_keys.RETRY
+                ):
                     raise Difference(f"webhook {webhook.id} still has {item}")
 
     def next_retry(self) -> float:
         """Seconds until the next attempt, or until a receiver that is down is tried again; 0: there is none."""
         until = [0.0]
         for webhook in self.webhooks:
-            for item in self._world.engine.query_all(keys.outbox(*self._world.home, webhook.id)):
-                if item[keys.SK].startswith(keys.RETRY):
-                    until.append(max(clock.until(keys.parse_retry(item[keys.SK])[0]), 1.0))
+            for item in self._world.engine.query_all(live_keys.outbox(*self._world.home, webhook.id)):
+                if item[keys.SK].startswith(live_keys.RETRY):
+                    until.append(max(clock.until(live_keys.parse_retry(item[keys.SK])[0]), 1.0))
                 elif item.get("rests"):
                     until.append(max(clock.until(item["rests"]), 1.0))
         return max(until)

@@ -27,13 +27,14 @@ from gridview.derive.images import Poison
 from gridview.derive.ledger import ImageVersion
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
 from gridview.journal import items as journal
 from gridview.journal.fold import fold
 from gridview.journal.items import PATIENCE, Head
 from gridview.journal.log import Log
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, current_catalog, read
@@ -212,7 +213,9 @@ class World:
         item = attempted.item
         if item is None or not item[keys.PK].startswith(keys.ISSUE_PREFIX):
             return perform()
-        before = self.engine.get(*attempted.key, consistent=True) if item[keys.SK] == keys.LEDGER else None
+        before = (
+            self.engine.get(*attempted.key, consistent=True) if item[keys.SK] == derived_keys.LEDGER else None
+        )
         answer = perform()
         try:
             self.watch(self._home_of([attempted.key]), before, item)
@@ -329,7 +332,7 @@ class World:
             if not attempted.writes and all(key[0].startswith(keys.LAG_PREFIX) for key in attempted.keys):
                 return perform()  # what it tells decides nothing
             item = attempted.item
-            if item is None or item[keys.SK] != keys.LEDGER or "removed" in item:
+            if item is None or item[keys.SK] != derived_keys.LEDGER or "removed" in item:
                 return around(attempted, perform)
             image = item[keys.PK], item["version"]
             if image in self.too_large:
@@ -543,7 +546,7 @@ class World:
 
     @property
     def _head(self) -> Item | None:
-        return self.engine.get(keys.journal(*self.home), keys.FOLD, consistent=True)
+        return self.engine.get(derived_keys.journal(*self.home), derived_keys.FOLD, consistent=True)
 
     def fold(self, catalogs: Catalogs) -> Run:
         """An invocation that folds, whoever else does."""
@@ -659,12 +662,16 @@ def is_document(key: Key) -> bool:
 
 def is_block(key: Key) -> bool:
     """Whether an item is a block."""
-    return key[1].startswith(keys.DIRECTORY_PREFIX)
+    return key[1].startswith(derived_keys.DIRECTORY_PREFIX)
 
 
 def is_journal_item(key: Key) -> bool:
     """Whether an item is one of a journal, and neither its head nor a mark."""
-    return keys.is_journal(key[0]) and key[1] != keys.FOLD and not keys.is_journal_mark(key[1])
+    return (
+        derived_keys.is_journal(key[0])
+        and key[1] != derived_keys.FOLD
+        and not derived_keys.is_journal_mark(key[1])
+    )
 
 
 def _begins_an_issue(call: Attempted) -> bool:

@@ -23,7 +23,7 @@ from devtools.proof.oracle.scene import PROJECT, TENANT
 from devtools.proof.oracle.world import Project
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.log import Log
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.epoch import EpochCheck
@@ -122,7 +122,10 @@ def _consume(table: MemoryTable, documents: Sequence[Item], random: Random, *, c
 
 def _commits(attempted: Attempted) -> bool:
     """Whether this puts the item of a number of the journal."""
-    return any(keys.is_journal(partition) and sort_key != keys.FOLD for partition, sort_key in attempted.keys)
+    return any(
+        derived_keys.is_journal(partition) and sort_key != derived_keys.FOLD
+        for partition, sort_key in attempted.keys
+    )
 
 
 def _no_poison(poison: Poison) -> None:

@@ -33,7 +33,7 @@ from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Project
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.dynamodb.expressions import Key
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.consistency import DELETED, RecentWrites
 from gridview.view import journal_tail
 from gridview.view.block_cache import BlockCache
@@ -109,7 +109,7 @@ class Scenario(Scene):
     @override
     def _states_ago(self, key: Key, count: int) -> int:
         """Where a question says how far it has seen the journal, copies of it may lack all of the last half a minute."""
-        of_the_journal = key[0] == keys.journal(TENANT, PROJECT) and key[1] != keys.FOLD
+        of_the_journal = key[0] == derived_keys.journal(TENANT, PROJECT) and key[1] != derived_keys.FOLD
         if (
             self._journal_is_late
             and of_the_journal

@@ -14,7 +14,7 @@ from gridview.chains.block_writer import BlockWriter, Impassable, Replay, Writte
 from gridview.chains.blocks import FIRST, HEAD, Block, KeyChange, Unreadable
 from gridview.chains.fence_cache import Fences
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import sort_string
 from gridview.support import concurrency
@@ -23,7 +23,7 @@ from gridview.support.errors import Overloaded
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
 TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
-DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
+DIRECTORY = derived_keys.directory(TENANT, PROJECT, FAMILY)
 LEFT, RIGHT = (
     KeyChange("issue-1", FAMILY, sort_string("b", 1), True, number=7),
     KeyChange("issue-2", FAMILY, sort_string("x", 2), True, number=7),
@@ -54,12 +54,12 @@ def repairing(table: Table) -> BlockWriter:
 
 
 def spoil(table: MemoryTable, block_id: str) -> None:
-    key = keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
+    key = derived_keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
     table.put({**table.items[key], "set": b"\x07"})
 
 
 def members(table: MemoryTable, block_id: str) -> list[int]:
-    item = table.items[keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY]
+    item = table.items[derived_keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY]
     return list(Block.from_item(item).members)
 
 
@@ -106,7 +106,11 @@ def overtaking(table: MemoryTable, block_id: str, by: Callable[[], None], times:
     left = [True] * times
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.writes and attempted.key[0] == keys.block(TENANT, PROJECT, FAMILY, block_id) and left:
+        if (
+            attempted.writes
+            and attempted.key[0] == derived_keys.block(TENANT, PROJECT, FAMILY, block_id)
+            and left
+        ):
             left.pop()
             by()
         return perform()
@@ -118,7 +122,7 @@ def rewrite(table: MemoryTable, block_id: str) -> Callable[[], None]:
     ids = iter(range(100))
 
     def again() -> None:
-        key = keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
+        key = derived_keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
         table.put({**table.items[key], "write_id": f"other{next(ids)}"})
 
     return again
@@ -181,7 +185,7 @@ def test_a_chain_that_leads_nowhere_fails_those_alone_who_have_to_walk_it(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block_writer, "_MAX_HOPS", 6)
-    table.delete(keys.block(TENANT, PROJECT, FAMILY, "second"), DIRECTORY)
+    table.delete(derived_keys.block(TENANT, PROJECT, FAMILY, "second"), DIRECTORY)
     failed = chains(table).read([LEFT, RIGHT])
     assert {issue: type(error) for issue, error in failed.items()} == {RIGHT.issue: Impassable}
 

@@ -8,7 +8,7 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, projects
 from gridview.derive.families import has_entries
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.maintenance.job_worker import Worker
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.catalog import Catalog
@@ -68,5 +68,5 @@ def test_an_edit_writes_an_entry_of_an_index_that_has_them(field: str, value: st
     first = damage.document(table, 1, **values)
     table.put(first)
     assert consume(table, Catalogs(), [record(1, None, first)], print) is None
-    entry = table.get(key_of(1), keys.order(TENANT, PROJECT, found.served.order_id))
+    entry = table.get(key_of(1), derived_keys.order(TENANT, PROJECT, found.served.order_id))
     assert (entry is not None) == bool(entries)

@@ -13,8 +13,9 @@ from gridview.commands.option_usage import options_in_use
 from gridview.dynamodb.expressions import Item
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
-from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
+from gridview.schema.fields import MAX_OPTIONS, Field
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
 from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table
@@ -58,8 +59,24 @@ def test_an_indexed_list_of_options_takes_no_documents() -> None:
     field = loaded.catalog.get("kind")
     assert field is not None
     assert not options_in_use(table, loaded.catalog, field, [field.options[2].id])
-    of_the_journal, of_the_index = ["batch_get_item", "query"], ["query", "batch_get_item"]
-    assert [call.operation for call in table.meter.calls] == [*of_the_journal, *of_the_index]
+    made = sorted((call.round, call.operation) for call in table.meter.calls)
+    directory_and_head, journal, blocks = (
+        [(1, "batch_get_item"), (1, "query")],
+        (2, "query"),
+        (3, "batch_get_item"),
+    )
+    assert made == [*directory_and_head, journal, blocks]
+
+
+def test_an_option_with_a_block_of_its_own_takes_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "POPULAR", 5)
+    loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
+    loaded.fill(loaded.issue(num, fields={"kind": "v5"}) for num in range(1, 9))
+    table: MemoryTable = loaded.table.metered()
+    field = loaded.catalog.get("kind")
+    assert field is not None
+    assert options_in_use(table, loaded.catalog, field, [field.options[5].id])
+    assert sorted(call.operation for call in table.meter.calls) == ["batch_get_item", "query", "query"]
 
 
 def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at_once() -> None:
@@ -149,9 +166,10 @@ class Project:
         ]
 
 
-@pytest.fixture
-def project() -> Project:
-    """A project with ten issues of kind `v0` that are folded."""
+@pytest.fixture(params=[500, 5])
+def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with ten issues of kind `v0` that are folded, all in one block or in a block of their own."""
+    monkeypatch.setattr(blocks, "POPULAR", request.param)
     made = Project()
     made.consume(*(made.document(num, "v0") for num in range(1, 11)))
     made.fold()

@@ -18,7 +18,7 @@ from gridview.commands.context import WriteContext
 from gridview.commands.undo import TakenBack, UndoOrder, take_back
 from gridview.commands.undo_decision import Undo
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.support import concurrency
 from gridview.support.errors import Conflict, EditConflict, NotFound
 from tests.support.depth import THOROUGH, one_of
@@ -207,7 +207,7 @@ def _value(document: Any, key: str) -> Any:
 
 
 def _maker(world: World, num: int, version: int) -> str:
-    item = world.table.get(keys.history("acme", "bridge", num), keys.history_item(version))
+    item = world.table.get(derived_keys.history("acme", "bridge", num), derived_keys.history_item(version))
     assert item is not None
     return str(item["by"])
 
@@ -277,7 +277,9 @@ def forget_the_last(table: MemoryTable, own: UUID) -> None:
     """As long as the stream has not told of it: what an undo has just written is known by the document alone."""
     for num, document in _documents(table).items():
         if document.get("change") == own.bytes:
-            table.delete(keys.history("acme", "bridge", num), keys.history_item(document["version"]))
+            table.delete(
+                derived_keys.history("acme", "bridge", num), derived_keys.history_item(document["version"])
+            )
 
 
 def _versions(table: MemoryTable) -> dict[int, int]:

@@ -21,7 +21,7 @@ from gridview.derive.images import Poison
 from gridview.derive.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, Telling, plan
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.committer import settled
 from gridview.journal.items import PATIENCE
 from gridview.journal.log import Log
@@ -243,7 +243,7 @@ def test_every_small_plan_reaches_its_target_and_raises_the_revision() -> None:
 def test_a_ledger_survives_being_stored(stored: Ledger) -> None:
     table = MemoryTable()
     table.put(stored.to_item("issue-acme.bridge.00000001", expires=5 if stored.removed else None))
-    found = table.get("issue-acme.bridge.00000001", keys.LEDGER)
+    found = table.get("issue-acme.bridge.00000001", derived_keys.LEDGER)
     assert found is not None
     assert Ledger.from_item(found) == stored
     assert ("ttl" in found) is stored.removed
@@ -322,7 +322,7 @@ def history(table: MemoryTable, values: list[str | None]) -> tuple[list[dict[str
 
 def entries_of(table: MemoryTable, key: str) -> dict[str, str]:
     """Order id -> sort string, of the entries that are in the index."""
-    prefix = keys.order(TENANT, PROJECT, "")
+    prefix = derived_keys.order(TENANT, PROJECT, "")
     return {
         item[keys.SK].removeprefix(prefix): item[keys.SORT]
         for item in table.items.values()
@@ -336,7 +336,7 @@ def assert_right(table: MemoryTable, num: int, document: Item | None, version: i
     expected = {} if document is None else derived_strings(catalog, document)
     key = keys.issue(TENANT, PROJECT, num)
     assert entries_of(table, key) == {one: expected[one] for one in expected if has_entries(one)}
-    found = Ledger.from_item(table.get(key, keys.LEDGER))
+    found = Ledger.from_item(table.get(key, derived_keys.LEDGER))
     assert settled(log_of(table), [found.number]) == {found.number: True}
     found = found.committed()
     assert found.order == ImageVersion(version, document is None)

@@ -11,7 +11,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.query import group_request, predicates
 from gridview.query.page import projection
-from gridview.schema.catalog import MAX_ATTRIBUTES, Field, FieldType
+from gridview.schema.catalog import MAX_ATTRIBUTES
+from gridview.schema.fields import Field, FieldType
 
 
 class Client:

@@ -5,25 +5,25 @@ from itertools import combinations
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 
 
 @pytest.mark.parametrize(
     "key",
     [
         keys.project,
-        keys.journal,
+        derived_keys.journal,
         keys.views,
-        keys.webhooks,
+        live_keys.webhooks,
         keys.comments,
-        keys.activity,
+        derived_keys.activity,
         keys.trash,
         keys.jobs,
         lambda tenant, project: keys.issue(tenant, project, 1),
-        lambda tenant, project: keys.history(tenant, project, 1),
-        lambda tenant, project: keys.order(tenant, project, "num"),
-        lambda tenant, project: keys.directory(tenant, project, "num"),
-        lambda tenant, project: keys.block(tenant, project, "num", "0"),
+        lambda tenant, project: derived_keys.history(tenant, project, 1),
+        lambda tenant, project: derived_keys.order(tenant, project, "num"),
+        lambda tenant, project: derived_keys.directory(tenant, project, "num"),
+        lambda tenant, project: derived_keys.block(tenant, project, "num", "0"),
     ],
 )
 def test_each_project_has_keys_of_its_own(key: Callable[[str, str], str]) -> None:

@@ -13,7 +13,7 @@ from gridview.chains.fence_cache import Fences
 from gridview.derive.families import NUMBERS
 from gridview.derive.ledger import Intent
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
 from gridview.support.errors import Overloaded
@@ -60,7 +60,10 @@ def misplaced(table: MemoryTable, *doubts: SuspectKey, through: Table | None = N
 
 def spoil(table: MemoryTable, doubt: SuspectKey, *, present: bool) -> None:
     """Have the one block of a family say of a key what is not so."""
-    place = keys.block(TENANT, PROJECT, doubt.family, HEAD), keys.directory(TENANT, PROJECT, doubt.family)
+    place = (
+        derived_keys.block(TENANT, PROJECT, doubt.family, HEAD),
+        derived_keys.directory(TENANT, PROJECT, doubt.family),
+    )
     key = frozenset((doubt.key,))
     change = BlockChange(add=key) if present else BlockChange(remove=key)
     table.put(blocks.changed(Block.from_item(table.items[place]), change).to_item(TENANT, PROJECT))
@@ -103,9 +106,9 @@ def test_a_plain_block_is_told_by_any_key_there_and_mended_by_the_issues_own(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "DETAILED_BODIES", 1)
-    own = SuspectKey(2, NAMES, table.items[key_of(2), keys.order(TENANT, PROJECT, NAMES)][keys.SORT])
+    own = SuspectKey(2, NAMES, table.items[key_of(2), derived_keys.order(TENANT, PROJECT, NAMES)][keys.SORT])
     spoil(table, own, present=False)
-    place = keys.block(TENANT, PROJECT, NAMES, HEAD), keys.directory(TENANT, PROJECT, NAMES)
+    place = derived_keys.block(TENANT, PROJECT, NAMES, HEAD), derived_keys.directory(TENANT, PROJECT, NAMES)
     assert not Block.from_item(table.items[place]).detailed
     other = own._replace(key=sort_string("zebra", 2))
     assert misplaced(table, other) == [Misplaced(2, NAMES, own.key, HEAD, missing=True)]
@@ -124,7 +127,7 @@ def test_expectations_that_blocks_do_not_meet_are_doubtful(table: MemoryTable) -
 def test_an_issue_that_somebody_is_at_work_on_is_left_to_him(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     intent = {NUMBERS: Intent(PLACES[0].key, ()).to_item()}
-    damage.change(table, key_of(2), keys.LEDGER, {"intent": intent})
+    damage.change(table, key_of(2), derived_keys.LEDGER, {"intent": intent})
     before = table.items
     assert misplaced(table, PLACES[0]) == []
     membership(table).amend([PLACES[0]])
@@ -133,7 +136,7 @@ def test_an_issue_that_somebody_is_at_work_on_is_left_to_him(table: MemoryTable)
 
 def test_an_issue_with_which_something_else_is_wrong_is_not_told_of(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
-    table.delete(key_of(2), keys.order(TENANT, PROJECT, NAMES))
+    table.delete(key_of(2), derived_keys.order(TENANT, PROJECT, NAMES))
     assert misplaced(table, PLACES[0]) == []
 
 
@@ -144,7 +147,7 @@ def test_what_was_on_its_way_into_the_block_is_not_missing(table: MemoryTable) -
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         nonlocal ledgers
         found = perform()
-        if attempted.operation == "batch_get" and attempted.key[1] == keys.LEDGER:
+        if attempted.operation == "batch_get" and attempted.key[1] == derived_keys.LEDGER:
             ledgers += 1
             spoil(table, PLACES[0], present=True)  # another puts it in after the first look at the block
         return found
@@ -158,16 +161,19 @@ def test_a_ledger_that_changes_during_the_look_makes_it_void(table: MemoryTable)
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         found = perform()
-        if attempted.operation == "batch_get" and attempted.key[1] == keys.LEDGER:
-            revision = table.items[key_of(2), keys.LEDGER]["revision"]
-            damage.change(table, key_of(2), keys.LEDGER, {"revision": revision + 1})
+        if attempted.operation == "batch_get" and attempted.key[1] == derived_keys.LEDGER:
+            revision = table.items[key_of(2), derived_keys.LEDGER]["revision"]
+            damage.change(table, key_of(2), derived_keys.LEDGER, {"revision": revision + 1})
         return found
 
     assert misplaced(table, PLACES[0], through=table.seen_through(around)) == []
 
 
 def test_a_block_that_cannot_be_read_is_no_ground_to_judge_by(table: MemoryTable) -> None:
-    place = keys.block(TENANT, PROJECT, NUMBERS, HEAD), keys.directory(TENANT, PROJECT, NUMBERS)
+    place = (
+        derived_keys.block(TENANT, PROJECT, NUMBERS, HEAD),
+        derived_keys.directory(TENANT, PROJECT, NUMBERS),
+    )
     table.put({**table.items[place], "set": b"\x07"})
     with pytest.raises(Unreadable):
         misplaced(table, PLACES[0])
@@ -188,10 +194,10 @@ def test_a_block_is_not_amended_by_a_ledger_that_has_changed_since(table: Memory
         if attempted.writes and not raced:
             raced.append(attempted.key)
             spoil(table, PLACES[0], present=False)  # another writes the block, and the issue leaves it
-            ledger = table.items[key_of(2), keys.LEDGER]
+            ledger = table.items[key_of(2), derived_keys.LEDGER]
             applied = {family: one for family, one in ledger["applied"].items() if family != NUMBERS}
             revision = ledger["revision"] + 1
-            damage.change(table, key_of(2), keys.LEDGER, {"revision": revision, "applied": applied})
+            damage.change(table, key_of(2), derived_keys.LEDGER, {"revision": revision, "applied": applied})
         return perform()
 
     membership(table.seen_through(around)).amend([PLACES[0]])

@@ -17,7 +17,7 @@ from gridview.derive.families import families_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck import chain_check, checker
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_visits import Visits
@@ -211,9 +211,9 @@ def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
 def lose_blocks(table: MemoryTable) -> None:
     """All of them, and what the ledgers say of two families."""
     for pk, sk in table.items:
-        if pk.startswith(keys.BLOCK_PREFIX):
+        if pk.startswith(derived_keys.BLOCK_PREFIX):
             table.delete(pk, sk)
-        elif sk == keys.LEDGER:
+        elif sk == derived_keys.LEDGER:
             claims = {
                 name: one
                 for name, one in damage.applied(table, pk).items()
@@ -321,7 +321,7 @@ def test_blocks_that_are_a_familys_by_now_are_not_dead(table: MemoryTable) -> No
         table.put(to_item(TENANT, PROJECT, before))
 
         def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-            if switched_on_meanwhile and attempted.key[0].startswith(keys.BLOCK_PREFIX):
+            if switched_on_meanwhile and attempted.key[0].startswith(derived_keys.BLOCK_PREFIX):
                 table.put(present)
             return perform()
 

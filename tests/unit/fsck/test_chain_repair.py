@@ -12,7 +12,7 @@ from devtools.proof.faults.watched import Attempted
 from gridview.chains import blocks
 from gridview.chains.blocks import FIRST, HEAD, Block
 from gridview.chains.fence_cache import Fences
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.fences import before
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.journal.items import new_head
@@ -22,7 +22,7 @@ from gridview.support.errors import Overloaded
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
 TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
-DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
+DIRECTORY = derived_keys.directory(TENANT, PROJECT, FAMILY)
 G, M, T = before("g"), before("m"), before("t")
 
 ONE = Block(FAMILY, HEAD, FIRST, G, "two", "d1", {"a": BitMap([1])})
@@ -33,7 +33,7 @@ Row = tuple[str, str, str | None, str | None, list[int]]
 
 
 def place(block_id: str) -> tuple[str, str]:
-    return keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
+    return derived_keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
 
 
 def stored(*chain: Block) -> MemoryTable:

@@ -20,7 +20,7 @@ from gridview.commands import attributes
 from gridview.derive.families import families_of, has_entries
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
 from gridview.fsck import chain_check, chain_visits, checker, nightly
 from gridview.fsck.checker import Check
@@ -187,7 +187,7 @@ def test_all_that_is_wrong_is_found_and_then_repaired(
 
 
 def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time: Time) -> None:
-    table.delete(key_of(3), keys.LEDGER)
+    table.delete(key_of(3), derived_keys.LEDGER)
     found: list[Finding] = []
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
     check.step()
@@ -206,7 +206,7 @@ def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time:
 
 
 def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) -> None:
-    table.delete(key_of(3), keys.LEDGER)
+    table.delete(key_of(3), derived_keys.LEDGER)
     table.delete(key_of(4), keys.project(TENANT, PROJECT))
     found: list[Finding] = []
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
@@ -221,7 +221,7 @@ def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, 
     document = damage.document(table, 3)
     found: list[Finding] = []
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
-    table.delete(key_of(3), keys.LEDGER)
+    table.delete(key_of(3), derived_keys.LEDGER)
     check.step()
     for version in range(2, 6):
         table.put({**document, "version": version})
@@ -235,7 +235,7 @@ def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, 
 
 def test_what_is_written_all_the_time_is_left_for_the_next_run(table: MemoryTable, time: Time) -> None:
     document = damage.document(table, 3)
-    table.delete(key_of(3), keys.LEDGER)
+    table.delete(key_of(3), derived_keys.LEDGER)
     check = Check(table, the_project(table), never, patience=PATIENCE)
     version = 1
     while not check.done:
@@ -304,7 +304,7 @@ class People:
         if key in self.spared:
             return
         before = self.table.get(key, keys.project(TENANT, PROJECT), consistent=True)
-        ledger = self.table.get(key, keys.LEDGER, consistent=True) or {"version": 0}
+        ledger = self.table.get(key, derived_keys.LEDGER, consistent=True) or {"version": 0}
         known = max([before["version"] if before else 0, ledger["version"], self.edits])
         after: Item | None = None
         if before is None or self.random.random() < 0.8:
@@ -362,7 +362,7 @@ def test_suspects_are_bounded_whatever_the_state_of_the_table(
 ) -> None:
     monkeypatch.setattr(project_walk, "NUMBERS", 3)
     for num in range(1, 41):
-        table.delete(key_of(num), keys.LEDGER)
+        table.delete(key_of(num), derived_keys.LEDGER)
     found: list[Finding] = []
     check = Check(table, walk(table), found.append, patience=PATIENCE, at_most=5)
     most = 0
@@ -411,7 +411,7 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
     monkeypatch.setattr(chain_check, "SLICE", 5)
     wrong = {key_of(num) for num in (1, 7, 8, 21, 40)}
     for key in wrong:
-        table.delete(key, keys.LEDGER)
+        table.delete(key, derived_keys.LEDGER)
     killer = Killer()
     watched = table.seen_through(killer.around)
     saved = json.dumps([None, Tally().to_state()])
@@ -450,7 +450,7 @@ def test_a_busy_table_costs_nothing_but_time(
     table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time, small_pages: None
 ) -> None:
     PLANTED[0].inflict(table, key_of(4))
-    table.delete(key_of(5), keys.LEDGER)
+    table.delete(key_of(5), derived_keys.LEDGER)
     random = Random(3)  # noqa: S311
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -487,7 +487,7 @@ def test_a_check_of_one_project_touches_no_other(table: MemoryTable, time: Time)
         return perform()
 
     for project, tenant in ((PROJECT, TENANT), ("tower", "other")):
-        table.delete(key_of(2, project, tenant), keys.LEDGER)
+        table.delete(key_of(2, project, tenant), derived_keys.LEDGER)
     before = {key: item for key, item in table.items.items() if TENANT not in key[0]}
     watched = table.seen_through(around)
     found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=mending(watched))
@@ -558,10 +558,10 @@ def test_a_repair_that_others_undo_is_tried_again_and_then_told(table: MemoryTab
             tried.extend(partition_keys)
             mended = super().issues(partition_keys)
             for one in partition_keys:
-                table.delete(one, keys.LEDGER)
+                table.delete(one, derived_keys.LEDGER)
             return mended
 
-    table.delete(key, keys.LEDGER)
+    table.delete(key, derived_keys.LEDGER)
     found, tally = checked(table, the_project(table), time, repair=Undone(table, Catalogs()))
     assert tried == [key] * 3
     assert not found[key].repaired
@@ -632,7 +632,7 @@ def test_a_check_goes_on_over_many_invocations_and_is_forgotten_at_its_end(
 ) -> None:
     wrong = {key_of(num) for num in (2, 9, 33)}
     for key in wrong:
-        table.delete(key, keys.LEDGER)
+        table.delete(key, derived_keys.LEDGER)
     found: list[Finding] = []
     finished: list[Tally] = []
     assert nightly.begin(table)
@@ -680,7 +680,7 @@ def test_a_check_in_the_cloud_reads_little_at_a_time(
 ) -> None:
     monkeypatch.setattr(nightly, "_PAGE", 7)
     for num in range(1, 41):
-        table.delete(key_of(num), keys.LEDGER)
+        table.delete(key_of(num), derived_keys.LEDGER)
     monkeypatch.setattr(nightly, "_AT_MOST", 5)
     found: list[Finding] = []
     finished: list[Tally] = []
@@ -737,7 +737,7 @@ def test_killed_at_any_call_the_check_in_the_cloud_goes_on_when_the_lease_is_ove
     calls, complete = 0, False
     while not complete:
         table = pristine.copy()
-        table.delete(key_of(2), keys.LEDGER)
+        table.delete(key_of(2), derived_keys.LEDGER)
         killer = Killer()
         watched = table.seen_through(killer.around)
         found: list[Finding] = []
@@ -774,11 +774,18 @@ def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
     table: MemoryTable, time: Time, small_pages: None
 ) -> None:
     """Their turns alternate, a step each. A family that is no more has blocks in several of them."""
-    dead = [block for block in table.items if block[0].startswith(keys.block(TENANT, PROJECT, "name.1", ""))]
+    dead = [
+        block
+        for block in table.items
+        if block[0].startswith(derived_keys.block(TENANT, PROJECT, "name.1", ""))
+    ]
     for pk, sk in dead:
         item = table.items[pk, sk]
-        _, _, _, block_id = keys.parse_block(pk)
-        moved = keys.block(TENANT, PROJECT, "name.7", block_id), keys.directory(TENANT, PROJECT, "name.7")
+        _, _, _, block_id = derived_keys.parse_block(pk)
+        moved = (
+            derived_keys.block(TENANT, PROJECT, "name.7", block_id),
+            derived_keys.directory(TENANT, PROJECT, "name.7"),
+        )
         table.put({**item, keys.PK: moved[0], keys.SK: moved[1]})
     found: list[Finding] = []
     finished: list[Tally] = []
@@ -789,7 +796,7 @@ def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
             left = iter([1.0] * 4)
             seconds = lambda left=left: next(left, 0.0)  # noqa: E731
             nightly.go_on(table, hint, seconds, found.append, finished.append)
-    assert [finding.key for finding in found] == [keys.directory(TENANT, PROJECT, "name.7")]
+    assert [finding.key for finding in found] == [derived_keys.directory(TENANT, PROJECT, "name.7")]
     assert finished == [Tally(issues=45, wrong=1, differences=1)], "each issue counts once"
 
 

@@ -11,7 +11,7 @@ from gridview.commands import attributes, composite_indexes, deleted_attributes
 from gridview.derive.families import has_entries
 from gridview.derive.sort_entries import SPECS, UnknownSpec
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys, sort_strings
+from gridview.encoding import derived_keys, keys, sort_strings
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
@@ -115,9 +115,9 @@ def test_a_removed_issue_has_a_ledger_that_expires_or_none(table: MemoryTable) -
     take_in(table, before, None)
     assert found(table) == set()
     tombstones = collection(table, KEY)
-    damage.change(table, KEY, keys.LEDGER, {}, keys.TTL_ATTRIBUTE)
-    assert found(table) == {(DifferenceKind.EXPIRY, keys.LEDGER)}
-    table.delete(KEY, keys.LEDGER)
+    damage.change(table, KEY, derived_keys.LEDGER, {}, keys.TTL_ATTRIBUTE)
+    assert found(table) == {(DifferenceKind.EXPIRY, derived_keys.LEDGER)}
+    table.delete(KEY, derived_keys.LEDGER)
     assert found(table) == set()
     assert len(tombstones) == 6
 
@@ -248,7 +248,7 @@ def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_bei
     assert kinds == {(DifferenceKind.ORPHAN, "document"), *told}
     no_document = [item for item in items if item[keys.SK] != keys.project(TENANT, PROJECT)]
     kinds = {(one.kind, one.place) for one in differences(KEY, no_document, None)}
-    assert kinds == {(DifferenceKind.LEDGER, keys.LEDGER), *told}
+    assert kinds == {(DifferenceKind.LEDGER, derived_keys.LEDGER), *told}
 
 
 @pytest.mark.parametrize(

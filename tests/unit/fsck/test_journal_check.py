@@ -7,7 +7,7 @@ import pytest
 
 from devtools.operate.project_walk import ProjectWalk
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck import journal_check
 from gridview.fsck.checker import Check
 from gridview.fsck.issue_diff import DifferenceKind
@@ -21,7 +21,7 @@ from tests.support.derived_project import PROJECT, TENANT, Derived, log_of, new_
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
-PARTITION = keys.journal(TENANT, PROJECT)
+PARTITION = derived_keys.journal(TENANT, PROJECT)
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_an_issue_is_sound_when_the_journal_tells_of_it_before_it_is_folded(deri
 def test_an_issue_of_which_no_item_tells_is_unfinished(derived: Derived) -> None:
     derived.consume(1)
     derived.consume(1, start="2023-06-01")
-    derived.table.delete(PARTITION, keys.journal_item(2))
-    derived.table.delete(PARTITION, keys.journal_mark(2))
+    derived.table.delete(PARTITION, derived_keys.journal_item(2))
+    derived.table.delete(PARTITION, derived_keys.journal_mark(2))
     (wrong,) = (one for one in checked(derived.table) if one.key == keys.issue(TENANT, PROJECT, 1))
     assert "an unfinished intent" in [one.found for one in wrong.differences]
 
@@ -95,7 +95,7 @@ def test_holes_and_items_without_marks_are_named_and_made_right(
     table, log = derived.table, log_of(derived.table)
     hole = log.reserve(1)
     derived.consume(1)
-    table.delete(PARTITION, keys.journal_mark(2))
+    table.delete(PARTITION, derived_keys.journal_mark(2))
     derived.consume(2)
     later(journal_check.LATE + 1)
     assert told(checked(table)) == [("hole", str(hole)), ("unmarked", "2"), ("unfolded", "3")]
@@ -123,7 +123,7 @@ def test_an_item_that_is_gone_before_its_time_is_named(derived: Derived, later: 
     for num in range(1, 5):
         derived.consume(num)
     derived.fold()
-    derived.table.delete(PARTITION, keys.journal_item(3))
+    derived.table.delete(PARTITION, derived_keys.journal_item(3))
     assert told(checked(derived.table)) == [("lost", "3")]
     (left,) = checked(derived.table, repair=True)
     assert (left.repaired, left.reason) == (False, BY_HAND)
@@ -134,7 +134,7 @@ def test_an_item_that_is_gone_before_its_time_is_named(derived: Derived, later: 
 def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: Derived) -> None:
     derived.consume(1)
     derived.fold()
-    derived.table.delete(PARTITION, keys.FOLD)
+    derived.table.delete(PARTITION, derived_keys.FOLD)
     found = [one for one in checked(derived.table) if one.key == PARTITION]
     assert [one.kind for some in found for one in some.differences] == [DifferenceKind.HEADLESS]
 
@@ -149,7 +149,7 @@ def test_a_block_that_cannot_be_read_is_built_anew(
     derived.consume(1)
     derived.consume(2)
     derived.fold()
-    spoilt = [key for key in table.items if keys.is_block(key[0])]
+    spoilt = [key for key in table.items if derived_keys.is_block(key[0])]
     for key in spoilt[:2]:
         table.put({**table.items[key], "set": b"\x07"})
     if waiting:

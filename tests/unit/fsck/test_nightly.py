@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck import nightly
 from tests.support.cloud import Cloud
 from tests.support.http import Context
@@ -64,7 +64,7 @@ def test_a_difference_is_a_metric_and_a_log_line_without_values(
 ) -> None:
     monkeypatch.setattr(nightly, "PATIENCE", 0.0)
     issue = keys.issue("0807", "bridge", 3)
-    cloud.table.delete(issue, keys.order("0807", "bridge", "name.1"))
+    cloud.table.delete(issue, derived_keys.order("0807", "bridge", "name.1"))
     invoke(cloud, "check")
     told(capsys)
     work(cloud)
@@ -79,7 +79,7 @@ def test_a_difference_is_a_metric_and_a_log_line_without_values(
 
 
 def test_what_may_be_on_its_way_is_waited_for(cloud: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
-    cloud.table.delete(keys.issue("0807", "bridge", 3), keys.order("0807", "bridge", "name.1"))
+    cloud.table.delete(keys.issue("0807", "bridge", 3), derived_keys.order("0807", "bridge", "name.1"))
     invoke(cloud, "check")
     assert work(cloud) == 4
     assert work(cloud) == 0

@@ -21,7 +21,7 @@ from gridview.derive.work import Superseded
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck import repair
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared
 from gridview.journal import committer
@@ -81,7 +81,7 @@ def log_of(table: Table) -> Log:
 
 def ledger_of(table: Table, key: str = KEY) -> Ledger:
     """The ledger, which is committed."""
-    ledger = Ledger.from_item(table.get(key, keys.LEDGER, consistent=True))
+    ledger = Ledger.from_item(table.get(key, derived_keys.LEDGER, consistent=True))
     if ledger.number:
         record = log_of(table).standing(ledger.number)
         assert record is not None
@@ -100,7 +100,7 @@ def assert_blocks(table: MemoryTable, wait: Callable[[float], None] | None = Non
 
 
 def live(table: Table, key: str = KEY) -> dict[str, str]:
-    prefix = keys.order(TENANT, PROJECT, "")
+    prefix = derived_keys.order(TENANT, PROJECT, "")
     return {
         item[keys.SK].removeprefix(prefix): item[keys.SORT]
         for item in collection(table, key)
@@ -119,7 +119,7 @@ def all_but_derived(table: MemoryTable) -> dict[tuple[str, str], Item]:
     return {
         key: item
         for key, item in table.items.items()
-        if key[0] != KEY and not keys.is_block(key[0]) and not keys.is_journal(key[0])
+        if key[0] != KEY and not derived_keys.is_block(key[0]) and not derived_keys.is_journal(key[0])
     }
 
 
@@ -153,7 +153,7 @@ def test_a_repaired_ledger_says_where_the_issue_may_still_be_shown(table: Memory
     left = ledger.left_by(int(clock.seconds()))
     assert left.keys() == ledger.applied.keys()
     assert left["a1.1"] == (ledger.applied["a1.1"],)
-    table.delete(KEY, keys.LEDGER)
+    table.delete(KEY, derived_keys.LEDGER)
     assert mended(table)
     left = ledger_of(table).left_by(int(clock.seconds()))
     assert EVERY_FAMILY in left, "of what a lost ledger knew nobody is sure"
@@ -170,7 +170,7 @@ def test_an_item_that_nobody_knows_is_left_alone(table: MemoryTable) -> None:
 
 def test_a_consumer_goes_on_from_a_repair_after_the_ledger_was_lost(table: MemoryTable) -> None:
     damage.change(table, KEY, damage.order_key("a1.1"), {"revision": 40})
-    table.delete(KEY, keys.LEDGER)
+    table.delete(KEY, derived_keys.LEDGER)
     before = document_in(table)
     after = {**before, "version": 2, "fields": {**before["fields"], "a1": "2030-01-01"}}
     table.put(after)
@@ -191,7 +191,7 @@ def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: Memor
     late: list[Callable[[], Any]] = []
 
     def keep_entries(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "put" and keys.is_order(attempted.key[1]):
+        if attempted.operation == "put" and derived_keys.is_order(attempted.key[1]):
             late.append(perform)
             raise Overloaded("The table is busy; try again.")
         return perform()
@@ -201,7 +201,9 @@ def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: Memor
     consume(table.seen_through(keep_entries), Catalogs(), [record(1, before, other)], print)
     assert late
     for item in collection(table, KEY):
-        if item[keys.SK] == keys.LEDGER or (lost == "all" and item[keys.SK].startswith(keys.ORDER_PREFIX)):
+        if item[keys.SK] == derived_keys.LEDGER or (
+            lost == "all" and item[keys.SK].startswith(derived_keys.ORDER_PREFIX)
+        ):
             table.delete(KEY, item[keys.SK])
     mended(table)
     for write in late:
@@ -212,16 +214,16 @@ def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: Memor
 
 def test_a_removed_issue_leaves_tombstones_of_the_newest_version_that_is_known(table: MemoryTable) -> None:
     table.delete(KEY, keys.project(TENANT, PROJECT))
-    damage.change(table, KEY, keys.LEDGER, {"version": 4})
+    damage.change(table, KEY, derived_keys.LEDGER, {"version": 4})
     assert mended(table, hint=3)
     assert live(table) == {}
-    ledger = table.get(KEY, keys.LEDGER)
+    ledger = table.get(KEY, derived_keys.LEDGER)
     assert Ledger.from_item(ledger).order == ImageVersion(4, removed=True)
     assert ledger is not None
     assert ledger[keys.TTL_ATTRIBUTE] == pytest.approx(clock.expiry(committer.LEDGER_TOMBSTONE_DAYS), abs=5)
     assert mended(table, hint=4) is False
     assert mended(table, hint=7)
-    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == ImageVersion(7, removed=True)
+    assert Ledger.from_item(table.get(KEY, derived_keys.LEDGER)).order == ImageVersion(7, removed=True)
 
 
 def test_a_dead_letter_of_an_issue_that_left_nothing_keeps_its_old_versions_out(table: MemoryTable) -> None:
@@ -234,9 +236,9 @@ def test_a_dead_letter_of_an_issue_that_left_nothing_keeps_its_old_versions_out(
 
 
 def test_a_document_that_was_put_back_to_an_older_version_holds(table: MemoryTable) -> None:
-    damage.change(table, KEY, keys.LEDGER, {"version": 9})
+    damage.change(table, KEY, derived_keys.LEDGER, {"version": 9})
     assert mended(table)
-    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == ImageVersion(1, removed=False)
+    assert Ledger.from_item(table.get(KEY, derived_keys.LEDGER)).order == ImageVersion(1, removed=False)
     before = document_in(table)
     after = {**before, "version": 2, "fields": {}}
     table.put(after)
@@ -264,7 +266,7 @@ def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table:
 
     torn = Torn(table._store)
     mended(torn)
-    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).version == 2
+    assert Ledger.from_item(table.get(KEY, derived_keys.LEDGER)).version == 2
     assert live(table) == with_entries(sort_strings_of(catalog_of(table), after))
 
 
@@ -300,7 +302,7 @@ def test_what_cannot_be_derived_is_told_and_left_as_it_was(table: MemoryTable) -
 
 def test_a_ledger_that_is_too_large_is_told(table: MemoryTable) -> None:
     def too_large(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "put" and attempted.key[1] == keys.LEDGER:
+        if attempted.operation == "put" and attempted.key[1] == derived_keys.LEDGER:
             raise ItemTooLarge("The item would be larger than 400 KB.")
         return perform()
 
@@ -315,10 +317,10 @@ def test_it_gives_way_to_whoever_is_faster_and_then_up(table: MemoryTable) -> No
 
     def overtaken(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         nonlocal seen
-        if attempted.operation == "put" and attempted.key[1] == keys.LEDGER:
+        if attempted.operation == "put" and attempted.key[1] == derived_keys.LEDGER:
             seen += 1
-            ledger = Ledger.from_item(table.get(KEY, keys.LEDGER))
-            damage.change(table, KEY, keys.LEDGER, {"revision": ledger.revision + 1})
+            ledger = Ledger.from_item(table.get(KEY, derived_keys.LEDGER))
+            damage.change(table, KEY, derived_keys.LEDGER, {"revision": ledger.revision + 1})
         return perform()
 
     with pytest.raises(Superseded):

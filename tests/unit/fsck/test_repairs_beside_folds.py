@@ -17,7 +17,7 @@ from gridview.derive.families import NUMBERS
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import put
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck import journal_check
 from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
@@ -76,7 +76,9 @@ def dates(table: MemoryTable) -> str:
 
 
 def place(family: str, block_id: str = HEAD) -> tuple[str, str]:
-    return keys.block(TENANT, PROJECT, family, block_id), keys.directory(TENANT, PROJECT, family)
+    return derived_keys.block(TENANT, PROJECT, family, block_id), derived_keys.directory(
+        TENANT, PROJECT, family
+    )
 
 
 def block_of(table: MemoryTable, family: str) -> Block:
@@ -175,8 +177,8 @@ def test_an_issue_whose_change_nobody_has_committed_yet_is_open(derived: Derived
     table = derived.table
     lose(table, in_numbers(1))
     derived.consume(1, NEW)
-    for sort_key in (keys.journal_item(4), keys.journal_mark(4)):
-        table.delete(keys.journal(TENANT, PROJECT), sort_key)
+    for sort_key in (derived_keys.journal_item(4), derived_keys.journal_mark(4)):
+        table.delete(derived_keys.journal(TENANT, PROJECT), sort_key)
     before_it = table.items
     assert membership(table).judge([in_numbers(1)], catalog_of(table)) == ([], [in_numbers(1)])
     membership(table).amend([in_numbers(1)])
@@ -186,7 +188,7 @@ def test_an_issue_whose_change_nobody_has_committed_yet_is_open(derived: Derived
 def test_a_repair_that_is_open_is_counted_and_not_called_clean(derived: Derived) -> None:
     table = derived.table
     lose(table, in_numbers(1))
-    ledger = keys.issue(TENANT, PROJECT, 1), keys.LEDGER
+    ledger = keys.issue(TENANT, PROJECT, 1), derived_keys.LEDGER
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         found = perform()
@@ -244,7 +246,7 @@ def test_what_a_late_item_of_a_lost_ledger_puts_into_blocks_is_found_and_taken_o
     edited = {**was, "version": 2, "fields": {**was["fields"], field: NEW}}
     through = table.seen_through(keep_item)
     assert consume(through, Catalogs(), [record(1, was, edited)], no_poison) is not None
-    table.delete(issue, keys.LEDGER)
+    table.delete(issue, derived_keys.LEDGER)
     assert mend_all(table, Catalogs(), {issue: 0}) == {issue: True}
     late[0]()
     log_of(table).mark(4)
@@ -278,7 +280,7 @@ def test_a_fold_that_has_read_a_damaged_chain_does_not_move_the_watermark_past_i
         assert list(block_of(table, NUMBERS).members) == [1, 2, 3]
 
     def moves_the_watermark(attempted: Attempted) -> bool:
-        return attempted.operation == "update" and attempted.key[1] == keys.FOLD
+        return attempted.operation == "update" and attempted.key[1] == derived_keys.FOLD
 
     fold(table.seen_through(before(moves_the_watermark, repaired)), letters.append)
     assert log_of(table).head().folded == 3
@@ -308,7 +310,7 @@ def test_a_fold_that_passed_over_a_block_begins_again_once_the_block_is_replaced
     table.put({**table.items[last], "set": b"\x07"})
 
     def moves_the_watermark(attempted: Attempted) -> bool:
-        return attempted.operation == "update" and attempted.key[1] == keys.FOLD
+        return attempted.operation == "update" and attempted.key[1] == derived_keys.FOLD
 
     def repaired() -> None:
         straighten(Chain(table, TENANT, PROJECT, family), Fences())
@@ -335,7 +337,7 @@ def test_a_gap_is_filled_at_the_watermark_or_not_at_all(derived: Derived) -> Non
 
 
 def test_without_a_head_no_chain_begins(derived: Derived) -> None:
-    derived.table.delete(keys.journal(TENANT, PROJECT), keys.FOLD)
+    derived.table.delete(derived_keys.journal(TENANT, PROJECT), derived_keys.FOLD)
     with pytest.raises(Overloaded):
         log_of(derived.table).rechain()
 
@@ -414,7 +416,7 @@ def test_a_block_that_is_half_repaired_is_reported_as_both(
 
 def test_a_repair_that_wakes_late_leaves_what_another_has_repaired(derived: Derived) -> None:
     table = derived.table
-    ledger = keys.issue(TENANT, PROJECT, 1), keys.LEDGER
+    ledger = keys.issue(TENANT, PROJECT, 1), derived_keys.LEDGER
     table.put({**table.items[ledger], "applied": "nothing"})
     repaired: list[Any] = []
 

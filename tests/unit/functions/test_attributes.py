@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gridview.schema.catalog import FieldType
+from gridview.schema.fields import FieldType
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 

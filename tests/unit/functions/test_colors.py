@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from gridview.encoding import keys
-from gridview.schema.catalog import Color
+from gridview.schema.fields import Color
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gridview.commands import comments
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.comments import MAX_COMMENT_LENGTH, MAX_MENTIONS
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
@@ -36,7 +36,7 @@ def texts(client: Client, home: str, **query: str) -> list[str]:
 
 def told(account: Cloud, project: str = "plain") -> list[dict[str, Any]]:
     """What the project's activity tells of comments, in the order of time."""
-    found = account.table.query(keys.activity(TENANT, project)).items
+    found = account.table.query(derived_keys.activity(TENANT, project)).items
     return [one for one in found if one["kind"] == "comment"]
 
 

@@ -11,7 +11,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, deleted_projects, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema import restorable
 from gridview.schema.store import Catalogs, read
 from gridview.support import clock
@@ -186,7 +186,7 @@ def test_a_check_finds_what_is_wrong_in_it(api: Client, account: Cloud, bridge: 
     account.derive()
     api.delete(bridge)
     assert_as_derived(account)
-    lost = keys.issue("0807", "35e9", 1), keys.order("0807", "35e9", "a1.1")
+    lost = keys.issue("0807", "35e9", 1), derived_keys.order("0807", "35e9", "a1.1")
     account.table.delete(*lost)
     assert {one.key for one in differences_in(account.table)} == {lost[0]}
 
@@ -286,7 +286,7 @@ def test_after_seven_days_it_is_removed(
         (PARTITION, keys.COUNTER),
         (PARTITION, keys.tenant("0807")),
     }
-    assert not [key for key in left if key[1] == PARTITION or key[0].startswith(keys.BLOCK_PREFIX)]
+    assert not [key for key in left if key[1] == PARTITION or key[0].startswith(derived_keys.BLOCK_PREFIX)]
     assert_as_derived(account)
     assert api.post("/v1/projects", {"id": "35e9", "name": "Again"}).kind == (409, "conflict")
     assert listed(api) == []

@@ -11,7 +11,7 @@ import pytest
 
 from gridview.api.sealing import SECRETS
 from gridview.dynamodb.expressions import PRESENT
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, live_keys
 from gridview.encoding.seals import Seals
 from gridview.live import deliveries, due_messages, feed
 from gridview.live.delivery_attempts import AT_ONCE
@@ -59,7 +59,9 @@ def defined(courier: Courier, path: str, **parts: Any) -> dict[str, Any]:
 
 
 def outbox(courier: Courier, hook: str) -> dict[str, Any]:
-    return courier.account.table.items[keys.outbox("0807", "plain", hook.rpartition("/")[2]), keys.OUTBOX]
+    return courier.account.table.items[
+        live_keys.outbox("0807", "plain", hook.rpartition("/")[2]), live_keys.OUTBOX
+    ]
 
 
 # What is sent
@@ -482,7 +484,7 @@ def test_a_webhook_that_fails_holds_up_neither_others_nor_other_tenants(
     assert {one["status"] for one in courier.log(failing)} == {"pending"}
     assert {one["webhook"] for one in receiver.told} == {working.rpartition("/")[2], elsewhere}
     again = [hint.partition for hint in courier.account.retries]
-    assert again == [keys.outbox("0807", "plain", failing.rpartition("/")[2])]
+    assert again == [live_keys.outbox("0807", "plain", failing.rpartition("/")[2])]
     assert not courier.account.outboxes
 
 
@@ -714,7 +716,9 @@ def test_a_number_at_which_the_feed_waits_is_emptied_and_what_is_behind_it_sent(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     courier.wait(30)
-    courier.account.table.update(keys.journal("0807", "plain"), keys.FOLD, PRESENT, add={"last": 1})
+    courier.account.table.update(
+        derived_keys.journal("0807", "plain"), derived_keys.FOLD, PRESENT, add={"last": 1}
+    )
     courier.issue(path)
     courier.deliver()
     assert receiver.heard == []
@@ -734,7 +738,7 @@ def test_what_is_deleted_is_sent_nothing_more(
     courier.deliver()
     courier.wait(HOUR)
     assert receiver.heard == []
-    assert [sk for pk, sk in courier.account.table.items if keys.is_outbox(pk)] == []
+    assert [sk for pk, sk in courier.account.table.items if live_keys.is_outbox(pk)] == []
 
 
 @pytest.mark.parametrize("when", ["before a turn", "during a turn"])
@@ -774,10 +778,10 @@ def test_a_deleted_project_takes_its_deliveries_along(
     courier.issue(path)
     courier.skip(1)
     courier.deliver()
-    assert len([pk for pk, _ in courier.account.table.items if keys.is_outbox(pk)]) == 4
+    assert len([pk for pk, _ in courier.account.table.items if live_keys.is_outbox(pk)]) == 4
     removed(courier.api, path)
     courier.account.upkeep()
-    assert [pk for pk, _ in courier.account.table.items if keys.is_outbox(pk)] == []
+    assert [pk for pk, _ in courier.account.table.items if live_keys.is_outbox(pk)] == []
 
 
 def test_a_secret_that_nobody_can_open_disables_the_webhook(
@@ -1295,7 +1299,9 @@ def test_what_cannot_be_replayed_says_why(courier: Courier, path: str, hook: str
     assert disabled.kind == (409, "conflict")
     assert "Enable" in disabled.body["detail"]
     courier.api.patch(hook, {"enabled": True})
-    for place in [place for place in courier.account.table.items if place[0].startswith(keys.HISTORY_PREFIX)]:
+    for place in [
+        place for place in courier.account.table.items if place[0].startswith(derived_keys.HISTORY_PREFIX)
+    ]:
         courier.account.table.delete(*place)
     forgotten = courier.api.post(replay)
     assert forgotten.kind == (409, "conflict")
@@ -1310,7 +1316,9 @@ def test_a_pending_message_whose_change_is_forgotten_is_given_up(
     courier.deliver()
     assert courier.api.delete(f"{path}/issues/{num}").status == 204
     assert courier.api.delete(f"{path}/trash/{num}").status == 204
-    for place in [place for place in courier.account.table.items if place[0].startswith(keys.HISTORY_PREFIX)]:
+    for place in [
+        place for place in courier.account.table.items if place[0].startswith(derived_keys.HISTORY_PREFIX)
+    ]:
         courier.account.table.delete(*place)
     courier.wait(10)
     log = courier.log(hook)
@@ -1351,7 +1359,7 @@ def test_an_error_of_ours_is_raised_when_the_others_are_done(
 ) -> None:
     courier.issue(path)
     courier.skip(1)
-    hints = [Hint(keys.outbox("0807", "plain", "w000000000000"), clock.now()), *courier.account.outboxes]
+    hints = [Hint(live_keys.outbox("0807", "plain", "w000000000000"), clock.now()), *courier.account.outboxes]
     table = courier.account.modules["deliver"].table
 
     def broken(attempted: Any, perform: Callable[[], Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
 from gridview.maintenance.forgotten_answers import redact_answers
 from gridview.schema.remembered import Answer
@@ -21,7 +21,7 @@ SECRET = "a very private remark"
 KEY = {"idempotency-key": "k"}
 
 
-KEPT = (keys.REQUEST_PREFIX, keys.HISTORY_PREFIX, keys.COMMENT_PREFIX, keys.ISSUE_PREFIX)
+KEPT = (keys.REQUEST_PREFIX, derived_keys.HISTORY_PREFIX, keys.COMMENT_PREFIX, keys.ISSUE_PREFIX)
 
 
 def kept(account: Cloud) -> str:
@@ -29,7 +29,7 @@ def kept(account: Cloud) -> str:
     return " ".join(
         _plain(item)
         for (pk, sk), item in account.table.items.items()
-        if pk.startswith(KEPT) and sk != keys.LEDGER and not sk.startswith(keys.ORDER_PREFIX)
+        if pk.startswith(KEPT) and sk != derived_keys.LEDGER and not sk.startswith(derived_keys.ORDER_PREFIX)
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.query import activity_pages, change_lists
 from gridview.support import clock
 from tests.support.cloud import Cloud
@@ -201,7 +201,7 @@ def test_a_page_holds_as_much_as_an_answer_may(
 
 
 def test_an_entry_whose_change_is_gone_is_passed_over(account: Cloud, api: Client, busy: str) -> None:
-    account.table.delete(keys.history("0807", "plain", 2), keys.history_item(2))
+    account.table.delete(derived_keys.history("0807", "plain", 2), derived_keys.history_item(2))
     assert activity(api, busy, limit="2") == [one for one in ALL if one != "2.2"]
 
 

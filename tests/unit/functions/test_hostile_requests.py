@@ -13,7 +13,7 @@ import pytest
 
 from gridview.api.routes import Route
 from gridview.dynamodb.metering import Meter
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from infra.openapi.document import document as openapi_document
 from infra.routes import ROUTES
 from tests.support import nasty, schemas, told_changes, user_jobs, webhooks
@@ -318,7 +318,7 @@ def send(world: Cloud, event: dict[str, Any]) -> Answer:
 
 def without_notes(items: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
     """All but notes of changes. A request that is 2 s old, on a busy machine, leaves one before it writes; nobody is shown it."""
-    return {key: item for key, item in items.items() if not key[1].startswith(keys.CHANGE_NOTE)}
+    return {key: item for key, item in items.items() if not key[1].startswith(derived_keys.CHANGE_NOTE)}
 
 
 def event_of(route: Route, body: str | None = None, **parts: str) -> dict[str, Any]:

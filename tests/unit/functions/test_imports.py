@@ -16,9 +16,9 @@ from devtools.local.environment import local
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 733,
-    "command": 704,
-    "live": 706,
+    "query": 734,
+    "command": 711,
+    "live": 713,
     "socket": 625,
     "deliver": 600,
     "maintain": 497,

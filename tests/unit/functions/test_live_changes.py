@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.journal.gaps import MISSING_SECONDS
 from gridview.journal.log import Log
 from gridview.live import changes
@@ -223,7 +223,7 @@ def test_what_is_forgotten_is_a_reset(
     for name in ("one", "two"):
         create(api, live, name)
     stream.deliver()
-    account.table.delete(keys.history("0807", "plain", 1), keys.history_item(1))
+    account.table.delete(derived_keys.history("0807", "plain", 1), derived_keys.history_item(1))
     assert follower.ids() == ["reset", "2.1"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
@@ -276,7 +276,7 @@ def test_what_is_not_remembered_yet_is_waited_for(
     told = asked(api, rows.query, since=rows.cursor).body["items"]
     assert [(event["version"], event["move"]) for event in told] == [(2, "change"), (3, "leave")]
     later(61)  # in vain, say: nobody will ever tell
-    account.table.delete(keys.history("0807", "plain", num), keys.history_item(3))
+    account.table.delete(derived_keys.history("0807", "plain", num), derived_keys.history_item(3))
     told = asked(api, rows.query, since=rows.cursor).body["items"]
     assert told == [{"kind": "reset"}]
 

@@ -17,7 +17,7 @@ from gridview.derive.images import Poison
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.log import Log
 from gridview.maintenance.waiting import Batch, key_of
 from gridview.schema.store import Catalogs
@@ -65,7 +65,7 @@ def failing(table: MemoryTable, fails: Callable[[Attempted], bool], error: Excep
 
 
 def ledger_of(*nums: int) -> Callable[[Attempted], bool]:
-    wanted = {(keys.issue(TENANT, PROJECT, num), keys.LEDGER) for num in nums}
+    wanted = {(keys.issue(TENANT, PROJECT, num), derived_keys.LEDGER) for num in nums}
     return lambda attempted: attempted.writes and bool(wanted & {*attempted.keys})
 
 
@@ -123,7 +123,7 @@ def test_what_the_table_refuses_waits_and_the_shard_goes_on(table: MemoryTable) 
     handed_over = Batch.of(content)
     assert [key_of(one) for one in handed_over.records] == [keys.issue(TENANT, PROJECT, n) for n in (1, 2, 1)]
     assert handed_over.recorded
-    history = keys.history(TENANT, PROJECT, 2), keys.history_item(1)
+    history = derived_keys.history(TENANT, PROJECT, 2), derived_keys.history_item(1)
     assert table.get(*history) is not None, "followers of the feed find it"
     batches.make_due(0)
     assert Functions(table, Catalogs(), batches=batches).redrive(no_poison)["batches_done"] == 1
@@ -151,7 +151,7 @@ def test_one_project_that_is_throttled_holds_up_no_other(table: MemoryTable) -> 
 
 def test_a_history_that_is_refused_holds_the_shard(table: MemoryTable) -> None:
     def of_history(attempted: Attempted) -> bool:
-        return any(key[0].startswith(keys.HISTORY_PREFIX) for key in attempted.keys)
+        return any(key[0].startswith(derived_keys.HISTORY_PREFIX) for key in attempted.keys)
 
     batches = MemoryBatches()
     busy = failing(table, of_history, Overloaded("busy"))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gridview.commands.actor import Actor, Role
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.attribute_values import item_size
 from gridview.live import open_polls
 from gridview.live.open_polls import OpenPolls
@@ -23,7 +23,7 @@ from tests.support.http import Answer, Client
 from tests.support.side_by_side import Scene, Started
 from tests.support.stream import Stream
 
-PARTITION = keys.polls("0807")
+PARTITION = live_keys.polls("0807")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from gridview.live import changes, push_pages, push_shares, pushes, seats, socket_store
 from gridview.live.push_shares import BATCH_SECONDS, Share, shared_out
 from gridview.live.sockets import Owner
@@ -137,7 +137,7 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
     assert [one.ids() for one in clients] == [["1.1"]] * len(clients)
     assert sum(one.missed for one in clients) == 0
     assert end_task(account, virtual) == {"ended": 0, "settled": 0}
-    assert not [key for key in account.table.items if key[1] == keys.OWED]
+    assert not [key for key in account.table.items if key[1] == live_keys.OWED]
 
 
 def test_what_was_not_sent_in_time_comes_with_the_next_change(

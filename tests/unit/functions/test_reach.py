@@ -12,7 +12,7 @@ from devtools.proof.faults.adversary import record
 from gridview.chains import blocks
 from gridview.commands import undo
 from gridview.dynamodb.sessions import acting_for
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.journal.gaps import MISSING_SECONDS
 from gridview.journal.log import Log
 from gridview.live.outbox import Reply
@@ -20,9 +20,8 @@ from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.support import clock, fold_pace
 from gridview.support.fold_pace import Pace
-from gridview.view.canary import Canary
+from gridview.view.beats import Canary, Heart
 from gridview.view.freshness import Notes
-from gridview.view.heartbeat import Heart
 from infra.functions import FUNCTIONS
 from infra.grants import PARTITIONS, within
 from infra.partitions import TENANT
@@ -56,7 +55,7 @@ ELSEWHERE = {
     # Batches that the table refused are derived again: test_maintain.
     *(
         ("upkeep", "dynamodb:BatchWriteItem", (f"{prefix}*",))
-        for prefix in (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+        for prefix in (derived_keys.HISTORY_PREFIX, derived_keys.ACTIVITY_PREFIX, derived_keys.CHANGE_PREFIX)
     ),
     ("upkeep", "dynamodb:PutItem", (f"{keys.TRASH_PREFIX}*",)),
 }
@@ -166,7 +165,7 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
     api.made(f"{path}/issues", {"name": "told"})
     account.follow()
     deliver = account.modules["deliver"].handler
-    hint = Hint(keys.outbox("0807", "tower", hook), clock.now())
+    hint = Hint(live_keys.outbox("0807", "tower", hook), clock.now())
     turn, slow_turn = ({"Records": [{"body": body_of(one)}]} for one in (hint, hint._replace(part=1)))
     assert deliver(turn, Context(60_000))["attempts"] == 1
     (told,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
@@ -179,12 +178,12 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
         seconds = clock.seconds
         patch.setattr(clock, "seconds", lambda: seconds() + 10)
         assert deliver(slow_turn, Context(60_000))["disabled"] == 1
-        again = {"Records": [{"body": body_of(Hint(keys.outbox("0807", "tower", spare), clock.now()))}]}
+        again = {"Records": [{"body": body_of(Hint(live_keys.outbox("0807", "tower", spare), clock.now()))}]}
         assert deliver(again, Context(60_000))["attempts"] == 2
     other = api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"]
-    account.table.delete(keys.webhooks("0807", "tower"), other)
+    account.table.delete(live_keys.webhooks("0807", "tower"), other)
     deliver(
-        {"Records": [{"body": body_of(Hint(keys.outbox("0807", "tower", other), clock.now()))}]},
+        {"Records": [{"body": body_of(Hint(live_keys.outbox("0807", "tower", other), clock.now()))}]},
         Context(60_000),
     )
 
@@ -294,7 +293,7 @@ def _take_back(api: Client, account: Cloud, path: str) -> None:
 
 
 def _grow_and_shrink(api: Client, account: Cloud) -> None:
-    """A block that the fold splits, and one that it merges again."""
+    """A block that the fold splits, that a page reads, and that a fold merges again."""
     api.made("/v1/projects", {"id": "many", "name": "Many"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "POPULAR", MANY - 10)
@@ -304,6 +303,8 @@ def _grow_and_shrink(api: Client, account: Cloud) -> None:
         account.derive()
         account.upkeep()
         grown = _blocks(account, "many")
+        page = {"filter": OPEN, "sort": [{"field": "created"}], "count": True}
+        assert api.post("/v1/projects/many/grid", page).body["total"] == MANY
         api.batch("many", *[{"delete": {"num": num}} for num in range(1, MANY + 1)])
         account.derive()
         account.upkeep()
@@ -313,7 +314,7 @@ def _grow_and_shrink(api: Client, account: Cloud) -> None:
 def _blocks(account: Cloud, project: str) -> int:
     """How many blocks a project has, once upkeep has folded all that waits."""
     assert Log(account.table, "0807", project).head().waiting == 0
-    prefix = f"{keys.BLOCK_PREFIX}0807.{project}."
+    prefix = f"{derived_keys.BLOCK_PREFIX}0807.{project}."
     return sum(partition.startswith(prefix) for partition, _ in account.table.items)
 
 
@@ -448,15 +449,16 @@ def test_a_defect_that_makes_the_key_of_another_tenant_shows_and_changes_nothing
     """Where sessions are isolated. Without them the same defect would be read and written through."""
     worked_example.load(account.api(tenant="another"))
     account.derive()
-    before, make = account.items(), getattr(keys, maker)
-    monkeypatch.setattr(keys, maker, lambda _, *rest: make("another", *rest))
+    home = keys if hasattr(keys, maker) else derived_keys
+    before, make = account.items(), getattr(home, maker)
+    monkeypatch.setattr(home, maker, lambda _, *rest: make("another", *rest))
     answer = call(account.api(), bridge)
     assert answer.kind == (500, "internal")
     assert account.items() == before
 
 
 def test_a_call_out_of_reach_is_denied(account: Cloud) -> None:
-    block = {keys.PK: keys.block("0807", "35e9", "a1.1", "0"), keys.SK: "x"}
+    block = {keys.PK: derived_keys.block("0807", "35e9", "a1.1", "0"), keys.SK: "x"}
     for function in ("query", "command", "live"):
         with acting_for("0807"), pytest.raises(ClientError, match="not authorized"):
             account.modules[function].table.put(block)

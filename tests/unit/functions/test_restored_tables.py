@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, live_keys
 from gridview.encoding.json_codec import dumps
 from gridview.view import journal_tail
 from tests.support.cloud import Cloud
@@ -124,9 +124,9 @@ def test_a_number_that_was_given_out_is_still_waited_for(
     """Its item is not there yet: the answer cannot hold it, and says so."""
     past.go_on()
     lost = api.get(f"{path}/changes").body["next"]
-    place = keys.journal("0807", "plain")
+    place = derived_keys.journal("0807", "plain")
     for number in (2, 3):
-        for key in (keys.journal_item(number), keys.journal_mark(number)):
+        for key in (derived_keys.journal_item(number), derived_keys.journal_mark(number)):
             account.table.delete(place, key)
     account.forget()
     answer = api.post(f"{path}/grid", {}, headers={"x-consistency-token": lost})
@@ -141,9 +141,9 @@ def test_a_container_that_has_read_further_reads_the_journal_again(
     caches = {name: module.cache for name, module in account.modules.items() if hasattr(module, "cache")}
     past.restore(0)
     for name, cache in caches.items():
-        kept = cache.journal(keys.journal("0807", "plain"))
+        kept = cache.journal(derived_keys.journal("0807", "plain"))
         if kept is not None:
-            account.modules[name].cache.keep_journal(keys.journal("0807", "plain"), kept, 0)
+            account.modules[name].cache.keep_journal(derived_keys.journal("0807", "plain"), kept, 0)
     monkeypatch.setattr(journal_tail, "_HEAD_SECONDS", 0.0)
     monkeypatch.setattr(journal_tail, "_IDLE_SECONDS", 0.0)
     assert api.post(f"{path}/grid", {"count": True}).body["total"] == 1
@@ -165,7 +165,7 @@ def test_a_socket_at_a_lost_cursor_is_told_a_reset(
     assert client.ids("all") == client.ids("rows") == ["2.1", "3.1"]
     # A client that comes back, and one whose connection was kept, with its subscriptions.
     open_still = {
-        key: item for key, item in account.table.items.items() if key[0].startswith(keys.SOCKETS_PREFIX)
+        key: item for key, item in account.table.items.items() if key[0].startswith(live_keys.SOCKETS_PREFIX)
     }
     past.restore(again, kept=open_still)
     back = SocketClient(account)
@@ -217,7 +217,7 @@ def test_a_webhook_ahead_of_the_journal_is_sent_a_reset_and_then_all_that_comes(
     past.go_on()
     courier.wait(5)
     assert len(receiver.told) == 3
-    outbox = keys.outbox("0807", "plain", hook["id"])
+    outbox = live_keys.outbox("0807", "plain", hook["id"])
     kept = {key: item for key, item in account.table.items.items() if key[0] == outbox}
     account.outboxes.clear()
     past.restore(again, kept=kept)

@@ -23,7 +23,7 @@ from schemathesis.transport.wsgi import WSGI_TRANSPORT
 from gridview.dynamodb.metering import Meter
 from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
-from gridview.schema.catalog import FieldType
+from gridview.schema.fields import FieldType
 from infra.routes import ROUTES
 from tests.support import cloud, local_api, nasty, project_schema, told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud

@@ -6,7 +6,7 @@ import pytest
 
 from gridview.commands.attributes import rebuild
 from gridview.derive.ledger import Ledger
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import body_of
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
@@ -28,7 +28,7 @@ def note(api: Client, account: Cloud, project: str) -> str:
 
 def words(account: Cloud, family: str, num: int = 1) -> set[str]:
     """The words under which an issue stands in a family, as its ledger has it."""
-    ledger = account.table.get(f"issue-0807.plain.{num:08d}", keys.LEDGER, consistent=True)
+    ledger = account.table.get(f"issue-0807.plain.{num:08d}", derived_keys.LEDGER, consistent=True)
     assert ledger is not None
     derived = Ledger.from_item(ledger).target().get(family)
     return set(body_of(derived).split("\x01")) if derived else set()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.watched import Attempted, Watched
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.live import seat_store, seats, sockets
 from gridview.live.known_owners import KnownOwners
 from gridview.support import clock
@@ -55,8 +55,10 @@ def calls_of(account: Cloud) -> Iterator[list[Attempted]]:
 
 def of_tenant(account: Cloud) -> set[tuple[str, str]]:
     """The items of the tenant's sockets."""
-    mine = (keys.sockets("0807"), keys.seats("0807"))
-    return {key for key in account.table.items if key[0] in mine or key[0].startswith(keys.SOCKET_PREFIX)}
+    mine = (live_keys.sockets("0807"), live_keys.seats("0807"))
+    return {
+        key for key in account.table.items if key[0] in mine or key[0].startswith(live_keys.SOCKET_PREFIX)
+    }
 
 
 # Sockets
@@ -108,7 +110,9 @@ def test_a_socket_that_closes_frees_its_seat(account: Cloud, api: Client, live: 
     client = connected(account, api, live)
     client.subscribe(filter=named("a"))
     client.leave()
-    assert of_tenant(account) == {(keys.seats("0807"), keys.seat("ann"))}, "the bucket stays for an hour"
+    assert of_tenant(account) == {(live_keys.seats("0807"), live_keys.seat("ann"))}, (
+        "the bucket stays for an hour"
+    )
 
 
 def test_two_that_open_at_the_same_time_end_the_same_oldest(
@@ -154,8 +158,8 @@ def test_a_used_ticket_takes_one_write(account: Cloud, api: Client, live: str) -
     with calls_of(account) as calls:
         assert SocketClient(account).connect(good) == 401
     assert [(one.operation, one.key[0]) for one in calls] == [
-        ("get", keys.seats("0807")),
-        ("put", keys.tickets("0807")),
+        ("get", live_keys.seats("0807")),
+        ("put", live_keys.tickets("0807")),
     ]
 
 
@@ -219,7 +223,7 @@ def test_a_message_too_many_reads_one_item_and_writes_none(
         (frame,) = client.say(**message)
     assert frame["error"]["status"] == 429
     assert frame.get("id") == message.get("id")
-    assert [(one.operation, one.key[0]) for one in calls] == [("get", keys.sockets("0807"))]
+    assert [(one.operation, one.key[0]) for one in calls] == [("get", live_keys.sockets("0807"))]
     assert account.items() == before
 
 
@@ -231,11 +235,11 @@ def test_a_container_that_has_not_met_a_connection_asks_whose_it_is(
     monkeypatch.setattr(account.modules["socket"], "known_owners", KnownOwners(1))
     with calls_of(account) as calls:
         client.say(do="unsubscribe", id="none")
-    assert calls[0].key == (keys.socket_owner(client.id), keys.SOCKET)
+    assert calls[0].key == (live_keys.socket_owner(client.id), live_keys.SOCKET)
     connected(account, api, live).say(do="look", num=None)
     with calls_of(account) as calls:
         client.say(do="unsubscribe", id="none")
-    assert calls[0].key == (keys.socket_owner(client.id), keys.SOCKET), (
+    assert calls[0].key == (live_keys.socket_owner(client.id), live_keys.SOCKET), (
         "one other was met since, and one is kept"
     )
 
@@ -258,12 +262,12 @@ def test_messages_that_come_together_share_the_bucket(
     """Each of 40 messages sees the bucket as it was before all of them."""
     client = connected(account, api, live)
     module = account.modules["socket"]
-    seen = account.table.items[keys.sockets("0807"), f"plain.{client.id}"]
+    seen = account.table.items[live_keys.sockets("0807"), f"plain.{client.id}"]
     stale = dict(seen)
 
     def as_before(attempted: Attempted, work: Callable[[], Any]) -> Any:
         found = work()
-        if attempted.operation == "get" and attempted.key[0] == keys.sockets("0807"):
+        if attempted.operation == "get" and attempted.key[0] == live_keys.sockets("0807"):
             return dict(stale)
         return found
 
@@ -285,7 +289,7 @@ def test_a_user_follows_40_different_rows(account: Cloud, api: Client, live: str
         (frame,) = last.subscribe("more", filter=named("more"))
     assert (frame["id"], frame["error"]["status"]) == ("more", 422)
     writes = [one for one in calls if one.writes]
-    assert [one.key for one in writes] == [(keys.sockets("0807"), f"plain.{last.id}")], "only its bucket"
+    assert [one.key for one in writes] == [(live_keys.sockets("0807"), f"plain.{last.id}")], "only its bucket"
     assert "items" in last.subscribe("same", filter=named("7"))[0], "the same rows count once"
     assert "items" in last.subscribe("all")[0], "all changes are no rows"
     assert "items" in clients[3].subscribe("s39", filter=named("other"))[0], "its former rows make room"
@@ -335,7 +339,9 @@ def test_two_sockets_that_find_the_last_room_at_once_do_not_both_have_it(
     monkeypatch.setattr(seat_store, "note", beside)
     answers += one.subscribe("a", filter=named("a"))
     assert sorted("items" in frame for frame in answers) == [False, True]
-    followed = {keys.parse_socket(sk)[2] for pk, sk in account.table.items if pk == keys.sockets("0807")}
+    followed = {
+        live_keys.parse_socket(sk)[2] for pk, sk in account.table.items if pk == live_keys.sockets("0807")
+    }
     assert len(followed & {"a", "b"}) == 1
     counted = {name for seat in seat_store.of_user(account.table, "0807", "ann").seats for name in seat.rows}
     assert counted == followed & {"a", "b"}, "what was refused does not count"
@@ -389,10 +395,12 @@ def test_a_start_too_many_reads_and_writes_nothing(
     good = ticket(api, live)
     with calls_of(account) as calls:
         assert SocketClient(account).connect(good) == 429
-    assert [(one.operation, one.key) for one in calls] == [("get", (keys.seats("0807"), keys.seat("ann")))]
+    assert [(one.operation, one.key) for one in calls] == [
+        ("get", (live_keys.seats("0807"), live_keys.seat("ann")))
+    ]
     with calls_of(account) as calls:
         assert client.subscribe("s")[0]["error"]["status"] == 429
-    assert [one.key for one in calls if one.writes] == [(keys.sockets("0807"), f"plain.{client.id}")], (
+    assert [one.key for one in calls if one.writes] == [(live_keys.sockets("0807"), f"plain.{client.id}")], (
         "only the bucket of its messages"
     )
     now[0] += 1
@@ -416,7 +424,7 @@ def opened(account: Cloud, api: Client, live: str) -> int:
 
 def empty_starts(account: Cloud, now: list[float]) -> None:
     """Let the user's bucket of starts be empty."""
-    place = keys.seats("0807"), keys.seat("ann")
+    place = live_keys.seats("0807"), live_keys.seat("ann")
     account.table.put({keys.PK: place[0], keys.SK: place[1], "spent": seats.START_BUCKET.fullest(now[0]) + 1})
 
 
@@ -472,7 +480,7 @@ def test_a_seat_that_its_socket_has_lost_is_the_first_to_go(
 ) -> None:
     """The function died between the seat and the socket."""
     client = connected(account, api, live)
-    del account.table.items[keys.sockets("0807"), f"plain.{client.id}"]
+    del account.table.items[live_keys.sockets("0807"), f"plain.{client.id}"]
     for _ in range(seats.MAX_USER_SOCKETS):
         now[0] += 1
         connected(account, api, live)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.journal.log import Log
 from gridview.live import changes, seats, socket_store, sockets
 from gridview.live.socket_messages import MAX_FRAME_BYTES
@@ -77,7 +77,7 @@ def create(api: Client, path: str, name: str = "one", **fields: Any) -> int:
 
 
 def sockets_in(account: Cloud, tenant: str = "0807") -> set[str]:
-    return {sk for pk, sk in account.table.items if pk == keys.sockets(tenant) and "." in sk}
+    return {sk for pk, sk in account.table.items if pk == live_keys.sockets(tenant) and "." in sk}
 
 
 # Tickets
@@ -577,7 +577,7 @@ def test_one_project_that_cannot_be_told_holds_up_no_other(
     (place,) = [
         record["dynamodb"]["SequenceNumber"]
         for record in records
-        if record["dynamodb"]["Keys"]["PK"]["S"] == keys.journal("0807", "other")
+        if record["dynamodb"]["Keys"]["PK"]["S"] == derived_keys.journal("0807", "other")
     ]
     assert failed["itemIdentifier"] == place
     assert (stuck.ids(), fine.ids()) == ([], ["1.1"])
@@ -733,7 +733,7 @@ def test_a_client_that_has_gone_leaves_nothing(
     assert told.ids() == ["1.1"]
     told.leave()
     assert sockets_in(account) == set()
-    assert not [pk for pk, _ in account.table.items if pk.startswith(keys.SOCKET_PREFIX)]
+    assert not [pk for pk, _ in account.table.items if pk.startswith(live_keys.SOCKET_PREFIX)]
     told.leave()  # told twice
 
 
@@ -914,7 +914,7 @@ def test_people_are_told_at_most_once_a_second(
     monkeypatch.setattr(clock, "sleep", later)
     for one in users:
         shown = people(one.say(do="look", num=1))
-        told.append(account.table.items[keys.sockets("0807"), "plain"]["people_told"])
+        told.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_told"])
     assert all(after - before >= 1_000 for before, after in pairwise(told))
     assert [user for user, _ in shown] == [f"u{number}" for number in range(6)]
     assert people(users[0].frames()) == shown
@@ -1005,7 +1005,7 @@ def test_where_people_have_looked_is_remembered_nowhere(
 def test_what_stands_of_sockets_expires(account: Cloud, client: SocketClient) -> None:
     client.subscribe()
     client.say(do="look", num=1)
-    prefixes = (keys.SOCKETS_PREFIX, keys.SOCKET_PREFIX, keys.TICKET_PREFIX)
+    prefixes = (live_keys.SOCKETS_PREFIX, live_keys.SOCKET_PREFIX, live_keys.TICKET_PREFIX)
     standing = [item for (pk, _), item in account.table.items.items() if pk.startswith(prefixes)]
     assert len(standing) == 5
     assert all(0 < item[keys.TTL_ATTRIBUTE] - clock.seconds() < 4 * 3600 for item in standing)

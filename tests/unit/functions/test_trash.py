@@ -10,7 +10,7 @@ from gridview.commands import reads, trash
 from gridview.commands.issues import MAX_ISSUES
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.errors import ConditionFailed
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.fsck.repair import mend
 from gridview.journal.log import Log
@@ -414,7 +414,7 @@ def test_a_repair_takes_a_deleted_issue_out_of_the_index_in_its_version(
     key = keys.issue("0807", "35e9", 2)
     assert differences_of(account, "35e9", 2)
     assert mend(account.table, Catalogs(), key)
-    assert Ledger.from_item(account.table.get(key, keys.LEDGER)).order == (2, True)
+    assert Ledger.from_item(account.table.get(key, derived_keys.LEDGER)).order == (2, True)
     assert differences_of(account, "35e9", 2) == []
     restore(api)
     account.derive()
@@ -483,13 +483,13 @@ def test_a_clock_that_is_behind_deletes_all_the_same(api: Client, account: Cloud
 def test_a_purged_issue_takes_along_what_is_remembered_of_it(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
-    document, history = stored(account), keys.history("0807", "35e9", 2)
+    document, history = stored(account), derived_keys.history("0807", "35e9", 2)
     assert document is not None
     assert account.table.query(history).items
     api.delete(f"{TRASH}/2")
     account.modules["maintain"].handler(removal_of(document), Context())
     assert account.table.query(history).items == []
-    assert account.table.query(keys.history("0807", "35e9", 1)).items
+    assert account.table.query(derived_keys.history("0807", "35e9", 1)).items
 
 
 @pytest.mark.parametrize("days", [0, 31])
@@ -520,7 +520,7 @@ def test_history_outlives_the_expiry_of_a_deleted_issue(
     later(31 * DAY)
     account.table.delete(document["PK"], document["SK"])
     account.modules["maintain"].handler(removal_of(document), Context())
-    assert account.table.query(keys.history("0807", "35e9", 2)).items
+    assert account.table.query(derived_keys.history("0807", "35e9", 2)).items
 
 
 def test_a_deleted_project_takes_its_trash_along(

@@ -10,7 +10,7 @@ import pytest
 from gridview.commands import jobs
 from gridview.commands import undo as undoing
 from gridview.commands.changes import change_of
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.change_members import members_of
 from gridview.journal.history import read_changes
 from gridview.support import clock
@@ -610,7 +610,7 @@ def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
     change = edit(api, path, 1, {"name": "Pier 2"})
     account.follow()
     assert UUID(change).version == 7
-    assert not [pk for pk, _ in account.table.items if pk.startswith(keys.CHANGE_PREFIX)]
+    assert not [pk for pk, _ in account.table.items if pk.startswith(derived_keys.CHANGE_PREFIX)]
     assert undone(undo(account, api, path, change)) == {1: 3}
 
 
@@ -656,7 +656,9 @@ def test_an_undo_right_after_the_write_is_too_early_and_not_lost(
         lambda: api.post(f"{path}/issues", {"name": "Once"}, headers={**header, "idempotency-key": "k"}),
     ]
     for write in writes:
-        account.table.delete(keys.change("0807", "plain", UUID(CHANGE).bytes), keys.change_note("ann"))
+        account.table.delete(
+            derived_keys.change("0807", "plain", UUID(CHANGE).bytes), derived_keys.change_note("ann")
+        )
         written = write()
         assert written.status < 300, written.text
         not_yet(undo(account, api, path, written.headers["x-change-id"], follow=False))
@@ -777,6 +779,8 @@ def test_an_administrator_names_whose_change_where_several_wrote(
 
 def test_a_note_of_a_change_goes_by_itself(account: Cloud, api: Client, path: str) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
-    note = account.table.get(keys.change("0807", "plain", UUID(CHANGE).bytes), keys.change_note("ann"))
+    note = account.table.get(
+        derived_keys.change("0807", "plain", UUID(CHANGE).bytes), derived_keys.change_note("ann")
+    )
     assert note is not None
     assert 0 < note[keys.TTL_ATTRIBUTE] - clock.seconds() <= 3_601

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gridview.api.sealing import SECRETS
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.seals import Seals
 from gridview.support import clock
 from tests.support.cloud import ENVIRONMENT, Cloud
@@ -36,7 +36,7 @@ def webhook(api: Client, followed: str) -> str:
 
 def secrets_in(account: Cloud) -> list[str]:
     """The secrets of the only webhook, opened, the present one first."""
-    (item,) = (item for (pk, _), item in account.table.items.items() if keys.is_webhooks(pk))
+    (item,) = (item for (pk, _), item in account.table.items.items() if live_keys.is_webhooks(pk))
     seals = Seals([ENVIRONMENT["WEBHOOK_SECRET"].encode()], SECRETS)
     binding = f"0807.plain.{item['SK']}".encode()
     return [seals.open(sealed, binding).decode() for sealed, _ in item["secrets"]]
@@ -235,7 +235,7 @@ def test_a_deleted_webhook_is_gone(api: Client, account: Cloud, followed: str, w
     assert api.delete(webhook).status == 204
     assert api.get(webhook).kind == api.delete(webhook).kind == (404, "not-found")
     assert api.get(followed).body["items"] == []
-    assert not [pk for pk, _ in account.table.items if keys.is_webhooks(pk)]
+    assert not [pk for pk, _ in account.table.items if live_keys.is_webhooks(pk)]
 
 
 def test_the_webhooks_of_a_deleted_project_are_not_found(api: Client, followed: str, webhook: str) -> None:
@@ -257,8 +257,8 @@ def test_a_project_takes_its_webhooks_along(api: Client, account: Cloud, followe
     kept = api.made("/v1/projects/kept/webhooks", {"url": URL})["id"]
     removed(api, "/v1/projects/plain")
     account.upkeep()
-    assert [place for place in account.table.items if keys.is_webhooks(place[0])] == [
-        (keys.webhooks("0807", "kept"), kept)
+    assert [place for place in account.table.items if live_keys.is_webhooks(place[0])] == [
+        (live_keys.webhooks("0807", "kept"), kept)
     ]
 
 
@@ -347,7 +347,7 @@ def test_a_few_secrets_sign_at_once_and_no_more(api: Client, account: Cloud, web
 def test_the_seal_of_a_secret_opens_for_no_other_webhook(api: Client, account: Cloud, followed: str) -> None:
     for _ in range(2):
         api.made(followed, {"url": URL})
-    one, other = (item for (pk, _), item in account.table.items.items() if keys.is_webhooks(pk))
+    one, other = (item for (pk, _), item in account.table.items.items() if live_keys.is_webhooks(pk))
     seals = Seals([ENVIRONMENT["WEBHOOK_SECRET"].encode()], SECRETS)
     with pytest.raises(ValueError, match="not sealed for this"):
         seals.open(one["secrets"][0][0], f"0807.plain.{other['SK']}".encode())
@@ -359,7 +359,7 @@ def test_the_seal_of_a_secret_opens_for_no_other_webhook(api: Client, account: C
 def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
     api: Client, account: Cloud, followed: str, webhook: str
 ) -> None:
-    (place,) = (place for place in account.table.items if keys.is_webhooks(place[0]))
+    (place,) = (place for place in account.table.items if live_keys.is_webhooks(place[0]))
     item = account.table.items[place]
     notice = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
     account.table.put({**item, "enabled": False, "notice": notice, "version": 2})

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from gridview.live import push_turn
 from gridview.support import clock
 from gridview.support.fold_pace import pace
-from gridview.view.canary import Canary
-from gridview.view.heartbeat import Heart
+from gridview.view.beats import Canary, Heart
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
@@ -132,7 +131,7 @@ def test_one_invocation_pushes_and_gives_its_turn_back(
         alone.derive()
         assert commits.push() == {"batchItemFailures": []}
         assert len(_heard(client)) == number
-        assert (keys.PUSHING, keys.PUSHING) not in alone.table.items
+        assert (live_keys.PUSHING, live_keys.PUSHING) not in alone.table.items
 
 
 def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
@@ -156,14 +155,14 @@ def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
         if len(sent) == 1:
             assert commits.deliver(second) == {"batchItemFailures": []}
             assert len(sent) == 1, "the second invocation sends nothing"
-            owed = [pk for pk, sk in alone.table.items if sk == keys.OWED]
-            assert owed == [keys.owed_pushes("0807", project.rpartition("/")[2])]
+            owed = [pk for pk, sk in alone.table.items if sk == live_keys.OWED]
+            assert owed == [live_keys.owed_pushes("0807", project.rpartition("/")[2])]
 
     monkeypatch.setattr(wire, "post", meanwhile)
     assert commits.deliver(first) == {"batchItemFailures": []}
     assert len(_heard(client)) == 2
     assert client.missed == 0
-    assert [place for place in alone.table.items if place[1] in (keys.OWED, keys.PUSHING)] == []
+    assert [place for place in alone.table.items if place[1] in (live_keys.OWED, live_keys.PUSHING)] == []
 
 
 def test_the_turn_of_an_invocation_that_died_ends(
@@ -178,7 +177,7 @@ def test_the_turn_of_an_invocation_that_died_ends(
     records = commits.take()
     commits.deliver(records)
     assert _heard(client) == []
-    item = alone.table.items[keys.PUSHING, keys.PUSHING]
+    item = alone.table.items[live_keys.PUSHING, live_keys.PUSHING]
     assert item["until"] <= clock.after(push_turn.SECONDS)
     alone.table.put({**item, "until": clock.after(-1)})
     commits.deliver(records)

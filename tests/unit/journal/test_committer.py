@@ -17,7 +17,7 @@ from gridview.derive.ledger import Ledger, Telling
 from gridview.derive.sort_entries import sort_entry
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
 from gridview.journal import items as journal
@@ -73,7 +73,7 @@ def given(table: Table, *made: Item) -> str | None:
 
 
 def ledger(table: MemoryTable, num: int) -> Ledger:
-    return Ledger.from_item(table.get(issue(num), keys.LEDGER))
+    return Ledger.from_item(table.get(issue(num), derived_keys.LEDGER))
 
 
 def record_of(table: MemoryTable, number: int) -> JournalItem | None:
@@ -305,7 +305,7 @@ def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable) -> None
     first = document(table, 1)
     assert given(table, first) is None
     table.put(first)
-    table.delete(issue(1), keys.LEDGER)
+    table.delete(issue(1), derived_keys.LEDGER)
     assert mend(table, Catalogs(), issue(1))
     assert told(table) == [(1, 0, 1)]
     assert given(table, document(table, 1, version=2)) is None
@@ -344,7 +344,7 @@ def test_who_loses_a_ledger_is_in_the_item_of_a_later_number(table: MemoryTable)
     def rival() -> None:
         assert given(table, one) is None
 
-    watched = table.seen_through(before(puts(keys.LEDGER), rival))
+    watched = table.seen_through(before(puts(derived_keys.LEDGER), rival))
     assert given(watched, one, two) is None
     first, second = (numbers_in(record_of(table, number)) for number in (1, 2))
     assert (first, second) == ([2], [1])  # the number was taken first, and its item came last
@@ -356,7 +356,7 @@ def test_if_the_fate_of_a_ledger_is_unknown_the_number_is_given_up(table: Memory
     """The put arrives, and nobody hears of it: the item would leave out an issue whose ledger names it."""
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if puts(keys.LEDGER)(attempted) and attempted.key[0] == issue(1):
+        if puts(derived_keys.LEDGER)(attempted) and attempted.key[0] == issue(1):
             perform()
             raise lost()
         return perform()
@@ -370,7 +370,7 @@ def test_if_the_fate_of_a_ledger_is_unknown_the_number_is_given_up(table: Memory
 
 def test_an_answer_that_the_sdk_missed_is_not_taken_for_a_lost_race(table: MemoryTable) -> None:
     def twice(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if puts(keys.LEDGER)(attempted) or puts_journal_item(attempted):
+        if puts(derived_keys.LEDGER)(attempted) or puts_journal_item(attempted):
             perform()
         return perform()
 
@@ -413,11 +413,11 @@ def test_an_item_without_its_mark_is_completed_by_who_finds_it(
     monkeypatch.setattr(journal, "FEW_ENTRIES", few)
     one = document(table, 1)
     assert given(table, one) is None
-    lost_entries = [(pk, sk) for pk, sk in table.items if keys.is_order(sk)]
-    for key in [*lost_entries, (keys.journal(TENANT, PROJECT), keys.journal_mark(1))]:
+    lost_entries = [(pk, sk) for pk, sk in table.items if derived_keys.is_order(sk)]
+    for key in [*lost_entries, (derived_keys.journal(TENANT, PROJECT), derived_keys.journal_mark(1))]:
         table.delete(*key)
     assert given(table, {**one, "version": 2}) is None
-    assert [(pk, sk) for pk, sk in table.items if keys.is_order(sk)] == lost_entries
+    assert [(pk, sk) for pk, sk in table.items if derived_keys.is_order(sk)] == lost_entries
     assert log_of(table).marked([1]) == (set() if few else {1})
 
 
@@ -430,9 +430,9 @@ def test_what_is_there_of_an_item_is_not_put_again(
     first, second = record_of(table, 1), record_of(table, 2)
     assert first is not None
     assert second is not None
-    (gone,) = ((pk, sk) for pk, sk in table.items if keys.is_order(sk) and sk.endswith("updated.1"))
+    (gone,) = ((pk, sk) for pk, sk in table.items if derived_keys.is_order(sk) and sk.endswith("updated.1"))
     was = table.items
-    stale = table.items[gone[0], keys.order(TENANT, PROJECT, "a1.1")]
+    stale = table.items[gone[0], derived_keys.order(TENANT, PROJECT, "a1.1")]
     table.put({**stale, "revision": 1, keys.SORT: "2023-05-01"})
     table.delete(*gone)
     written: list[tuple[str, str]] = []
@@ -443,10 +443,10 @@ def test_what_is_there_of_an_item_is_not_put_again(
         return perform()
 
     make_whole(replace(log_of(table), table=table.seen_through(around)), [first, second])
-    entries = [key for key in written if keys.is_order(key[1])]
+    entries = [key for key in written if derived_keys.is_order(key[1])]
     assert set(entries) == {gone, (stale[keys.PK], stale[keys.SK])}
-    assert {key: item for key, item in table.items.items() if keys.is_order(key[1])} == {
-        key: item for key, item in was.items() if keys.is_order(key[1])
+    assert {key: item for key, item in table.items.items() if derived_keys.is_order(key[1])} == {
+        key: item for key, item in was.items() if derived_keys.is_order(key[1])
     }
     assert log_of(table).marked([1, 2]) == {1, 2}
 
@@ -460,7 +460,7 @@ def test_completing_an_old_item_overtakes_nothing(table: MemoryTable) -> None:
     assert old is not None
     complete(log_of(table), old)
     changed = {key for key in before_that if table.items[key] != before_that[key]}
-    assert {sk for _, sk in changed} <= {keys.journal_mark(1)}
+    assert {sk for _, sk in changed} <= {derived_keys.journal_mark(1)}
 
 
 def test_an_entry_of_a_lower_revision_is_not_put(table: MemoryTable) -> None:

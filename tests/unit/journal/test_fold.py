@@ -14,7 +14,7 @@ from gridview.chains.blocks import FIRST, HEAD, Block, KeyChange
 from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
 from gridview.derive.issue_changes import FamilyChange, IssueChange
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.fences import before as before_body
 from gridview.encoding.sort_strings import sort_string
 from gridview.journal import items as journal
@@ -61,7 +61,7 @@ def log(table: MemoryTable, *changes: IssueChange) -> int:
 
 
 def writes_block(attempted: Attempted) -> bool:
-    return attempted.writes and keys.is_block(attempted.key[0])
+    return attempted.writes and derived_keys.is_block(attempted.key[0])
 
 
 def block_writes(table: MemoryTable) -> tuple[list[str], Callable[..., Any]]:
@@ -147,7 +147,7 @@ def test_an_item_without_its_mark_gets_its_sort_entries_before_it_is_passed(
     assert fold(table) == 0
     monkeypatch.setattr(replay, "PATIENCE", -1.0)
     assert fold(table) == 1
-    entry = table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, "a1.1"))
+    entry = table.get(keys.issue(TENANT, PROJECT, 1), derived_keys.order(TENANT, PROJECT, "a1.1"))
     assert entry is not None
     assert entry[keys.SORT] == sort_string("2023-05-01", 1)
     assert own.marked([number]) == {number}
@@ -158,7 +158,7 @@ def test_an_item_of_few_sort_entries_is_passed_once_they_are_there(table: Memory
     number = own.reserve(1)
     assert own.put(number, [moved(1, None, "2023-05-01", "a1.1")]) is not None
     assert fold(table) == 1
-    entry = table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, "a1.1"))
+    entry = table.get(keys.issue(TENANT, PROJECT, 1), derived_keys.order(TENANT, PROJECT, "a1.1"))
     assert entry is not None
     assert entry[keys.SORT] == sort_string("2023-05-01", 1)
     assert own.marked([number]) == frozenset()
@@ -169,7 +169,7 @@ def test_an_item_that_changes_orders_without_entries_alone_needs_no_mark(table: 
     number = own.reserve(1)
     assert own.put(number, [moved(1, None, _A)]) is not None
     assert fold(table) == 1
-    assert table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, KIND)) is None
+    assert table.get(keys.issue(TENANT, PROJECT, 1), derived_keys.order(TENANT, PROJECT, KIND)) is None
     assert own.marked([number]) == frozenset()
 
 
@@ -177,7 +177,7 @@ def test_a_block_that_cannot_be_read_is_told_and_stops_nothing_else(table: Memor
     log(table, moved(1, None, _A))
     assert fold(table) == 1
     log(table, moved(1, _A, _B), moved(2, None, _A), moved(1, None, "2023-05-01", "a1.1"))
-    key = keys.block(TENANT, PROJECT, KIND, HEAD), keys.directory(TENANT, PROJECT, KIND)
+    key = derived_keys.block(TENANT, PROJECT, KIND, HEAD), derived_keys.directory(TENANT, PROJECT, KIND)
     table.put({**table.items[key], "set": b"\x07"})
     told: list[Poison] = []
     assert fold(table, told.append) == 1

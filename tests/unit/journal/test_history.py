@@ -14,7 +14,7 @@ from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.history import read_changes
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
@@ -280,8 +280,8 @@ def test_a_large_change_is_read_whole_or_not_at_all(table: MemoryTable) -> None:
     work(table.seen_through(around), stream)
     (change,) = remembered(table).values()
     assert change.fields == {"a1": Values(huge, other)}
-    assert [any(keys.is_history_part(sk) for _, sk in call.keys) for call in puts] == [True, False]
-    table.delete(keys.history(TENANT, PROJECT, 7), keys.history_part(2, 1))
+    assert [any(derived_keys.is_history_part(sk) for _, sk in call.keys) for call in puts] == [True, False]
+    table.delete(derived_keys.history(TENANT, PROJECT, 7), derived_keys.history_part(2, 1))
     assert remembered(table) == {}
 
 
@@ -320,7 +320,7 @@ def test_a_batch_that_dies_at_any_call_is_remembered_when_it_comes_again(
 
     failed = work(table.seen_through(around), stream)
     assert failed == f"{1:021d}"
-    if any(item[keys.SK] == keys.LEDGER for item in table.items.values()):
+    if any(item[keys.SK] == derived_keys.LEDGER for item in table.items.values()):
         assert list(remembered(table)) == [1, 2]
     assert work(table, stream) is None
     assert list(remembered(table)) == [1, 2]

@@ -13,7 +13,7 @@ from devtools.proof.faults.strands import Killed
 from devtools.proof.faults.watched import Attempted
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.maintenance.job_worker import Worker
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
@@ -109,7 +109,7 @@ class Invocation:
 
 
 def ledger(table: MemoryTable) -> Ledger:
-    found = table.get(ISSUE, keys.LEDGER)
+    found = table.get(ISSUE, derived_keys.LEDGER)
     assert found is not None
     return Ledger.from_item(found)
 

@@ -15,7 +15,7 @@ from gridview.derive.images import Poison
 from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Page, Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck.repair import mend
 from gridview.journal.feed_positions import FeedPosition
 from gridview.journal.gaps import MISSING_SECONDS
@@ -263,7 +263,7 @@ def test_a_change_that_nobody_remembers_is_a_reset_before_what_follows(writer: W
     for num in (1, 2, 3):
         writer.edit(num)
     assert writer.consume() is None
-    writer.table.delete(keys.history(TENANT, PROJECT, 2), keys.history_item(1))
+    writer.table.delete(derived_keys.history(TENANT, PROJECT, 2), derived_keys.history_item(1))
     first = page(writer.table)
     assert (ids(first), first.reset) == (["1.1"], False)
     second = page(writer.table, first.position)
@@ -416,7 +416,7 @@ def put_back_by_hand(writer: Writer) -> tuple[FeedPosition, Item]:
     )
     writer.vanish(document)
     assert writer.consume() is None
-    removal = writer.table.items[keys.history(TENANT, PROJECT, 1), keys.history_item(2)]
+    removal = writer.table.items[derived_keys.history(TENANT, PROJECT, 1), derived_keys.history_item(2)]
     end = page(writer.table, page(writer.table).position).position
     writer.put_back(document)
     assert writer.consume() is None
@@ -665,7 +665,7 @@ class Late(Watched):
 
     def lose(self, number: int) -> None:
         """The copy does not have an item of the journal."""
-        self._copy.delete(log_of(self).partition, keys.journal_item(number))
+        self._copy.delete(log_of(self).partition, derived_keys.journal_item(number))
 
 
 def test_a_late_copy_makes_no_position_one_of_another_past(writer: Writer) -> None:
@@ -691,5 +691,5 @@ def test_an_item_that_has_expired_is_no_other_past(writer: Writer) -> None:
         writer.edit(num)
         assert writer.consume() is None
     position = page(writer.table, limit=1).position
-    writer.table.delete(log_of(writer.table).partition, keys.journal_item(1))
+    writer.table.delete(log_of(writer.table).partition, derived_keys.journal_item(1))
     assert (position[:2], ids(page(writer.table, FeedPosition(2, 0, NOW, "gone")))) == ((1, 1), ["2.1"])

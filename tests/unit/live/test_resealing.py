@@ -9,7 +9,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.sealing import SECRETS
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.seals import Seals
 from gridview.live.resealing import Resealed, reseal_webhooks
 from gridview.live.webhook import SealedSecret, Webhook, binding_of
@@ -40,7 +40,7 @@ def put(table: MemoryTable, webhook: str, *values: bytes, by: bytes = OLD, **par
 
 def opened(table: MemoryTable, webhook: str, *by: bytes) -> list[bytes]:
     """The secrets of a webhook, as these of the stack open them."""
-    found = Webhook.from_item(table.items[keys.webhooks("0807", "35e9"), webhook])
+    found = Webhook.from_item(table.items[live_keys.webhooks("0807", "35e9"), webhook])
     return [seals(*by).open(one.sealed, found.binding) for one in found.secrets]
 
 
@@ -117,7 +117,7 @@ def test_killed_at_any_call_every_webhook_opens_and_the_next_pass_goes_on(
 
 def test_a_writer_who_read_the_webhook_before_cannot_bring_its_former_seals_back(table: MemoryTable) -> None:
     put(table, "w1", b"one")
-    read = Webhook.from_item(table.items[keys.webhooks("0807", "35e9"), "w1"])
+    read = Webhook.from_item(table.items[live_keys.webhooks("0807", "35e9"), "w1"])
     reseal_webhooks(table, ROTATED)
     with pytest.raises(ConditionFailed):
         table.put(read.written("ann", LATER).to_item(), version_is(read.version))
@@ -142,4 +142,4 @@ def test_a_webhook_that_is_changed_or_deleted_meanwhile_is_read_again(
     monkeypatch.setattr(table, "put", meanwhile)
     assert reseal_webhooks(table, ROTATED) == Resealed(2, 1, ())
     assert opened(table, "w1", NEW) == [b"one"]
-    assert table.items[keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "ann"
+    assert table.items[live_keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "ann"

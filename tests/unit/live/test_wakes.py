@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.live.sockets import Owner
 from gridview.live.wakes import Wake, wakes_in
 
 VIEWS = keys.views("0807", "35e9")
-JOURNAL = keys.journal("0807", "35e9")
+JOURNAL = derived_keys.journal("0807", "35e9")
 MINE = VIEWS, keys.private_view("ann", 1)
 SHARED = VIEWS, keys.shared_view(2)
-COMMIT = JOURNAL, keys.journal_item(5)
-LATER = JOURNAL, keys.journal_item(6)
+COMMIT = JOURNAL, derived_keys.journal_item(5)
+LATER = JOURNAL, derived_keys.journal_item(6)
 DEFINITIONS = keys.project("0807", "35e9"), keys.CATALOG
 
 
@@ -48,9 +48,9 @@ def test_the_last_of_several_commits_counts() -> None:
 
 
 def test_projects_wake_apart_and_marks_and_counts_of_views_wake_none() -> None:
-    mark, count = (JOURNAL, keys.journal_mark(5)), (VIEWS, keys.private_views("ann"))
+    mark, count = (JOURNAL, derived_keys.journal_mark(5)), (VIEWS, keys.private_views("ann"))
     assert wakes_in(records(mark, count)) == {}
-    elsewhere = keys.journal("0807", "77aa"), keys.journal_item(9)
+    elsewhere = derived_keys.journal("0807", "77aa"), derived_keys.journal_item(9)
     assert wakes_in(records(COMMIT, elsewhere)) == {
         Owner("0807", "35e9"): Wake(5, None, "1"),
         Owner("0807", "77aa"): Wake(9, None, "2"),

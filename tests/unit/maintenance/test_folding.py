@@ -14,7 +14,7 @@ from gridview.derive.images import Poison
 from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.dynamodb.leases import LEASE, RETRY
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.gaps import MISSING_SECONDS
 from gridview.journal.items import PATIENCE, weight
 from gridview.maintenance import fold_wakes, folding
@@ -31,7 +31,7 @@ from tests.support.derived_project import ADMIN, PROJECT, TENANT, before, catalo
 
 pytestmark = pytest.mark.usefixtures("no_pauses", "own_pace")
 
-HEAD = (keys.journal(TENANT, PROJECT), keys.FOLD)
+HEAD = (derived_keys.journal(TENANT, PROJECT), derived_keys.FOLD)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_little_that_waits_is_offered_after_a_while_and_folded_by_one_write_of
     assert folder(table).take_turn(due_of(table), always) is None
     later(61)
     (hint,) = due_jobs(table)
-    assert (hint.partition, hint.due) == (keys.journal(TENANT, PROJECT), due_of(table))
+    assert (hint.partition, hint.due) == (derived_keys.journal(TENANT, PROJECT), due_of(table))
     written, watched = writes_of_the_head(table)
     assert folder(watched).take_turn(hint.due, always) == Turn()
     assert len(written) == 1
@@ -395,7 +395,7 @@ def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: py
     monkeypatch.setattr(fold_wakes, "_SECONDS_BETWEEN", 0.0)
     log(table)
     assert waker.look() == 1
-    assert waker.sent == [Hint(keys.journal(TENANT, PROJECT), due_of(table))]
+    assert waker.sent == [Hint(derived_keys.journal(TENANT, PROJECT), due_of(table))]
     turn = folder(table).take_turn(waker.sent[0].due, always)
     assert turn is not None
     assert log_of(table).head().folded == 3
@@ -430,7 +430,7 @@ def test_nobody_is_woken_for_a_project_that_is_just_being_removed(
 ) -> None:
     monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
     waker = Waker(table, 5)
-    table.delete(keys.journal(TENANT, PROJECT), keys.FOLD)
+    table.delete(derived_keys.journal(TENANT, PROJECT), derived_keys.FOLD)
     assert waker.look() == 0
 
 

@@ -24,7 +24,7 @@ from gridview.derive.work import Subject, Superseded
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys, sort_strings
+from gridview.encoding import derived_keys, keys, sort_strings
 from gridview.journal import maintainer
 from gridview.journal.committer import settled
 from gridview.journal.log import Log
@@ -122,7 +122,7 @@ def remember(table: Table, project: str) -> None:
 
 
 def remembered(table: MemoryTable, project: str) -> set[str]:
-    kinds = (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+    kinds = (derived_keys.HISTORY_PREFIX, derived_keys.ACTIVITY_PREFIX, derived_keys.CHANGE_PREFIX)
     return {pk for pk, _ in table.items if pk.startswith(kinds) and project in pk.split(".")}
 
 
@@ -136,7 +136,7 @@ def follow(table: Table) -> None:
     """Derive what the stream would tell of issues that were removed."""
     assert isinstance(table, MemoryTable)
     for (pk, sk), item in table.items.items():
-        if sk == keys.LEDGER and not item.get("removed"):
+        if sk == derived_keys.LEDGER and not item.get("removed"):
             tenant, project, num = keys.parse_issue(pk)
             document = table.items.get((pk, keys.project(tenant, project)), item)
             if document is not item and not is_trashed(document):
@@ -170,7 +170,7 @@ def worker(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> Worke
 
 def due(table: Table) -> list[Hint]:
     """The hints at the jobs that are due now, but for those at folds."""
-    return [hint for hint in due_jobs(table) if not keys.is_journal(hint.partition)]
+    return [hint for hint in due_jobs(table) if not derived_keys.is_journal(hint.partition)]
 
 
 def turns(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> list[Turn]:
@@ -265,7 +265,7 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
     if change in REMOVALS:
         assert not [key for key in items if key[1] == PARTITION]
         follow(table)
-        assert not [partition for partition, _ in items if partition.startswith(keys.BLOCK_PREFIX)]
+        assert not [partition for partition, _ in items if partition.startswith(derived_keys.BLOCK_PREFIX)]
         assert not remembered(table, PROJECT)
     else:
         assert len(remembered(table, PROJECT)) == 10
@@ -278,7 +278,7 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         for pk, item in issues_left.items():
             if not is_trashed(item):
                 assert entries(items, pk) == with_entries(sort_strings_of(catalog, item))
-                ledger = Ledger.from_item(items[pk, keys.LEDGER])
+                ledger = Ledger.from_item(items[pk, derived_keys.LEDGER])
                 assert settled(Log(table, TENANT, PROJECT), [ledger.number]) == {ledger.number: True}
                 assert ledger.committed().applied == derived_strings(catalog, item)
             assert all(not catalog.deleted(key) for key in item["fields"])
@@ -578,7 +578,7 @@ def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
 
 def removable(table: MemoryTable) -> list[str]:
     """Blocks, and what is remembered but for histories: those go with their issues."""
-    kinds = (keys.BLOCK_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+    kinds = (derived_keys.BLOCK_PREFIX, derived_keys.ACTIVITY_PREFIX, derived_keys.CHANGE_PREFIX)
     return [partition for partition, _ in table.items if partition.startswith(kinds)]
 
 
@@ -667,7 +667,10 @@ def test_a_set_of_numbers_that_cannot_be_read_in_the_middle_of_a_pass_is_built_a
     stored = table.get(PARTITION, keys.JOB)
     assert stored is not None
     assert stored["next_number"] == 3
-    block = keys.block(TENANT, PROJECT, NUMBERS, HEAD), keys.directory(TENANT, PROJECT, NUMBERS)
+    block = (
+        derived_keys.block(TENANT, PROJECT, NUMBERS, HEAD),
+        derived_keys.directory(TENANT, PROJECT, NUMBERS),
+    )
     table.put({**table.items[block], "set": b"\x07"})
     finish(table, time)
     check(table, switch_on)
@@ -800,7 +803,7 @@ def test_slices_that_meet_in_the_journal_all_come_to_their_end(
             assert worker(table).take_turn(others.popleft()) is not None
             log = Log(table, TENANT, PROJECT)
             fold_once(log)
-            assert log.head().folded == keys.parse_journal_number(attempted.key[1]) - 1
+            assert log.head().folded == derived_keys.parse_journal_number(attempted.key[1]) - 1
         return perform()
 
     turn = worker(table.seen_through(around)).take_turn(mine)
@@ -855,7 +858,10 @@ def test_a_rate_that_is_asked_for_meanwhile_is_shared_by_the_slices(
 def test_numbers_that_cannot_be_read_in_a_slice_are_built_anew_from_the_first_issue_on(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
-    block = keys.block(TENANT, PROJECT, NUMBERS, HEAD), keys.directory(TENANT, PROJECT, NUMBERS)
+    block = (
+        derived_keys.block(TENANT, PROJECT, NUMBERS, HEAD),
+        derived_keys.directory(TENANT, PROJECT, NUMBERS),
+    )
     table.put({**table.items[block], "set": b"\x07"})
     for hint in sliced:
         assert worker(table).take_turn(hint) is not None

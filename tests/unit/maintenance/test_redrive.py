@@ -15,7 +15,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.history import read_changes
 from gridview.maintenance import redrive
 from gridview.maintenance.stream_consumer import consume, derive_again
@@ -29,7 +29,7 @@ from gridview.support.errors import Overloaded
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
 TENANT, PROJECT = "acme", "bridge"
-ORDERS = keys.order(TENANT, PROJECT, "")
+ORDERS = derived_keys.order(TENANT, PROJECT, "")
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
 
 
@@ -118,7 +118,7 @@ def unledgered(table: MemoryTable) -> Table:
     """The table while it takes no ledger: nothing at all is derived."""
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.writes and any(key[1] == keys.LEDGER for key in attempted.keys):
+        if attempted.writes and any(key[1] == derived_keys.LEDGER for key in attempted.keys):
             raise Overloaded("The table is busy; try again.")
         return perform()
 
@@ -186,7 +186,7 @@ def test_an_older_record_overwrites_nothing_that_a_newer_one_made_right(
     two = document(place.table, 7, 2, start="2024-02-02")
     assert place.consume(place.table, record(2, one, two)) is None
     before = entries(place.table, 7)
-    assert before[keys.order(TENANT, PROJECT, "a1.1")][1] == 2
+    assert before[derived_keys.order(TENANT, PROJECT, "a1.1")][1] == 2
     writes = {key: dict(item) for key, item in place.table.items.items()}
     now[0] += FIRST_WAIT
     assert place.redrive() == redrive.Redriven(done=1)
@@ -230,7 +230,7 @@ def test_a_batch_that_lambda_gave_up_is_derived_with_its_history(place: Place) -
     by_lambda(place, record(1, None, document(place.table, 7)))
     assert place.redrive() == redrive.Redriven(done=1)
     assert read_changes(place.table, TENANT, PROJECT, [(7, 1)], consistent=True)
-    assert place.table.get(issue_key(7), keys.LEDGER) is not None
+    assert place.table.get(issue_key(7), derived_keys.LEDGER) is not None
     assert not place.batches.contents
 
 
@@ -264,7 +264,7 @@ def test_a_batch_that_crashes_is_cut_until_the_rest_is_done(place: Place, now: l
         now[0] += LONGEST_WAIT
     (content,) = place.batches.contents.values()
     assert Batch.of(content).keys == (issue_key(8),)
-    assert all(place.table.get(issue_key(num), keys.LEDGER) is not None for num in (7, 9, 10))
+    assert all(place.table.get(issue_key(num), derived_keys.LEDGER) is not None for num in (7, 9, 10))
     assert {str(error) for error in place.errors} == {"a bug"}
 
 

@@ -21,7 +21,7 @@ from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.committer import settled
 from gridview.journal.log import Log
 from gridview.maintenance.stream_consumer import consume, fold
@@ -85,7 +85,7 @@ class Consumer:
 
 def entries(table: MemoryTable, num: int) -> dict[str, str]:
     """Order id -> sort string of the issue's entries in the index."""
-    prefix = keys.order(TENANT, PROJECT, "")
+    prefix = derived_keys.order(TENANT, PROJECT, "")
     return {
         sort_key.removeprefix(prefix): item[keys.SORT]
         for (pk, sort_key), item in table.items.items()
@@ -100,7 +100,7 @@ def of_issue(table: MemoryTable, num: int) -> dict[Key, Item]:
 
 def ledger(table: MemoryTable, num: int) -> Ledger:
     """The ledger of an issue, by what the journal says of its number."""
-    found = Ledger.from_item(table.get(issue_key(num), keys.LEDGER))
+    found = Ledger.from_item(table.get(issue_key(num), derived_keys.LEDGER))
     if not found.number:
         return found
     return found.committed() if settled(Log(table, TENANT, PROJECT), [found.number])[found.number] else found
@@ -183,7 +183,7 @@ def test_what_the_consumer_derives_is_what_bulk_loads_write(table: MemoryTable) 
     assert Consumer()(table, new(1, made)) is None
     derived = {key: item for key, item in table.items.items() if key[0] == issue_key(7)}
     committed = replace(ledger(table, 7), left={}, at=0, number=0, telling=None)
-    derived[issue_key(7), keys.LEDGER] = committed.to_item(issue_key(7))
+    derived[issue_key(7), derived_keys.LEDGER] = committed.to_item(issue_key(7))
     bulk = derived_items(Catalogs().get(table, TENANT, PROJECT), made)
     assert derived == {(item[keys.PK], item[keys.SK]): item for item in bulk}
 
@@ -194,7 +194,7 @@ def test_a_cleared_value_leaves_a_tombstone_that_the_table_forgets(table: Memory
     work(table, new(1, one))
     (order_id,) = target(table, one).keys() - target(table, two).keys()
     work(table, record(2, one, two))
-    cleared = table.items[issue_key(7), keys.order(TENANT, PROJECT, order_id)]
+    cleared = table.items[issue_key(7), derived_keys.order(TENANT, PROJECT, order_id)]
     assert keys.SORT not in cleared
     assert cleared["version"] == 2
     assert isinstance(cleared[keys.TTL_ATTRIBUTE], int)
@@ -211,7 +211,7 @@ def test_a_removed_issue_keeps_its_ledger_as_a_tombstone(table: MemoryTable, exp
     assert work(table, removal) is None
     assert entries(table, 7) == {}
     assert ledger(table, 7).order == ImageVersion(3, True)
-    kept = table.items[issue_key(7), keys.LEDGER]
+    kept = table.items[issue_key(7), derived_keys.LEDGER]
     assert kept[keys.TTL_ATTRIBUTE] > 0
     before = table.items
     assert work(table, new(1, made)) is None
@@ -224,7 +224,7 @@ def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: MemoryTab
     work(table, new(1, one), record(2, one, None))
     assert work(table, new(3, two)) is None
     assert entries(table, 7) == target(table, two)
-    assert keys.TTL_ATTRIBUTE not in table.items[issue_key(7), keys.LEDGER]
+    assert keys.TTL_ATTRIBUTE not in table.items[issue_key(7), derived_keys.LEDGER]
 
 
 def test_an_old_removal_that_is_delivered_again_does_not_undo_a_restored_issue(table: MemoryTable) -> None:
@@ -323,7 +323,7 @@ def test_a_ledger_whose_epoch_nobody_else_knows_is_never_overwritten(table: Memo
     one, two = document(table, 7, 1), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
-    item = table.items[issue_key(7), keys.LEDGER]
+    item = table.items[issue_key(7), derived_keys.LEDGER]
     table.put({**item, "epoch": item["epoch"] + 1})
     before = of_issue(table, 7)
     assert work(table, record(2, one, two)) == f"{2:021d}"
@@ -344,7 +344,7 @@ def test_ledgers_and_epochs_are_read_strongly_consistent(table: MemoryTable) -> 
     assert {attempted.operation for attempted in reads} == {"batch_get", "get", "query"}
     # Directories only tell where to look.
     in_doubt = {attempted.key[0] for attempted in reads if not attempted.consistent}
-    assert all(partition.startswith(keys.DIRECTORY_PREFIX) for partition in in_doubt)
+    assert all(partition.startswith(derived_keys.DIRECTORY_PREFIX) for partition in in_doubt)
 
 
 # Failures
@@ -371,7 +371,7 @@ def apart(table: MemoryTable, num: int, version: int) -> Item:
 
 
 def entries_apart(table: MemoryTable, num: int) -> dict[str, str]:
-    prefix = keys.order(TENANT, PROJECTS[num], "")
+    prefix = derived_keys.order(TENANT, PROJECTS[num], "")
     return {
         sort_key.removeprefix(prefix): item[keys.SORT]
         for (pk, sort_key), item in table.items.items()
@@ -500,7 +500,7 @@ def test_lost_definitions_take_nothing_out_of_the_index(table: MemoryTable) -> N
     assert [(poison.key, poison.version) for poison in work.poison] == [(issue_key(7), 2), (issue_key(8), 2)]
     assert entries(table, 7) == derived_before
     assert ledger(table, 7) == ledger_before
-    assert (keys.issue(TENANT, "other", 9), keys.LEDGER) in table.items, "other projects go on"
+    assert (keys.issue(TENANT, "other", 9), derived_keys.LEDGER) in table.items, "other projects go on"
     table.put(lost)
     assert work(table, *stream) is None
     assert entries(table, 7) == target(table, two)
@@ -530,7 +530,7 @@ def test_an_issue_that_others_keep_changing_is_reported_and_not_lost(table: Memo
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.writes:
-            found = table.items.get((issue_key(7), keys.LEDGER), Ledger().to_item(issue_key(7)))
+            found = table.items.get((issue_key(7), derived_keys.LEDGER), Ledger().to_item(issue_key(7)))
             table.put({**found, "revision": found["revision"] + 1, "intent": {}})
         return perform()
 
@@ -564,7 +564,7 @@ def test_an_edit_of_one_field_writes_the_ledger_the_journal_and_two_entries(tabl
     work = Consumer()
     work(table, new(1, one))
     written = [sort_key for _, sort_key in writes_of(table, work, record(2, one, two))]
-    assert written[:3] == [keys.FOLD, keys.LEDGER, keys.journal_item(2)]
+    assert written[:3] == [derived_keys.FOLD, derived_keys.LEDGER, derived_keys.journal_item(2)]
     assert sorted(written[3:]) == sorted(
-        keys.order(TENANT, PROJECT, order) for order in ("a1.1", "updated.1")
+        derived_keys.order(TENANT, PROJECT, order) for order in ("a1.1", "updated.1")
     )

@@ -16,7 +16,7 @@ from gridview.commands.undo import UndoOrder
 from gridview.commands.write_rate import WINDOW, WriteRate
 from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.cursors import Cursors
 from gridview.maintenance import numbered_turn
 from gridview.maintenance.job_line import LineWorker
@@ -195,8 +195,8 @@ def remember(table: MemoryTable, num: int, version: int) -> None:
         }
         table.put(
             {
-                keys.PK: keys.history(TENANT, PROJECT, num),
-                keys.SK: keys.history_item(3),
+                keys.PK: derived_keys.history(TENANT, PROJECT, num),
+                keys.SK: derived_keys.history_item(3),
                 keys.TTL_ATTRIBUTE: clock.expiry(1),
                 **made_by_ben,
             }
@@ -249,7 +249,7 @@ def test_a_job_waits_for_what_has_not_been_told(
 def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Passing) -> None:
     job = start(table)
     long_ago = clock.after(-90 * 86_400)
-    members = list(table.query_all(keys.change(TENANT, PROJECT, CHANGE.bytes)))
+    members = list(table.query_all(derived_keys.change(TENANT, PROJECT, CHANGE.bytes)))
     listed = [
         Change(entry["num"], entry["version"], entry["kind"], entry["by"], long_ago, CHANGE.bytes, {})
         for item in members

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.query import activity_pages
 from gridview.query.activity_pages import PageStart, read_back
 from gridview.schema.catalog import HistorySetting
@@ -15,7 +15,7 @@ from gridview.schema.change_entries import list_items
 from gridview.schema.history import Change
 from gridview.support import clock
 
-PARTITION = keys.activity("acme", "bridge")
+PARTITION = derived_keys.activity("acme", "bridge")
 BEGUN = 1_800_000_000
 
 
@@ -40,7 +40,9 @@ def filled(seed: int, count: int, seconds: float) -> tuple[MemoryTable, list[str
         some = [left.pop() for _ in range(min(len(left), drawn.choice([1, 2, 7, 60])))]
         for item in list_items("acme", "bridge", HistorySetting(), some):
             table.put(item)
-    return table, sorted((keys.activity_place(one.at, one.num, one.version) for one in changes), reverse=True)
+    return table, sorted(
+        (derived_keys.activity_place(one.at, one.num, one.version) for one in changes), reverse=True
+    )
 
 
 def told(table: MemoryTable, lower: str, upper: str, limit: int) -> list[str]:
@@ -64,8 +66,8 @@ def test_each_change_once_and_newest_first(
 ) -> None:
     monkeypatch.setattr(activity_pages, "_ITEMS", items)
     table, expected = filled(seed, 90, 12)
-    assert told(table, clock.stored(BEGUN), keys.ACTIVITY_END, limit) == expected
-    lower, upper = (keys.parse_activity_at(expected[at]) for at in (70, 15))
+    assert told(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit) == expected
+    lower, upper = (derived_keys.parse_activity_at(expected[at]) for at in (70, 15))
     assert told(table, lower, upper, limit) == [place for place in expected if lower <= place < upper]
 
 
@@ -77,7 +79,7 @@ def test_a_second_in_which_too_much_happened_is_told_run_by_run(
     monkeypatch.setattr(activity_pages, "_ITEMS", 4)
     monkeypatch.setattr(activity_pages, "_IN_ORDER", 20)
     table, expected = filled(seed, 200, 1)
-    found = told(table, clock.stored(BEGUN), keys.ACTIVITY_END, limit)
+    found = told(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit)
     assert set(found) == set(expected)
     # What came again in other company may be in two runs.
     assert len(found) <= len(expected) * 6 / 5
@@ -92,7 +94,9 @@ def test_no_more_is_read_than_is_enough(monkeypatch: pytest.MonkeyPatch) -> None
         asked.append(len(entries))
         return len(entries) >= 10
 
-    stretch = read_back(table, PARTITION, clock.stored(BEGUN), PageStart.before(keys.ACTIVITY_END), enough)
+    stretch = read_back(
+        table, PARTITION, clock.stored(BEGUN), PageStart.before(derived_keys.ACTIVITY_END), enough
+    )
     assert [entry[keys.SK] for entry in stretch.entries] == expected[: len(stretch.entries)]
     assert asked[-1] >= 10 > asked[-2]
     assert stretch.rest is not None

@@ -12,7 +12,7 @@ from devtools.proof.faults.watched import Attempted
 from devtools.proof.oracle.asking import grouped, page, summarized
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from gridview.view.index_view import IndexView
@@ -54,7 +54,7 @@ def after_the_journal(act: Callable[[], Any]) -> Callable[..., Any]:
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         result = perform()
-        if not done and attempted.operation == "query" and keys.is_journal(attempted.key[0]):
+        if not done and attempted.operation == "query" and derived_keys.is_journal(attempted.key[0]):
             done.append(attempted)
             act()
         return result
@@ -88,7 +88,7 @@ def test_who_waits_for_a_position_that_never_comes_is_answered_all_the_same(deri
     derived.fold()
     table = derived.table
     for pk, sk in list(table.items):
-        if keys.is_journal(pk) and sk.startswith(keys.journal_item(3)):
+        if derived_keys.is_journal(pk) and sk.startswith(derived_keys.journal_item(3)):
             table.delete(pk, sk)
     assert counts(table) == {"2023-05-01": 3}
 

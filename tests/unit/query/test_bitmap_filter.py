@@ -18,7 +18,8 @@ from gridview.encoding.values import parse_datetime
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.predicates import Filter, parse_filter
 from gridview.schema import documents, options
-from gridview.schema.catalog import Catalog, Field, FieldType, Option
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.support.errors import InvalidRequest
 from gridview.view.block_cache import BlockCache

@@ -24,7 +24,8 @@ from gridview.query.grid_request import resolve, resolve_position
 from gridview.query.row_number import position
 from gridview.query.sort_order import OrderKey, in_order, place_of
 from gridview.schema import documents
-from gridview.schema.catalog import NUM, Catalog, Composite, Part
+from gridview.schema.catalog import Catalog, Composite, Part
+from gridview.schema.fields import NUM
 from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable

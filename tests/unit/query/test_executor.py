@@ -37,7 +37,7 @@ def few() -> Grid:
 def executor(grid: Grid, cache: BlockCache | None = None) -> tuple[Executor, Any]:
     metered = grid.table.metered()
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
-    view = IndexView(ReadContext(metered, catalog, cache or grid.container()))
+    view = IndexView(ReadContext(metered, catalog, cache or grid.container()), metered.metered())
     return Executor(metered, view), metered.meter
 
 

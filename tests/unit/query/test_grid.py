@@ -15,7 +15,7 @@ from gridview.commands import attributes, projects, reads
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Call
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
@@ -95,7 +95,7 @@ class Grid:
         """The blocks of all issues, anew."""
         catalog = Catalogs().get(self.table, TENANT, PROJECT)
         for pk, sk in list(self.table.items):
-            if pk.startswith(keys.BLOCK_PREFIX):
+            if pk.startswith(derived_keys.BLOCK_PREFIX):
                 self.table.delete(pk, sk)
         for chain in blocks_of(catalog, self.stored):
             self.table.batch_put(block.to_item(TENANT, PROJECT) for block in chain)
@@ -522,7 +522,7 @@ def test_an_issue_that_loses_its_value_between_two_reads_of_a_page_stands_in_it_
     changed = few.document(3, 2)
 
     def around(attempted: Any, perform: Callable[[], Any]) -> Any:
-        if attempted.key[0].startswith(keys.BLOCK_PREFIX) and 3 not in without:
+        if attempted.key[0].startswith(derived_keys.BLOCK_PREFIX) and 3 not in without:
             few.table.put(changed)
             few.follow(3, changed)
             without.append(3)

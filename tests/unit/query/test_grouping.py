@@ -21,7 +21,7 @@ from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import sort_string
@@ -112,7 +112,7 @@ class Loaded:
 
 def carried_out(context: ReadContext, query: GroupsQuery) -> tuple[group_plan.Found, list[str]]:
     """The groups found, and the plan in words."""
-    executor = Executor(context.table, IndexView(context))
+    executor = Executor(context.table, IndexView(context, context.table.metered()))
     plan = aggregate_planner.groups(context.catalog, query)
     found = executor.run(lambda: grouping.run(plan))
     said = []
@@ -217,7 +217,9 @@ def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytes
     cut(monkeypatch, 120, 6, 10, 32)
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))
-    directory = len(list(loaded.table.query(keys.directory("acme", PROJECT, "a1.1"), index=True).items))
+    directory = len(
+        list(loaded.table.query(derived_keys.directory("acme", PROJECT, "a1.1"), index=True).items)
+    )
     found, _, meter = loaded.ask(by=["cost"], limit=5)
     assert found == [(num, 1) for num in sorted(num * 7 % 311 for num in range(1, 301))[:5]]
     assert meter.rounds == 2

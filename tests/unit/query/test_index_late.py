@@ -13,8 +13,8 @@ from gridview.encoding import keys
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
 from gridview.view import journal_tail, recent_changes
+from gridview.view.beats import Canary
 from gridview.view.block_cache import BlockCache
-from gridview.view.canary import Canary
 from gridview.view.context import ReadContext
 from gridview.view.issue_count import issues_in
 from gridview.view.journal_tail import learn

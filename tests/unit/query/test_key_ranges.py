@@ -19,7 +19,8 @@ from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, W
 from gridview.query.operators import OPERATORS, Operand
 from gridview.query.predicates import NUMBER, Predicate
 from gridview.schema import documents
-from gridview.schema.catalog import NUM, Catalog, Field, FieldType, Option
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM, Field, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
 from tests.support import chains, nasty
 

@@ -9,8 +9,9 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.tokenizer import words
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand
 from gridview.query.predicates import MAX_CONDITIONS, MAX_DEPTH, parse_filter
-from gridview.schema.catalog import Catalog, Field, FieldType, Option
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import parse_value
+from gridview.schema.fields import Field, FieldType, Option
 from gridview.support.errors import InvalidRequest
 from infra.openapi.document import document as openapi_document
 from tests.support import schemas

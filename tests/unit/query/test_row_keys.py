@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.query.row_keys import row_key
 from gridview.query.sort_order import OrderKey, in_order, place_of
-from gridview.schema.catalog import Field, FieldOrder, FieldType
+from gridview.schema.fields import Field, FieldOrder, FieldType
 from gridview.schema.generations import Index, IndexState
 
 FIELDS = [Field(name, name, name, FieldType.TEXT) for name in ("a1", "a2", "a3")]

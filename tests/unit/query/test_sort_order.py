@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.query.sort_order import OrderKey, Place, Spot, in_order, place_of, rows_before
-from gridview.schema.catalog import Field, FieldOrder, FieldType
+from gridview.schema.fields import Field, FieldOrder, FieldType
 from gridview.schema.generations import Index, IndexState
 
 DAY = FieldOrder(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gridview.dynamodb.expressions import Key
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from tests.support.effects import CALLER, PROJECT, TENANT, Example, in_project, issue
 from tests.support.worked_example import PATH
 
@@ -22,7 +22,7 @@ def attributes(example: Example) -> list[str]:
 
 def entries(example: Example, order: str) -> list[tuple[Any, str]]:
     """The sort strings in this order, each with the issue's partition key."""
-    listed = keys.order(TENANT, PROJECT, order)
+    listed = derived_keys.order(TENANT, PROJECT, order)
     return sorted(
         (item[keys.SORT], pk)
         for (pk, sk), item in example.items.items()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from tests.support.effects import CALLER, PROJECT, TENANT, Example, in_project, issue
 from tests.support.told_changes import CHANGE
 from tests.support.worked_example import ISSUES, PATH
@@ -11,7 +11,7 @@ from tests.support.worked_example import ISSUES, PATH
 COUNTER = in_project(keys.COUNTER)
 THE_CHANGE = "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914"
 """The X-Change-Id of the event files."""
-START = keys.order(TENANT, PROJECT, "a1.1")
+START = derived_keys.order(TENANT, PROJECT, "a1.1")
 """The sort key of an issue's entry in the order by Start."""
 
 
@@ -23,7 +23,9 @@ def start_of(example: Example, num: int) -> str | None:
 
 def written_under(change: str) -> Any:
     """The key of the note that the caller has just written under a change."""
-    return keys.change(TENANT, PROJECT, bytes.fromhex(change.replace("-", ""))), keys.change_note(CALLER)
+    return derived_keys.change(
+        TENANT, PROJECT, bytes.fromhex(change.replace("-", ""))
+    ), derived_keys.change_note(CALLER)
 
 
 def test_create_issue(example: Example) -> None:
@@ -137,7 +139,7 @@ def test_purge_issue(example: Example) -> None:
     assert example.api.post(f"{PATH}/trash/2/restore").status == 404
     example.follow()
     assert example.partition(keys.trash(TENANT, PROJECT)) == {}
-    assert example.partition(keys.history(TENANT, PROJECT, 2)) == {}
+    assert example.partition(derived_keys.history(TENANT, PROJECT, 2)) == {}
     assert example.rows("-3812") == [1, 3]
     assert example.api.made(f"{PATH}/issues", {"name": "Rivets"})["num"] == 4, "its number is not given again"
 

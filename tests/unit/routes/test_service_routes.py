@@ -1,6 +1,6 @@
 """The effects of the routes about the service, the caller, and what happens live."""
 
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from tests.support.effects import CALLER, TENANT, Example, issue
 from tests.support.routes import route_keys
 from tests.support.sockets import SocketClient
@@ -61,7 +61,7 @@ def test_create_ticket(example: Example) -> None:
     client = SocketClient(example.account)
     assert client.connect(ticket) == 200
     assert SocketClient(example.account).connect(ticket) == 401, "a ticket opens one socket"
-    owner = example.item((keys.socket_owner(client.id), keys.SOCKET))
+    owner = example.item((live_keys.socket_owner(client.id), live_keys.SOCKET))
     assert owner["tenant"] == TENANT
     client.subscribe()
     example.api.patch(f"{PATH}/issues/2", {"state": "open"})

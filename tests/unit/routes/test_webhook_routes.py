@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from tests.support.deliveries import URL, Courier
 from tests.support.effects import CALLER, PROJECT, TENANT, Example
 from tests.support.receivers import Receiver
 from tests.support.worked_example import PATH
 
-WEBHOOKS = keys.webhooks(TENANT, PROJECT)
+WEBHOOKS = live_keys.webhooks(TENANT, PROJECT)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_create_webhook(example: Example, send: Send) -> None:
     answer = example.write(201)
     made = {name: value for name, value in answer.body.items() if name != "secret"}
     assert example.api.get(answer.headers["location"]).body == made
-    outbox = keys.outbox(TENANT, PROJECT, made["id"]), keys.OUTBOX
+    outbox = live_keys.outbox(TENANT, PROJECT, made["id"]), live_keys.OUTBOX
     assert example.changed.keys() == {(WEBHOOKS, made["id"]), outbox}
     assert answer.body["secret"] not in str(example.item((WEBHOOKS, made["id"])))
     assert send("open") == [("update", 2)]
@@ -84,7 +84,7 @@ def test_delete_webhook(example: Example, hook: str, send: Send) -> None:
     assert example.get("/webhooks")["items"] == []
     assert example.changed[WEBHOOKS, hook] is None
     assert send("closed") == [("update", 2)]
-    assert keys.OUTBOX not in example.partition(keys.outbox(TENANT, PROJECT, hook))
+    assert live_keys.OUTBOX not in example.partition(live_keys.outbox(TENANT, PROJECT, hook))
 
 
 def test_rotate_webhook(example: Example, hook: str, send: Send, receiver: Receiver) -> None:

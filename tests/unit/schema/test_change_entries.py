@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.change_entries import (
@@ -93,12 +93,12 @@ def test_every_version_is_listed_once_by_any_number_of_groups() -> None:
     assert len({(item[keys.PK], item[keys.SK]) for item in items}) == len(items)
     for item in items:
         if item[keys.PK].startswith("activity"):
-            assert {keys.parse_activity_second(entry["at"]) for entry in activity_entries(item)} == {
+            assert {derived_keys.parse_activity_second(entry["at"]) for entry in activity_entries(item)} == {
                 item[keys.SK][:19]
             }
         else:
-            spans = {keys.change_span(entry["num"]) for entry in member_entries(item)}
-            assert spans == {keys.parse_change_span(item[keys.SK])}
+            spans = {derived_keys.change_span(entry["num"]) for entry in member_entries(item)}
+            assert spans == {derived_keys.parse_change_span(item[keys.SK])}
     activity = [item for item in items if item[keys.PK].startswith("activity")]
     assert len(activity) < 20
 
@@ -123,12 +123,12 @@ def test_a_group_is_named_by_what_it_lists_and_stands_in_its_second() -> None:
     assert stored[:3] == sorted(set(stored))
     for (earlier, group), (later, _) in pairwise(zip(seconds, stored, strict=False)):
         assert (
-            keys.parse_activity_second(earlier)
-            <= keys.activity_place(earlier, 1, 1)
+            derived_keys.parse_activity_second(earlier)
+            <= derived_keys.activity_place(earlier, 1, 1)
             < group
-            < keys.parse_activity_second_end(earlier)
+            < derived_keys.parse_activity_second_end(earlier)
         )
-        assert keys.parse_activity_second_end(earlier) < keys.parse_activity_second(later)
+        assert derived_keys.parse_activity_second_end(earlier) < derived_keys.parse_activity_second(later)
 
 
 def of_time(seconds: float) -> bytes:

@@ -20,18 +20,8 @@ from gridview.derive.sort_entries import (
 from gridview.encoding import option_ranks, sort_strings
 from gridview.encoding.sort_strings import KeyPart
 from gridview.query.sort_order import Keys, OrderKey, in_order, place_of
-from gridview.schema.catalog import (
-    NUM,
-    Catalog,
-    Composite,
-    CompositeOrder,
-    Field,
-    FieldOrder,
-    FieldType,
-    Option,
-    Part,
-    normal_form,
-)
+from gridview.schema.catalog import Catalog, Composite, CompositeOrder, Part, normal_form
+from gridview.schema.fields import NUM, Field, FieldOrder, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
 from tests.unit.encoding.test_sort_strings import KINDS, property_test, tricky_characters
 

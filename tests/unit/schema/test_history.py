@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_from_wire, item_size, item_to_wire
 from gridview.schema import history
-from gridview.schema.catalog import Catalog, Field, FieldType, HistorySetting, Option
+from gridview.schema.catalog import Catalog, HistorySetting
+from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.history import Change, Values, event_json, from_item, parts_of, to_items
 from gridview.support import clock
 
@@ -41,7 +42,7 @@ def read_back(items: list[dict[str, Any]]) -> Change:
         for item in items
         if item_size(item) <= ITEM_BYTES
     }
-    main = stored[items[0][keys.PK], keys.history_item(3)]
+    main = stored[items[0][keys.PK], derived_keys.history_item(3)]
     return from_item(main, [stored[key] for key in parts_of(main)])
 
 

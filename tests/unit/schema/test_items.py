@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from gridview.schema.catalog import BUILTINS, Field, FieldType
+from gridview.schema.fields import BUILTINS, Field, FieldType
 from gridview.schema.generations import Indexes
 from gridview.schema.items import orders_in, to_item
 

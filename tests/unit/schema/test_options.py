@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gridview.schema.catalog import Option
+from gridview.schema.fields import Option
 from gridview.schema.options import OptionChange, OptionsInput, change
 from gridview.support.errors import InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, parse

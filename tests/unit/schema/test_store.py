@@ -14,8 +14,9 @@ from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema import store
-from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog, UnknownOption
+from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog
 from gridview.schema.epoch import EpochCheck
+from gridview.schema.fields import UnknownOption
 from gridview.schema.items import raise_epoch, to_catalog
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support.errors import (

@@ -13,9 +13,10 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.blocks import FIRST, HEAD, Block, BlockChange, changed, merged, split
 from gridview.chains.directory import WHOLE, Directory, Range, keys_in, range_of
 from gridview.derive.sort_entries import sort_entry
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import number_of, sort_string
-from gridview.schema.catalog import BUILTINS, Catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import BUILTINS
 from gridview.support.errors import Overloaded
 from gridview.view.block_cache import BlockCache
 from gridview.view.block_reader import BlockReader
@@ -225,7 +226,9 @@ def test_only_what_changed_is_read_again() -> None:
 
 
 def _key(family: str, block_id: str) -> tuple[str, str]:
-    return keys.block("0807", "35e9", family, block_id), keys.directory("0807", "35e9", family)
+    return derived_keys.block("0807", "35e9", family, block_id), derived_keys.directory(
+        "0807", "35e9", family
+    )
 
 
 def test_a_cache_holds_so_many_bytes_and_forgets_what_was_not_used_for_longest() -> None:
@@ -257,7 +260,7 @@ def test_sort_strings_that_the_index_had_not_all_of_are_kept_no_longer_than_dire
     """The journal says what is missing, for as long as they are used."""
     table, cache = filled(), BlockCache()
     key = unique(200)[0]
-    table.delete(keys.issue("0807", "35e9", number_of(key)), keys.order("0807", "35e9", ORDER))
+    table.delete(keys.issue("0807", "35e9", number_of(key)), derived_keys.order("0807", "35e9", ORDER))
     everything(reader(table, cache), ORDER)
     put_keys(table, ORDER, [key])
     kept = reader(table, cache)
@@ -302,7 +305,7 @@ def stored(table: MemoryTable, family: str) -> list[Block]:
     found = {
         block.id: block
         for (pk, sk), item in table.items.items()
-        if sk == keys.directory("0807", "35e9", family)
+        if sk == derived_keys.directory("0807", "35e9", family)
         for block in [Block.from_item(item)]
     }
     chain = [found[HEAD]]
@@ -404,7 +407,7 @@ def test_whatever_the_index_shows_the_sets_are_exact(family: str, seed: int) -> 
     random = Random(seed)  # noqa: S311  (the same every time)
     written = chains.Written(family, random)
     table = MemoryTable()
-    place = keys.order("0807", "35e9", family)
+    place = derived_keys.order("0807", "35e9", family)
     chains.put_chain(table, CATALOG, written.blocks)
     table.lag()
 

@@ -10,10 +10,9 @@ from gridview.encoding import keys
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view import freshness
+from gridview.view.beats import Canary, Heart
 from gridview.view.block_cache import BlockCache
-from gridview.view.canary import Canary
 from gridview.view.freshness import Notes
-from gridview.view.heartbeat import Heart
 from gridview.view.index_clock import Sighting
 
 pytestmark = pytest.mark.usefixtures("no_pauses")

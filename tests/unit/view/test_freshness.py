@@ -17,9 +17,9 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view import freshness
+from gridview.view.beats import Heart
 from gridview.view.block_cache import BlockCache
 from gridview.view.freshness import Lag, Note, Notes
-from gridview.view.heartbeat import Heart
 
 ADMIN = Actor("acme", "ada", Role.ADMIN)
 NOTE = (keys.lag("acme", "bridge"), keys.LAG)

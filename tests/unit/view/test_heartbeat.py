@@ -8,7 +8,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.support import clock
 from gridview.support.errors import Overloaded
-from gridview.view.heartbeat import Heart, beaten
+from gridview.view.beats import Heart, beaten
 
 
 def beats(table: MemoryTable, at: list[float], monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -103,7 +103,7 @@ def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, c
 
 
 def test_the_journal_of_a_project_that_is_just_being_removed_teaches_nothing(table: MemoryTable) -> None:
-    table.delete(log_of(table).partition, keys.FOLD)
+    table.delete(log_of(table).partition, derived_keys.FOLD)
     container = Container(table)
     container.learn()
     with pytest.raises(Overloaded):
@@ -206,7 +206,7 @@ def test_an_item_that_a_late_copy_of_the_table_lacks_is_read_again(
 ) -> None:
     commit(table, day(1, None, "x"))
     assert container.nums == [1]
-    table.stale(lambda key, states: states if key[1] == keys.journal_item(2) else 0)
+    table.stale(lambda key, states: states if key[1] == derived_keys.journal_item(2) else 0)
     assert commit(table, day(2, None, "x")) == 2
     later(25)
     assert fold(table) == 2

@@ -9,7 +9,7 @@ from devtools.failure import Failure
 from devtools.importer.inference import Profile, profile, to_bool, to_datetime, to_list, to_number
 from devtools.importer.source import MAX_COLUMNS, Cell, Row, open_source
 from devtools.paths import DATA
-from gridview.schema.catalog import MAX_OPTIONS, FieldType
+from gridview.schema.fields import MAX_OPTIONS, FieldType
 from tests.support import needs
 
 

@@ -17,7 +17,7 @@ from devtools.importer.plan import (
     project_id_from,
 )
 from devtools.importer.source import Cell, Row
-from gridview.schema.catalog import FieldType
+from gridview.schema.fields import FieldType
 
 
 def rows(columns: dict[str, list[Any]]) -> list[Row]:

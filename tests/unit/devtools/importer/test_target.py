@@ -11,7 +11,7 @@ from devtools.importer.plan import Attribute, Plan
 from devtools.importer.source import Row
 from devtools.importer.spelling import Spellings
 from devtools.importer.target import prepare
-from gridview.schema.catalog import FieldType
+from gridview.schema.fields import FieldType
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,15 @@ from gridview.derive.families import derived_strings, families_of, has_entries, 
 from gridview.derive.sort_entries import sort_strings_of
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import number_of
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
-from gridview.schema.catalog import Catalog, FieldType
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
+from gridview.schema.fields import FieldType
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
 from gridview.view.context import ReadContext
@@ -47,7 +48,7 @@ def test_loads_that_were_killed_are_made_whole_by_the_next(monkeypatch: pytest.M
     monkeypatch.setattr(demo, "ISSUES", FEW)
     table = MemoryTable()
     document = keys.issue("0807", demo.PROJECT, FEW // 2)
-    directory = keys.directory("0807", demo.PROJECT, "name.1")
+    directory = derived_keys.directory("0807", demo.PROJECT, "name.1")
     for deadly in (
         lambda item: item[keys.PK] == document,
         lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
@@ -58,7 +59,7 @@ def test_loads_that_were_killed_are_made_whole_by_the_next(monkeypatch: pytest.M
                 demo.load(table)
         assert 0 < len(_all(table, "0807", demo.PROJECT)) < FEW
     families = families_of(_catalog(table, "0807", demo.PROJECT))
-    directories = [keys.directory("0807", demo.PROJECT, family) for family in families]
+    directories = [derived_keys.directory("0807", demo.PROJECT, family) for family in families]
     assert any(_partition(table, one) for one in directories)
     assert not all(_partition(table, one) for one in directories)
     demo.load(table)
@@ -156,7 +157,7 @@ def _assert_indexed(loaded: Table) -> None:
     documents = _all(loaded, "0807", demo.PROJECT)
     derived = [(sort_strings_of(catalog, document), document[keys.PK]) for document in documents]
     for order in catalog.orders:
-        entries = _partition(loaded, keys.order("0807", demo.PROJECT, order.order_id))
+        entries = _partition(loaded, derived_keys.order("0807", demo.PROJECT, order.order_id))
         expected = {strings[order.order_id]: pk for strings, pk in derived if order.order_id in strings}
         if not has_entries(order.order_id):
             assert expected
@@ -172,7 +173,7 @@ def _assert_blocks(loaded: Table) -> None:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     derived = [derived_strings(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)]
     for family in families_of(catalog):
-        entries = _partition(loaded, keys.directory("0807", demo.PROJECT, family))
+        entries = _partition(loaded, derived_keys.directory("0807", demo.PROJECT, family))
         chain = [_block(loaded, entry) for entry in entries]
         assert (chain[0].id, chain[0].lower) == (HEAD, FIRST)
         for block, following in pairwise(chain):

@@ -21,7 +21,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.derive.images import Poison
 from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck.issue_diff import Collection, compared
 from gridview.journal.log import Log
 from gridview.maintenance.dead_letters import DeadLetters
@@ -209,8 +209,10 @@ def test_redriving_derives_from_the_documents_as_they_are_now(
     assert (status, told.splitlines()[-1]) == (0, "14 redriven, 0 left.")
     assert world.wrong(*range(1, 31)) == []
     assert (world.letters(), world.hidden(), world.stored()) == (0, 0, [])
-    assert Ledger.from_item(world.table.get(key_of(19), keys.LEDGER)).order == ImageVersion(2, removed=True)
-    assert Ledger.from_item(world.table.get(key_of(16), keys.LEDGER)).version == 3
+    assert Ledger.from_item(world.table.get(key_of(19), derived_keys.LEDGER)).order == ImageVersion(
+        2, removed=True
+    )
+    assert Ledger.from_item(world.table.get(key_of(16), derived_keys.LEDGER)).version == 3
 
 
 def test_what_is_still_poison_stays_with_its_reason(world: World, capsys: pytest.CaptureFixture[str]) -> None:

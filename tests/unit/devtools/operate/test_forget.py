@@ -11,7 +11,7 @@ from devtools.operate.forgetting.person import NoFiles, Traces, forget_person
 from devtools.operate.forgetting.places import PLACES, UnknownPlace, find
 from devtools.operate.forgetting.tenant import forget_tenant
 from gridview.chains.blocks import Block
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.ids import FORMER_USER
 from tests.support import worked_example
 from tests.support.checked import differences_in
@@ -44,7 +44,7 @@ def told(value: Any) -> str:
 def held(item: dict[str, Any]) -> str:
     """All that an item holds, the bodies of a block too."""
     text = told(item)
-    if item[keys.PK].startswith(keys.BLOCK_PREFIX):
+    if item[keys.PK].startswith(derived_keys.BLOCK_PREFIX):
         text += " ".join(Block.from_item(item).sets or ())
     return text
 

@@ -10,7 +10,7 @@ from devtools.operate import fsck as command
 from devtools.operate import target
 from devtools.operate.target import Target
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support import damage
@@ -97,7 +97,7 @@ def test_what_it_cannot_repair_remains_with_the_reason(
     table: MemoryTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage.change(table, key_of(1), keys.project(TENANT, PROJECT), {"fields": {"a2": "o99"}})
-    table.delete(key_of(2), keys.LEDGER)
+    table.delete(key_of(2), derived_keys.LEDGER)
     damage.change(table, key_of(3), "something", {})
     status, told = dev(capsys, "--repair")
     assert status == 1
@@ -108,7 +108,7 @@ def test_what_it_cannot_repair_remains_with_the_reason(
 
 
 def test_a_project_is_checked_alone(table: MemoryTable, capsys: pytest.CaptureFixture[str]) -> None:
-    table.delete(key_of(2, "tower", "other"), keys.LEDGER)
+    table.delete(key_of(2, "tower", "other"), derived_keys.LEDGER)
     assert dev(capsys, *ONE)[0] == 0
     assert dev(capsys, "--project", "tower", "--tenant", "other")[0] == 1
 

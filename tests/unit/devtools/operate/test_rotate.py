@@ -12,7 +12,7 @@ from devtools.operate import target
 from devtools.operate.rotate import APART, Secret, rotate_webhooks
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.sealing import MAX_AGE, SECRETS, fetched
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from gridview.encoding.seals import Seals
 from gridview.live.webhook import SealedSecret, Webhook, binding_of
 from gridview.support import clock
@@ -51,7 +51,7 @@ def put(table: MemoryTable, webhook: str, secret: Secret) -> None:
 
 
 def opens(table: MemoryTable, webhook: str, *values: bytes) -> bool:
-    found = Webhook.from_item(table.items[keys.webhooks("0807", "35e9"), webhook])
+    found = Webhook.from_item(table.items[live_keys.webhooks("0807", "35e9"), webhook])
     try:
         return Seals(values, SECRETS).open(found.secrets[0].sealed, found.binding) == b"whsec"
     except ValueError:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from devtools.restore.raising import RESTORED, Delete, Put, Raise
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.schema.documents import LOST, is_lost, versions_between
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 
@@ -19,11 +19,11 @@ GONE = Raise(VERSION, NOW, lost_writes=500)
 PROJECT = keys.project("acme", "bridge")
 ISSUE = keys.issue("acme", "bridge", 7)
 DOCUMENT = {keys.PK: ISSUE, keys.SK: PROJECT, "num": 7, "version": 5, "change": b"c", "fields": {}}
-LEDGER = {keys.PK: ISSUE, keys.SK: keys.LEDGER, "version": 5, "revision": 9, "telling": [4, 5]}
+LEDGER = {keys.PK: ISSUE, keys.SK: derived_keys.LEDGER, "version": 5, "revision": 9, "telling": [4, 5]}
 COUNTER = {keys.PK: PROJECT, keys.SK: keys.COUNTER, "last": 40}
 OUTBOX = {
-    keys.PK: keys.outbox("acme", "bridge", "w1"),
-    keys.SK: keys.OUTBOX,
+    keys.PK: live_keys.outbox("acme", "bridge", "w1"),
+    keys.SK: live_keys.OUTBOX,
     keys.SORT: "2026-01-01T00:00:00.000000Z",
     keys.HOLDER: "somebody",
     "position": [12, 3, 1_700_000_000_000, "abc"],
@@ -39,7 +39,7 @@ def the_put(
 
 
 def test_a_document_and_its_ledger_go_on_at_the_version_of_the_restore_the_document_last() -> None:
-    assert RAISE.asks(DOCUMENT) == ("restored", (ISSUE, keys.LEDGER))
+    assert RAISE.asks(DOCUMENT) == ("restored", (ISSUE, derived_keys.LEDGER))
     ledger, document = RAISE.changes_to(DOCUMENT, LEDGER)
     assert ledger == Put({**LEDGER, "version": VERSION, "telling": [4, VERSION]})
     expected = {name: value for name, value in DOCUMENT.items() if name != "change"}
@@ -144,7 +144,7 @@ def test_an_epoch_and_the_first_version_of_what_is_new_are_raised_once() -> None
         (keys.views("acme", "bridge"), keys.shared_view(1)),
         (keys.views("acme", "bridge"), keys.private_view("ann", 1)),
         (keys.comments("acme", "bridge"), keys.comment(7, 1)),
-        (keys.webhooks("acme", "bridge"), "w1"),
+        (live_keys.webhooks("acme", "bridge"), "w1"),
     ],
 )
 def test_whatever_callers_name_by_a_version_has_a_new_one(pk: str, sk: str) -> None:
@@ -155,7 +155,7 @@ def test_whatever_callers_name_by_a_version_has_a_new_one(pk: str, sk: str) -> N
 
 def test_an_outbox_comes_to_a_place_that_its_journal_has_not_reached() -> None:
     head = {"last": 14}
-    assert RAISE.asks(OUTBOX) == ("restored", (keys.journal("acme", "bridge"), keys.FOLD))
+    assert RAISE.asks(OUTBOX) == ("restored", (derived_keys.journal("acme", "bridge"), derived_keys.FOLD))
     raised = the_put(OUTBOX, head)
     assert raised["position"] == [16, 0, VERSION, ""]
     assert raised[keys.HOLDER] == ""
@@ -168,11 +168,11 @@ def test_an_outbox_comes_to_a_place_that_its_journal_has_not_reached() -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        (keys.sockets("acme"), keys.socket("bridge", "c=")),
-        (keys.socket_owner("c="), keys.SOCKET),
-        (keys.owed_pushes("acme", "bridge"), keys.OWED),
-        (keys.seats("acme"), keys.seat("ann", "c=")),
-        (keys.polls("acme"), "ann"),
+        (live_keys.sockets("acme"), live_keys.socket("bridge", "c=")),
+        (live_keys.socket_owner("c="), live_keys.SOCKET),
+        (live_keys.owed_pushes("acme", "bridge"), live_keys.OWED),
+        (live_keys.seats("acme"), live_keys.seat("ann", "c=")),
+        (live_keys.polls("acme"), "ann"),
         (keys.request("acme", "d"), "state"),
     ],
 )
@@ -187,7 +187,7 @@ def test_an_answer_that_is_remembered_stays() -> None:
 
 
 def test_what_had_expired_goes_again_and_a_document_by_the_table_itself() -> None:
-    item = {keys.PK: keys.journal("acme", "bridge"), keys.SK: keys.journal_item(1)}
+    item = {keys.PK: derived_keys.journal("acme", "bridge"), keys.SK: derived_keys.journal_item(1)}
     assert RAISE.changes_to({**item, keys.TTL_ATTRIBUTE: EARLIER}) == [Delete(item[keys.PK], item[keys.SK])]
     assert RAISE.changes_to({**item, keys.TTL_ATTRIBUTE: LATER}) == []
     assert RAISE.changes_to({**DOCUMENT, keys.TTL_ATTRIBUTE: EARLIER}, LEDGER) == []
@@ -195,10 +195,10 @@ def test_what_had_expired_goes_again_and_a_document_by_the_table_itself() -> Non
 
 def test_derived_items_stay_as_they_are() -> None:
     for pk, sk in (
-        (ISSUE, keys.order("acme", "bridge", "a1.1")),
-        (ISSUE, keys.LEDGER),
-        (keys.block("acme", "bridge", "a1.1", "0"), keys.directory("acme", "bridge", "a1.1")),
-        (keys.journal("acme", "bridge"), keys.FOLD),
+        (ISSUE, derived_keys.order("acme", "bridge", "a1.1")),
+        (ISSUE, derived_keys.LEDGER),
+        (derived_keys.block("acme", "bridge", "a1.1", "0"), derived_keys.directory("acme", "bridge", "a1.1")),
+        (derived_keys.journal("acme", "bridge"), derived_keys.FOLD),
         (keys.trash("acme", "bridge"), "2026-11-21T08:00:00.000000Z.00000007.5"),
     ):
         item = {keys.PK: pk, keys.SK: sk, "version": 5, "last": 3}

@@ -7,7 +7,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from devtools.restore.raising import Raise
 from devtools.restore.table_pass import begun, raise_all
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.journal.history import record as remember
 from gridview.live.feed import end_of, read_changes
 from gridview.maintenance.stream_consumer import consume
@@ -30,7 +30,7 @@ def table() -> MemoryTable:
         derived.consume(num)
     derived.consume(2, "2023-06-01")
     derived.fold()
-    made.put({keys.PK: keys.tickets(TENANT), keys.SK: "spent", keys.TTL_ATTRIBUTE: 1})
+    made.put({keys.PK: live_keys.tickets(TENANT), keys.SK: "spent", keys.TTL_ATTRIBUTE: 1})
     return made
 
 
@@ -52,11 +52,11 @@ def test_every_issue_goes_on_at_one_version_and_nothing_else_is_wrong(table: Mem
     place = keys.project(TENANT, PROJECT)
     documents = [item for key, item in table.items.items() if key[1] == place]
     assert {item["num"]: item["version"] for item in documents} == dict.fromkeys((1, 2, 3), VERSION)
-    ledgers = [item for key, item in table.items.items() if key[1] == keys.LEDGER]
+    ledgers = [item for key, item in table.items.items() if key[1] == derived_keys.LEDGER]
     assert [item["version"] for item in ledgers] == [VERSION] * 3
     assert table.items[place, keys.COUNTER]["last"] == 9
     assert table.items[place, keys.CATALOG]["epoch"] == VERSION
-    assert (keys.tickets(TENANT), "spent") not in table.items
+    assert (live_keys.tickets(TENANT), "spent") not in table.items
     assert table.items[keys.RESTORE, keys.RESTORE]["done"]
     derived = Derived(table)
     derived.assert_chains()

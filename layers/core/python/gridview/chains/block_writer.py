@@ -19,7 +19,7 @@ from gridview.chains.fence_cache import Fences
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, delete, put
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
@@ -181,7 +181,7 @@ class BlockWriter:
     # Finding
 
     def _directory(self, family: str) -> str:
-        return keys.directory(self._tenant, self._project, family)
+        return derived_keys.directory(self._tenant, self._project, family)
 
     def _guess(self, family: str, key: str) -> str:
         return self._fences.guess(self._directory(family), key)
@@ -213,7 +213,7 @@ class BlockWriter:
 
     def _fetch(self, wanted: Iterable[BlockAddress]) -> None:
         by_key = {
-            (keys.block(self._tenant, self._project, *one), self._directory(one[0])): one
+            (derived_keys.block(self._tenant, self._project, *one), self._directory(one[0])): one
             for one in sorted(wanted)
         }
         found = self._table.batch_get(list(by_key), consistent=True).items
@@ -319,7 +319,7 @@ class BlockWriter:
         if whole is None:
             return
         directory = self._directory(block.family)
-        gone = keys.block(self._tenant, self._project, block.family, following.id)
+        gone = derived_keys.block(self._tenant, self._project, block.family, following.id)
         self._table.transact(
             [
                 put(whole.to_item(self._tenant, self._project), unchanged(block)),
@@ -358,11 +358,11 @@ def remove_family(
     """
     if remaining() <= 0:
         return False
-    directory = keys.directory(tenant, project, family)
+    directory = derived_keys.directory(tenant, project, family)
     listed = [fence_of(item)[1] for item in table.query_all(directory, index=True, paths=())]
 
     def delete_block(block_id: str) -> None:
-        table.delete(keys.block(tenant, project, family, block_id), directory)
+        table.delete(derived_keys.block(tenant, project, family, block_id), directory)
 
     for block_id in reversed(_linked_alone(table, tenant, project, family, listed)):
         delete_block(block_id)
@@ -375,12 +375,12 @@ def remove_family(
 
 def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: Sequence[str]) -> list[str]:
     """The blocks that the index does not list, each after those that lead to it."""
-    directory = keys.directory(tenant, project, family)
+    directory = derived_keys.directory(tenant, project, family)
     known = set(listed)
     found: list[str] = []
     wanted = list(dict.fromkeys([HEAD, *listed]))
     while wanted:
-        by_key = {(keys.block(tenant, project, family, one), directory): one for one in wanted}
+        by_key = {(derived_keys.block(tenant, project, family, one), directory): one for one in wanted}
         stored = table.batch_get(list(by_key), consistent=True, paths=[("next",)]).items
         found += [one for key, one in by_key.items() if key in stored and one not in known]
         known |= set(wanted)
@@ -391,7 +391,7 @@ def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: 
 
 def fence_of(item: Item) -> tuple[str, str]:
     """The lower fence and id of a block in a directory."""
-    return item[keys.SORT], keys.parse_block_id(item[keys.PK])
+    return item[keys.SORT], derived_keys.parse_block_id(item[keys.PK])
 
 
 def unchanged(block: Block) -> Condition:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Self
 from pyroaring import BitMap
 
 from gridview.derive.families import FamilyKind, has_entries, kind_of
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.fences import after, before, body_between, fence_at
 from gridview.encoding.number_sets import bitmap, packed, unpacked
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
@@ -136,8 +136,8 @@ class Block:
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
         """Encode as the stored item. GSI1 has everything except `set`: the directory."""
         item: dict[str, Any] = {
-            keys.PK: keys.block(tenant, project, self.family, self.id),
-            keys.SK: keys.directory(tenant, project, self.family),
+            keys.PK: derived_keys.block(tenant, project, self.family, self.id),
+            keys.SK: derived_keys.directory(tenant, project, self.family),
             keys.SORT: self.lower,
             "size": self.size,
             "write_id": self.write_id,
@@ -150,7 +150,7 @@ class Block:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item. Unreadable if it is not a block."""
-        family, block_id = keys.parse_block(item[keys.PK])[2:]
+        family, block_id = derived_keys.parse_block(item[keys.PK])[2:]
         try:
             sets, rest = _decode(item["set"])
             if sets is None and not has_entries(family):
@@ -198,7 +198,7 @@ class Entry(NamedTuple):
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the item in GSI1."""
         return cls(
-            keys.parse_block_id(item[keys.PK]),
+            derived_keys.parse_block_id(item[keys.PK]),
             item[keys.SORT],
             item.get("upper"),
             item.get("next"),

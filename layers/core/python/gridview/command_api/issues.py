@@ -16,8 +16,9 @@ from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Commit
 from gridview.encoding.consistency import DELETED
 from gridview.schema import documents
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.schema.fields import UnknownOption
 from gridview.support.errors import Conflict, EditConflict, InProgress, Unprocessable
 
 endpoints = Endpoints[CommandContainer]("Issues", "command")

@@ -8,7 +8,8 @@ from orjson import Fragment
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.schema import options
-from gridview.schema.catalog import Catalog, Composite, Definition, Field, Option
+from gridview.schema.catalog import Catalog, Composite, Definition
+from gridview.schema.fields import Field, Option
 from gridview.schema.items import ProjectItems, to_history
 from gridview.schema.jobs import Progress
 from gridview.support.errors import NotFound, Unprocessable

@@ -22,17 +22,8 @@ from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema import ids, options, restorable
-from gridview.schema.catalog import (
-    INDEXED_BY_DEFAULT,
-    MAX_ATTRIBUTES,
-    Catalog,
-    Composite,
-    Definition,
-    Deletion,
-    Field,
-    FieldType,
-    gets_entries,
-)
+from gridview.schema.catalog import INDEXED_BY_DEFAULT, MAX_ATTRIBUTES, Catalog, Composite, Definition
+from gridview.schema.fields import Deletion, Field, FieldType, gets_entries
 from gridview.schema.generations import Indexes
 from gridview.schema.items import FIRST_VERSION, ProjectItems, raise_epoch, to_catalog, to_field, to_item
 from gridview.schema.jobs import Job, save

@@ -19,9 +19,10 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.schema import documents, ids
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Changes
+from gridview.schema.fields import UnknownOption
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import (
     MAX_PROBLEM_BYTES,

@@ -12,7 +12,8 @@ from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import CompositeCreate, CompositeKey
 from gridview.dynamodb.expressions import ABSENT, put, version_is
 from gridview.dynamodb.table import Table
-from gridview.schema.catalog import MAX_COMPOSITES, NUM, Catalog, Composite, Part, normal_form
+from gridview.schema.catalog import MAX_COMPOSITES, Catalog, Composite, Part, normal_form
+from gridview.schema.fields import NUM
 from gridview.schema.generations import Indexes
 from gridview.schema.items import raise_epoch, to_catalog, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races

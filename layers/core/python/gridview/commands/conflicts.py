@@ -10,8 +10,9 @@ from typing import Any
 
 from gridview.commands.preconditions import Expected, check
 from gridview.schema import documents, formats
-from gridview.schema.catalog import Catalog, Field
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes, Document
+from gridview.schema.fields import Field
 from gridview.support.errors import EditConflict, FieldError, InvalidRequest, VersionMismatch
 
 

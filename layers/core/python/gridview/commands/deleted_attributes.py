@@ -16,7 +16,7 @@ from gridview.dynamodb.expressions import put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding.values import datetime_json
 from gridview.schema import restorable
-from gridview.schema.catalog import Deletion, Field
+from gridview.schema.fields import Deletion, Field
 from gridview.schema.items import ProjectItems, raise_epoch, to_catalog, to_field, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock

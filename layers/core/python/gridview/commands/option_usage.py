@@ -3,68 +3,59 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pyroaring import BitMap
-
 from gridview.chains.directory import Range
 from gridview.derive.families import tokens_family
 from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.fences import after, before
-from gridview.journal.log import Log
-from gridview.schema.catalog import Catalog, Field, FieldType, Option
-from gridview.support import clock
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, FieldType, Option
 from gridview.support.errors import Unprocessable
-from gridview.view.block_cache import BlockCache
-from gridview.view.block_reader import BlockReader
 from gridview.view.block_reads import Want
-from gridview.view.journal_tail import moves_now
-from gridview.view.unfolded import Unfolded
+from gridview.view.context import ReadContext
+from gridview.view.index_view import IndexView
 
 _PAGES = 20
 """The most 1 MB pages of issues that are read for a field whose index cannot answer."""
 
 
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
-    """Whether any issue has one of these options, as of the index and its journal (`moves_now`).
+    """Whether any issue has one of these options.
 
-    Of an indexed field it costs 0.5 read units for each 4 KB of the directory, and for each block that contains several of the
-    options. Otherwise up to 20 MB of issues are read; Unprocessable if that does not settle it.
+    Of an indexed field it is known from the index, with every change that the journal has: as `issues_in`, and 0.5 read units for
+    each block that contains several options. Otherwise up to 20 MB of issues are read; Unprocessable if that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
         return False
-    moves = moves_now(Log(table, catalog.tenant, catalog.project))
     if field.served is not None and field.type is FieldType.ENUM:
-        order = field.served.order_id
         ranks = [rank for option in chosen for rank in option.ranks]
-        return _any_of(table, catalog, order, ranks, Unfolded.of(order, moves))
+        return _any_of(table, catalog, field.served.order_id, ranks)
     tokens = tokens_family(field.served) if field.served is not None else None
     if tokens is not None and field.type is FieldType.MULTI_ENUM:
-        options = [option.id for option in chosen]
-        return _any_of(table, catalog, tokens, options, Unfolded.of(tokens, moves))
+        return _any_of(table, catalog, tokens, [option.id for option in chosen])
     return _any_document(table, catalog, field, chosen)
 
 
-def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str], unfolded: Unfolded) -> bool:
+def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str]) -> bool:
     """Whether any key in a family with only detailed blocks has one of these bodies."""
-    if not unfolded.bodies().isdisjoint(bodies):
-        return True
-    reader = BlockReader(table, catalog, BlockCache(), clock.seconds())
-    directory = reader.directories((family,))[family]
-    wants = [
-        (body, Want(family, entry))
-        for body in bodies
-        for entry in directory.overlapping(Range(before(body), after(body)))
-        if entry.size
-    ]
-    if any(want.entry.body == body and want.entry.size > len(unfolded.issues) for body, want in wants):
-        return True
-    reader.read(want for _, want in wants)
-    return any(
-        (reader.block(family, want.entry).sets or {}).get(body, BitMap()) - unfolded.issues
-        for body, want in wants
-    )
+    view = IndexView(ReadContext(table, catalog, consistent=True), table)
+
+    def look() -> bool:
+        directory = view.counted(family)
+        places = [
+            (body, entry)
+            for body in bodies
+            for entry in directory.overlapping(Range(before(body), after(body)))
+            if entry.size
+        ]
+        if any(entry.body == body for body, entry in places):
+            return True
+        read = view.blocks(Want(family, entry) for _, entry in places)
+        return any(body in (read.block(family, entry).sets or {}) for body, entry in places)
+
+    return view.consistently(look)
 
 
 def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence[Option]) -> bool:

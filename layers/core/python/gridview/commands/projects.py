@@ -18,8 +18,9 @@ from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
 from gridview.journal.items import new_head
 from gridview.schema import ids, options, project_count, restorable
-from gridview.schema.catalog import BUILTINS, HistorySetting
+from gridview.schema.catalog import HistorySetting
 from gridview.schema.deleted_projects import deletion
+from gridview.schema.fields import BUILTINS
 from gridview.schema.generations import Indexes
 from gridview.schema.items import raise_epoch, to_catalog, to_history, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races

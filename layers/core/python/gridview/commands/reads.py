@@ -48,16 +48,16 @@ MAX_TRASH_BYTES = 5_000_000
 
 
 def whole_project(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
-    """A project with its attributes and its issue count as of the index: 0.5 read units."""
+    """A project with its attributes and its issue count: what `issues_in` reads."""
     attributes = [attribute_json(items, field) for field in catalog.attributes]
     issues = issues_in(table, catalog)
     return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
 
 
 def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project with its attributes in display order, strongly consistent, and its issue count as of the index. NotFound.
+    """The project with its attributes in display order, strongly consistent, and its issue count. NotFound.
 
-    Two rounds: a read unit for each 4 KB of definitions, and 0.5 for the count.
+    A read unit for each 4 KB of definitions, then what `issues_in` reads.
     """
     items = read(table, actor.tenant, project)
     return whole_project(table, to_catalog(actor.tenant, project, items), items)

@@ -18,7 +18,8 @@ from gridview.commands.actor import MAX_NAME
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
 from gridview.encoding.values import USER_LIMIT
 from gridview.schema import ids
-from gridview.schema.catalog import MAX_KEYS, FieldType
+from gridview.schema.catalog import MAX_KEYS
+from gridview.schema.fields import FieldType
 from gridview.schema.options import OptionInput, OptionsInput
 from gridview.support.validation import RequestModel, omissible
 

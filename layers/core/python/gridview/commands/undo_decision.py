@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from gridview.schema import documents, formats
-from gridview.schema.catalog import Catalog, Field, FieldType, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes, Document
+from gridview.schema.fields import Field, FieldType, UnknownOption
 from gridview.schema.history import Change, Kind, Values
 from gridview.schema.trash import is_restorable, living
 from gridview.support.errors import Conflict, EditConflict, FieldError, NotFound, RequestError

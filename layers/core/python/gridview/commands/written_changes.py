@@ -14,7 +14,7 @@ from uuid import UUID
 from gridview.commands import jobs
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.change_entries import begun_at, told_by_time
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock
@@ -38,8 +38,8 @@ def note(table: Table, tenant: str, project: str, change: UUID, user: str) -> No
     """Note that a user is about to write under a change: 1 write unit."""
     table.put(
         {
-            keys.PK: keys.change(tenant, project, change.bytes),
-            keys.SK: keys.change_note(user),
+            keys.PK: derived_keys.change(tenant, project, change.bytes),
+            keys.SK: derived_keys.change_note(user),
             "at": clock.now(),
             keys.TTL_ATTRIBUTE: clock.expiry(_KEPT_DAYS),
         }
@@ -61,10 +61,10 @@ class WrittenChange:
     @classmethod
     def read(cls, table: Table, tenant: str, project: str, change: UUID) -> Self:
         """Strongly consistent: a read unit for the notes, and a Query of the project's last jobs."""
-        place, now = keys.change(tenant, project, change.bytes), clock.seconds()
-        page = table.query(place, bound=Bound("begins_with", keys.CHANGE_NOTE), consistent=True)
+        place, now = derived_keys.change(tenant, project, change.bytes), clock.seconds()
+        page = table.query(place, bound=Bound("begins_with", derived_keys.CHANGE_NOTE), consistent=True)
         noted = {
-            keys.parse_change_note(one[keys.SK]): clock.instant(one["at"])
+            derived_keys.parse_change_note(one[keys.SK]): clock.instant(one["at"])
             for one in page.items
             if one[keys.TTL_ATTRIBUTE] > now
         }

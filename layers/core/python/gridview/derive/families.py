@@ -18,7 +18,8 @@ from typing import Any
 from gridview.derive.sort_entries import sort_strings_of
 from gridview.encoding import sort_strings
 from gridview.encoding.tokenizer import words
-from gridview.schema.catalog import Catalog, FieldOrder, FieldType, Order
+from gridview.schema.catalog import Catalog, Order
+from gridview.schema.fields import FieldOrder, FieldType
 from gridview.schema.generations import ENTRYLESS_SUFFIX
 
 NUMBERS = "num"

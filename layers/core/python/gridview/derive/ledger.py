@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple, Self
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 
 SHOWN_SECONDS = 30
 """After this time GSI1, and every container that keeps directories, shows what was written. If GSI1 is late, readers wait longer
@@ -139,7 +139,7 @@ class Ledger:
         """Encode as the stored item. `expires` (seconds since 1970) makes it a tombstone that the table deletes."""
         item: dict[str, Any] = {
             keys.PK: partition_key,
-            keys.SK: keys.LEDGER,
+            keys.SK: derived_keys.LEDGER,
             "version": self.version,
             "epoch": self.epoch,
             "revision": self.revision,

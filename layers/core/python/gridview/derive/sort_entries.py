@@ -5,8 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 from gridview.dynamodb.expressions import Condition
-from gridview.encoding import keys, sort_strings
-from gridview.schema.catalog import Catalog, CompositeOrder, Field, FieldType, Order
+from gridview.encoding import derived_keys, keys, sort_strings
+from gridview.schema.catalog import Catalog, CompositeOrder, Order
+from gridview.schema.fields import Field, FieldType
 
 ENTRY_TOMBSTONE_DAYS = 60
 """A cleared entry's tombstone outlives every write that may still be in flight, and the trash, as the ledger's does."""
@@ -122,4 +123,4 @@ def not_overtaken(revision: int) -> Condition:
 
 def _order_key(partition_key: str, order_id: str) -> str:
     tenant, project, _ = keys.parse_issue(partition_key)
-    return keys.order(tenant, project, order_id)
+    return derived_keys.order(tenant, project, order_id)

@@ -21,7 +21,7 @@ from gridview.chains.fence_cache import Fences
 from gridview.derive.families import is_key, keys_of
 from gridview.derive.ledger import NUMBER
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import body_of
 from gridview.fsck.derivations import Derivations
 from gridview.fsck.issue_diff import Collection, compared
@@ -179,7 +179,7 @@ class BlockMembership:
 
     def _derivations(self, numbers: Iterable[int], head: Head) -> Derivations:
         """What ledgers and the journal say of these issues: a read unit for each ledger, and the journal if one is ahead."""
-        wanted = {(self._issue(num), keys.LEDGER): num for num in sorted(numbers)}
+        wanted = {(self._issue(num), derived_keys.LEDGER): num for num in sorted(numbers)}
         found = self.table.batch_get(list(wanted), consistent=True).items
         stored = {wanted[key]: item for key, item in found.items()}
         ahead = any(item.get(NUMBER, 0) > head.folded for item in stored.values())

@@ -20,13 +20,14 @@ from gridview.derive.families import TOKENS_SUFFIX, derived_strings, families_of
 from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.fences import behind
 from gridview.encoding.sort_strings import body_of, issue_number, sort_string
 from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
-from gridview.schema.catalog import Catalog, Field, gets_entries
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, gets_entries
 from gridview.schema.generations import order_id
 from gridview.support import clock
 
@@ -183,7 +184,7 @@ class _Structure:
             limit=1,
             paths=(),
         )
-        before = self._read(keys.parse_block_id(page.items[0][keys.PK]) if page.items else HEAD)
+        before = self._read(derived_keys.parse_block_id(page.items[0][keys.PK]) if page.items else HEAD)
         for _ in range(_HOPS):
             if before is None or (before.next, before.upper) == (block.id, block.lower):
                 return False
@@ -239,7 +240,7 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
 
 
 def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[Item]]:
-    order = keys.order(chain.tenant, chain.project, chain.family)
+    order = derived_keys.order(chain.tenant, chain.project, chain.family)
     while upper is None or lower <= upper:
         bound = Bound(">=", lower) if upper is None else Bound("between", lower, upper)
         page = chain.table.query(order, index=True, bound=bound, paths=())

@@ -20,7 +20,7 @@ from gridview.chains.fence_cache import Fences
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, Write, delete, put
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.journal.fold import keys_of_members
 from gridview.journal.items import Head
 from gridview.journal.log import Log
@@ -40,11 +40,11 @@ class Chain:
     @property
     def directory(self) -> str:
         """The sort key of its blocks."""
-        return keys.directory(self.tenant, self.project, self.family)
+        return derived_keys.directory(self.tenant, self.project, self.family)
 
     def key(self, block_id: str) -> str:
         """The partition key of a block."""
-        return keys.block(self.tenant, self.project, self.family, block_id)
+        return derived_keys.block(self.tenant, self.project, self.family, block_id)
 
     def get(self, block_id: str) -> Item | None:
         """A block, strongly consistent."""

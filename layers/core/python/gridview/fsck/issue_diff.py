@@ -15,7 +15,7 @@ from gridview.derive.images import Image, Underivable, target_of
 from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import UnknownSpec, present_sort_strings
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
 from gridview.journal.items import Head, JournalItem
@@ -107,10 +107,10 @@ class Collection:
         collection = cls(key, issue)
         for item in items:
             sort_key = item[keys.SK]
-            order_id = keys.parse_order_id(sort_key, issue.tenant, issue.project)
+            order_id = derived_keys.parse_order_id(sort_key, issue.tenant, issue.project)
             if order_id is not None and has_entries(order_id):
                 collection.entries[order_id] = item
-            elif sort_key == keys.LEDGER:
+            elif sort_key == derived_keys.LEDGER:
                 collection.ledger = item
             elif sort_key == partition:
                 collection.document = item
@@ -201,7 +201,7 @@ class Collection:
 
 def is_entry(item: Item) -> bool:
     """Whether an item is a sort entry or a tombstone of one, even of another project."""
-    return keys.is_order(item[keys.SK])
+    return derived_keys.is_order(item[keys.SK])
 
 
 def _highest(entries: Mapping[str, Item], attribute: str) -> int:
@@ -310,7 +310,7 @@ def _of_ledger(
 ) -> Iterable[Difference]:
     key, live, ledger = collection.key, collection.live, collection.read_ledger()
     if ledger is None:
-        yield Difference(key, DifferenceKind.MALFORMED, keys.LEDGER)
+        yield Difference(key, DifferenceKind.MALFORMED, derived_keys.LEDGER)
         return
     if collection.ledger is None and image is None and not live:
         return  # deleted after its time; a tombstone that still exists does no harm
@@ -322,10 +322,10 @@ def _of_ledger(
                 yield Difference(key, DifferenceKind.LEDGER, order_id, claimed, there)
     yield from _of_places(key, catalog, ledger.applied, places)
     if collection.ledger is not None and (keys.TTL_ATTRIBUTE in collection.ledger) is not ledger.removed:
-        yield Difference(key, DifferenceKind.EXPIRY, keys.LEDGER)
+        yield Difference(key, DifferenceKind.EXPIRY, derived_keys.LEDGER)
     epoch = ledger.epoch if catalog is None else catalog.epoch
     yield from (
-        Difference(key, DifferenceKind.LEDGER, keys.LEDGER, what)
+        Difference(key, DifferenceKind.LEDGER, derived_keys.LEDGER, what)
         for what, wrong in (
             ("an unfinished intent", ledger.intent is not None),
             ("an older revision than its entries", collection.revision > ledger.revision),

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, Protocol
 
 from gridview.dynamodb.expressions import Condition, Item, Key
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 
 _CHECKED = Condition(
     "PK >= :issue AND PK < :issues_end OR PK >= :block AND PK < :blocks_end OR SK = :catalog",
     values={
         ":issue": keys.ISSUES[0],
         ":issues_end": keys.ISSUES[1],
-        ":block": keys.BLOCKS[0],
-        ":blocks_end": keys.BLOCKS[1],
+        ":block": derived_keys.BLOCKS[0],
+        ":blocks_end": derived_keys.BLOCKS[1],
         ":catalog": keys.CATALOG,
     },
 )
@@ -140,9 +140,9 @@ class TableWalk:
                 issues.append((key, items))
             elif keys.is_project(key):
                 projects.append(keys.parse_project(key))
-            elif keys.is_block(key):
+            elif derived_keys.is_block(key):
                 with suppress(ValueError):
-                    families.add(keys.parse_block(key)[:3])
+                    families.add(derived_keys.parse_block(key)[:3])
         return WalkStep(issues, commit, projects, families)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.change_entries import activity_entries, begun_at, member_entries
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.support import clock
@@ -40,7 +40,7 @@ def members_of(
     """
     listed = heapq.merge(
         _beside_the_activity(table, tenant, project, change),
-        _noted(table, keys.change(tenant, project, change), first, last),
+        _noted(table, derived_keys.change(tenant, project, change), first, last),
         key=_version,
     )
     for (num, version), same in groupby(listed, key=_version):
@@ -59,10 +59,12 @@ def _beside_the_activity(table: Table, tenant: str, project: str, change: bytes)
     if begun is None:
         return []
     end = clock.stored(clock.instant(begun) + 1)
-    between = Bound("between", keys.parse_activity_second(begun), keys.parse_activity_second_end(end))
+    between = Bound(
+        "between", derived_keys.parse_activity_second(begun), derived_keys.parse_activity_second_end(end)
+    )
     found = (
         entry
-        for item in _in_range(table, keys.activity(tenant, project), between)
+        for item in _in_range(table, derived_keys.activity(tenant, project), between)
         for entry in activity_entries(item)
         if entry.get("change") == change
     )
@@ -71,8 +73,8 @@ def _beside_the_activity(table: Table, tenant: str, project: str, change: bytes)
 
 def _noted(table: Table, partition: str, first: int, last: int) -> Iterator[Item]:
     """What is noted of the change itself: a thousand numbers after the other."""
-    items = _in_range(table, partition, Bound("between", *keys.change_range(first, last)))
-    for _, of_span in groupby(items, key=lambda item: keys.parse_change_span(item[keys.SK])):
+    items = _in_range(table, partition, Bound("between", *derived_keys.change_range(first, last)))
+    for _, of_span in groupby(items, key=lambda item: derived_keys.parse_change_span(item[keys.SK])):
         yield from sorted((entry for item in of_span for entry in member_entries(item)), key=_version)
 
 

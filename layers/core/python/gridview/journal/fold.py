@@ -17,7 +17,7 @@ from gridview.chains.fence_cache import Fences
 from gridview.derive.families import families_of
 from gridview.derive.images import Poison
 from gridview.derive.ledger import NUMBER, paths_of
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.committer import make_whole
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
@@ -103,7 +103,7 @@ def keys_of_members(log: Log, head: Head, passed: Sequence[JournalItem], block: 
     """The keys of a plain block's members as of its position: a read unit for each ledger, and the journal behind `passed`, the
     first items after the watermark.
     """
-    wanted = {(keys.issue(log.tenant, log.project, num), keys.LEDGER): num for num in block.members}
+    wanted = {(keys.issue(log.tenant, log.project, num), derived_keys.LEDGER): num for num in block.members}
     paths = *paths_of(block.family), (NUMBER,)
     stored = log.table.batch_get(list(wanted), consistent=True, paths=paths).items
     ledgers = {wanted[key]: ledger for key, ledger in stored.items()}

@@ -16,7 +16,7 @@ from gridview.derive.images import NOT_AN_ISSUE
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import PRESENT, Bound, Item, Key, delete, put
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.encoding.keys import IssueKey
 from gridview.schema.catalog import HistorySetting
@@ -92,7 +92,7 @@ def record(
     parts: list[Item] = []
     changes: list[Item] = []
     for item in stored.values():
-        (parts if keys.is_history_part(item[keys.SK]) else changes).append(item)
+        (parts if derived_keys.is_history_part(item[keys.SK]) else changes).append(item)
     # The changes themselves go last: who finds one finds all of it, and what lists it.
     for items in ([*parts, *lists], changes):
         if items:
@@ -165,7 +165,7 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
         (new["deleted_by"], new["deleted_at"]) if is_trashed(new) else (new["updated_by"], new["updated"])
     )
     change = new.get("change")
-    if not (0 < version <= keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
+    if not (0 < version <= derived_keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
         raise ValueError("no version of an issue")
     clock.instant(at)
     was = _told_instant({} if is_trashed(old) else old, "updated")
@@ -205,9 +205,13 @@ def changes_behind(table: Table, tenant: str, project: str, num: int, version: i
 
     Strongly consistent: a read unit for each 4 KB, in calls of up to 50 changes.
     """
-    partition = keys.history(tenant, project, num)
+    partition = derived_keys.history(tenant, project, num)
     while True:
-        bound = Bound("between", keys.history_item(version + 1), keys.history_item(keys.MAX_VERSION))
+        bound = Bound(
+            "between",
+            derived_keys.history_item(version + 1),
+            derived_keys.history_item(derived_keys.MAX_VERSION),
+        )
         page = table.query(partition, bound=bound, limit=_AT_ONCE, consistent=True)
         for _, change in whole(table, page.items):
             if change.version != version + 1:
@@ -231,7 +235,7 @@ def read_changes(
     0.5 read units for each 4 KB of one, twice that when strongly consistent, in one round; a second round only for large ones.
     """
     places = {
-        (keys.history(tenant, project, num), keys.history_item(version)): (num, version)
+        (derived_keys.history(tenant, project, num), derived_keys.history_item(version)): (num, version)
         for num, version in wanted
     }
     now = clock.seconds()
@@ -245,8 +249,8 @@ def remove_values(table: Table, tenant: str, project: str, num: int, removed: Ca
 
     A change that has some is written again, in one transaction with its further parts. Doing it again does no harm.
     """
-    stored = table.query_all(keys.history(tenant, project, num), consistent=True)
-    held = [item for item in stored if not keys.is_history_part(item[keys.SK])]
+    stored = table.query_all(derived_keys.history(tenant, project, num), consistent=True)
+    held = [item for item in stored if not derived_keys.is_history_part(item[keys.SK])]
     for item, change in whole(table, held):
         kept = without(change, removed)
         if kept is change:

@@ -23,7 +23,7 @@ from pyroaring import BitMap
 from gridview.derive.families import has_entries
 from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 
 EXPIRES_DAYS = 30
 """An item outlives what may still ask for it: the ledgers that name it are known to be finished once it is folded."""
@@ -78,8 +78,8 @@ class JournalItem:
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
         """Encode as the stored item."""
         item: dict[str, Any] = {
-            keys.PK: keys.journal(tenant, project),
-            keys.SK: keys.journal_item(self.number),
+            keys.PK: derived_keys.journal(tenant, project),
+            keys.SK: derived_keys.journal_item(self.number),
             "made": round(self.made * 1_000),
             keys.TTL_ATTRIBUTE: int(self.made) + EXPIRES_DAYS * 86_400,
         }
@@ -229,8 +229,8 @@ class Head:
 def new_head(tenant: str, project: str) -> dict[str, Any]:
     """The stored head of a journal in which nothing stands yet."""
     return {
-        keys.PK: keys.journal(tenant, project),
-        keys.SK: keys.FOLD,
+        keys.PK: derived_keys.journal(tenant, project),
+        keys.SK: derived_keys.FOLD,
         keys.HOLDER: "",
         "last": 0,
         "folded": 0,

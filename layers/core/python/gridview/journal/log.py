@@ -13,13 +13,13 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
 from gridview.dynamodb.leases import due_at, new_holder, released, take
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.items import EXPIRES_DAYS, PATIENCE, RECHAINED, Head, JournalItem, Listing, weight
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace
 
-_LAST = keys.journal_mark(keys.MAX_JOURNAL_NUMBER)
+_LAST = derived_keys.journal_mark(derived_keys.MAX_JOURNAL_NUMBER)
 """The last sort key that an item or a mark can have."""
 
 
@@ -34,7 +34,7 @@ class Log:
     @property
     def partition(self) -> str:
         """Its partition key."""
-        return keys.journal(self.tenant, self.project)
+        return derived_keys.journal(self.tenant, self.project)
 
     def head(self) -> Head:
         """The head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
@@ -45,7 +45,7 @@ class Log:
 
     def known_head(self, *, consistent: bool = False) -> Head | None:
         """The head, None if there is none: half a read unit, 1 if strongly consistent."""
-        item = self.table.get(self.partition, keys.FOLD, consistent=consistent)
+        item = self.table.get(self.partition, derived_keys.FOLD, consistent=consistent)
         return None if item is None else Head.from_item(item)
 
     # Writing
@@ -59,7 +59,7 @@ class Log:
         try:
             item = self.table.update(
                 self.partition,
-                keys.FOLD,
+                derived_keys.FOLD,
                 PRESENT,
                 add={"last": 1, "waiting": weight},
                 default={keys.SORT: clock.after(pace().seconds)},
@@ -76,7 +76,9 @@ class Log:
         now = clock.now()
         if head.due is not None and head.due > now:
             with suppress(ConditionFailed, Overloaded):
-                self.table.update(self.partition, keys.FOLD, due_at(head.due), assign={keys.SORT: now})
+                self.table.update(
+                    self.partition, derived_keys.FOLD, due_at(head.due), assign={keys.SORT: now}
+                )
 
     def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
         """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
@@ -101,18 +103,18 @@ class Log:
     def mark(self, number: int) -> None:
         """Say that the sort entries of an item are there: 1 write unit."""
         expires = {keys.TTL_ATTRIBUTE: clock.expiry(EXPIRES_DAYS)}
-        self.table.put({keys.PK: self.partition, keys.SK: keys.journal_mark(number), **expires})
+        self.table.put({keys.PK: self.partition, keys.SK: derived_keys.journal_mark(number), **expires})
 
     # Reading
 
     def standing(self, number: int, *, consistent: bool = True) -> JournalItem | None:
         """The item of a number; None if there is none: a read unit for each 4 KB, half of it if not strongly consistent."""
-        item = self.table.get(self.partition, keys.journal_item(number), consistent=consistent)
+        item = self.table.get(self.partition, derived_keys.journal_item(number), consistent=consistent)
         return None if item is None else JournalItem.from_item(item)
 
     def marked(self, numbers: Iterable[int]) -> frozenset[int]:
         """Those of these numbers whose sort entries are there: a read unit each."""
-        wanted = {(self.partition, keys.journal_mark(number)): number for number in numbers}
+        wanted = {(self.partition, derived_keys.journal_mark(number)): number for number in numbers}
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
 
@@ -123,15 +125,17 @@ class Log:
 
         A read unit for each 4 KB, half of it if not strongly consistent.
         """
-        bound = Bound("between", keys.journal_item(number + 1), keys.FOLD if with_head else _LAST)
+        bound = Bound(
+            "between", derived_keys.journal_item(number + 1), derived_keys.FOLD if with_head else _LAST
+        )
         page = self.table.query(self.partition, bound=bound, limit=rows, consistent=consistent)
         items = {item[keys.SK]: item for item in page.items}
-        head = items.pop(keys.FOLD, None)
-        marks = [sort_key for sort_key in items if keys.is_journal_mark(sort_key)]
-        records = [item for sort_key, item in items.items() if not keys.is_journal_mark(sort_key)]
+        head = items.pop(derived_keys.FOLD, None)
+        marks = [sort_key for sort_key in items if derived_keys.is_journal_mark(sort_key)]
+        records = [item for sort_key, item in items.items() if not derived_keys.is_journal_mark(sort_key)]
         return Listing(
             tuple(map(JournalItem.from_item, records)),
-            frozenset(map(keys.parse_journal_number, marks)),
+            frozenset(map(derived_keys.parse_journal_number, marks)),
             page.last is not None,
             None if head is None else Head.from_item(head),
         )
@@ -148,9 +152,17 @@ class Log:
 
     def up_to(self, number: int, count: int) -> list[JournalItem]:
         """The items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read unit for each 4 KB."""
-        bound = Bound("between", keys.journal_item(max(number - count + 1, 1)), keys.journal_mark(number))
+        bound = Bound(
+            "between",
+            derived_keys.journal_item(max(number - count + 1, 1)),
+            derived_keys.journal_mark(number),
+        )
         page = self.table.query(self.partition, bound=bound, forward=False, consistent=True)
-        return [JournalItem.from_item(item) for item in page.items if not keys.is_journal_mark(item[keys.SK])]
+        return [
+            JournalItem.from_item(item)
+            for item in page.items
+            if not derived_keys.is_journal_mark(item[keys.SK])
+        ]
 
     # Folding
 
@@ -159,7 +171,7 @@ class Log:
 
         1 write unit, and 2 in GSI1.
         """
-        item = take(self.table, self.partition, keys.FOLD, due, new_holder())
+        item = take(self.table, self.partition, derived_keys.FOLD, due, new_holder())
         return None if item is None else Head.from_item(item)
 
     def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
@@ -188,7 +200,7 @@ class Log:
             try:
                 item = self.table.update(
                     self.partition,
-                    keys.FOLD,
+                    derived_keys.FOLD,
                     unmoved.also(is_last),
                     assign={**moved, "waiting": 0, **nothing_due.assign},
                     drop=nothing_due.drop,
@@ -205,7 +217,7 @@ class Log:
             moved |= released(clock.stored(since + pace().seconds)).assign
         try:
             item = self.table.update(
-                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}
+                self.partition, derived_keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}
             )
         except ConditionFailed:
             return None
@@ -217,12 +229,14 @@ class Log:
         Its condition is that the watermark is where it was read.
         """
         unmoved = Condition("folded = :folded", values={":folded": head.folded})
-        return set_attribute(self.partition, keys.FOLD, RECHAINED, secrets.token_hex(4), unmoved)
+        return set_attribute(self.partition, derived_keys.FOLD, RECHAINED, secrets.token_hex(4), unmoved)
 
     def rechain(self) -> None:
         """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is no head."""
         try:
-            self.table.update(self.partition, keys.FOLD, PRESENT, assign={RECHAINED: secrets.token_hex(4)})
+            self.table.update(
+                self.partition, derived_keys.FOLD, PRESENT, assign={RECHAINED: secrets.token_hex(4)}
+            )
         except ConditionFailed as error:
             raise Overloaded(f"{self.partition} has no head; try again.") from error
 
@@ -239,7 +253,7 @@ class Log:
         try:
             self.table.update(
                 self.partition,
-                keys.FOLD,
+                derived_keys.FOLD,
                 all_folded,
                 assign={"waiting": 0, **nothing_due.assign},
                 drop=nothing_due.drop,
@@ -248,7 +262,7 @@ class Log:
             again = released(due).assign
             if now - head.seen_at >= PATIENCE:
                 again |= {"seen": head.last, "seen_at": round(now * 1_000)}
-            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again)
+            self.table.update(self.partition, derived_keys.FOLD, PRESENT, assign=again)
             return due
         return None
 

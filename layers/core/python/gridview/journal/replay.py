@@ -8,7 +8,7 @@ from gridview.chains.blocks import Block, KeyChange
 from gridview.derive.families import is_key, keys_of
 from gridview.derive.issue_changes import FamilyChange
 from gridview.derive.ledger import NUMBER, finished_in
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.items import PATIENCE, Head, JournalItem
 
 
@@ -49,7 +49,7 @@ def last_words(
 ) -> dict[str, list[KeyChange]]:
     """Family -> the last that these items, in order, say of each key. Other families are left out: nobody writes them any more."""
     words: dict[tuple[str, str], KeyChange] = {}
-    tenant, project = keys.parse_journal(partition)
+    tenant, project = derived_keys.parse_journal(partition)
     for record in records:
         for change in record.changes:
             issue = keys.issue(tenant, project, change.num)

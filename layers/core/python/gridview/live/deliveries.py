@@ -15,7 +15,7 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.leases import RETRY, LeaseLost
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from gridview.encoding.seals import Sealing
 from gridview.journal.log import Log
 from gridview.live.delivery_attempts import DeliveryAttempts, opened_secrets, room
@@ -90,7 +90,7 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
     If nothing is new: 5 read units and a half, 2 write units, and 4 in GSI1. Each message takes a write unit, and half a read unit
     for 4 KB of its change; each four a write unit; each hundred changes what `read_changes` takes.
     """
-    store = OutboxStore(means.table, *keys.parse_outbox(partition))
+    store = OutboxStore(means.table, *live_keys.parse_outbox(partition))
     outbox = store.read()
     if outbox is None:
         return Delivered()
@@ -200,7 +200,9 @@ class _Turn:
 
     def _stored(self) -> Webhook:
         store = self._store
-        item = store.table.get(keys.webhooks(store.tenant, store.project), store.webhook, consistent=True)
+        item = store.table.get(
+            live_keys.webhooks(store.tenant, store.project), store.webhook, consistent=True
+        )
         if item is None:
             raise NotFound("Webhook not found.")
         return Webhook.from_item(item)

@@ -5,7 +5,7 @@ from typing import Any
 
 from gridview.derive.images import projects_in
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -44,6 +44,6 @@ class DeliveryHints:
                 self._arrive.clear()
             self._arrive[project] = now + wait
             due = clock.after(wait)
-            for item in table.query_all(keys.webhooks(*project)):
+            for item in table.query_all(live_keys.webhooks(*project)):
                 if item["enabled"]:
-                    self._send(Hint(keys.outbox(*project, item[keys.SK]), due))
+                    self._send(Hint(live_keys.outbox(*project, item[keys.SK]), due))

@@ -10,7 +10,7 @@ from gridview.query.page import judged
 from gridview.query.predicates import Filter
 from gridview.query.row_keys import row_key
 from gridview.query.sort_order import Keys, place_of
-from gridview.schema.catalog import Field
+from gridview.schema.fields import Field
 
 IssueImage = Mapping[str, Any]
 """An issue as of one version, in the form of a document: the values of the fields that decide."""

@@ -11,7 +11,8 @@ from gridview.live.change_requests import rows_of
 from gridview.live.followed_rows import FollowedRows
 from gridview.query.saved_views import query_json
 from gridview.query.stored_filters import from_stored
-from gridview.schema.catalog import NUM, Catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM
 from gridview.schema.views import View
 from gridview.support.errors import Conflict, FieldError, InvalidRequest
 

@@ -14,7 +14,7 @@ from gridview.commands.actor import Actor
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Condition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.live.poll_limits import Poll, granted_wait, in_flight, may_stay, pause_after
 from gridview.support import clock
 from gridview.support.aws import FAILURES
@@ -67,7 +67,7 @@ class OpenPoll:
         self._wait = wait
         self._most = most
         self._refused = refused
-        self._key = keys.polls(actor.tenant), actor.user
+        self._key = live_keys.polls(actor.tenant), actor.user
         self._begun = clock.seconds()
         self._own: Poll | None = None
         self._is_only_one = False

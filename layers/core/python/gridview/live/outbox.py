@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.values import datetime_json
 from gridview.journal.feed_positions import FeedPosition
 from gridview.live.retries import next_delay, rest
@@ -121,7 +121,7 @@ class Outbox:
         """Encode as a stored item that somebody has to look at."""
         return {
             keys.PK: partition,
-            keys.SK: keys.OUTBOX,
+            keys.SK: live_keys.OUTBOX,
             keys.SORT: self.due,
             keys.HOLDER: self.holder,
             "state": lane_of(slow=self.delays_others),
@@ -195,7 +195,7 @@ class Delivery:
     @property
     def sort_key(self) -> str:
         """The sort key of its item."""
-        return keys.delivery(self.number, self.place, reset=self.event == RESET)
+        return live_keys.delivery(self.number, self.place, reset=self.event == RESET)
 
     def message_id(self, webhook: str) -> str:
         """The id of its message, the same at each attempt."""
@@ -251,7 +251,7 @@ class Delivery:
         """The item that says that it is due for another attempt."""
         return {
             keys.PK: partition,
-            keys.SK: keys.retry(self.due, self.sort_key),
+            keys.SK: live_keys.retry(self.due, self.sort_key),
             keys.TTL_ATTRIBUTE: _expiry(self),
         }
 
@@ -301,4 +301,4 @@ def _expiry(delivery: Delivery) -> int:
 def sort_key_of(delivery_id: str) -> str:
     """The sort key of the delivery that the API names so."""
     number, _, place = delivery_id.partition("_")
-    return keys.delivery(int(number), int(place.removesuffix("r")), reset=place.endswith("r"))
+    return live_keys.delivery(int(number), int(place.removesuffix("r")), reset=place.endswith("r"))

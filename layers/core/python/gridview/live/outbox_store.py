@@ -9,7 +9,7 @@ from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Wri
 from gridview.dynamodb.leases import ItemChanged, LeaseLost, held_by, new_holder, release, take, update_held
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.live.outbox import Delivery, Outbox, lane_of, sort_key_of
 from gridview.schema.jobs import Hint
 from gridview.support import clock
@@ -29,16 +29,16 @@ class OutboxStore:
     @property
     def partition(self) -> str:
         """Its partition key."""
-        return keys.outbox(self.tenant, self.project, self.webhook)
+        return live_keys.outbox(self.tenant, self.project, self.webhook)
 
     def read(self) -> Outbox | None:
         """The outbox, strongly consistent: 1 read unit. None if there is none."""
-        item = self.table.get(self.partition, keys.OUTBOX, consistent=True)
+        item = self.table.get(self.partition, live_keys.OUTBOX, consistent=True)
         return None if item is None else Outbox.from_item(item)
 
     def close(self) -> None:
         """Delete the outbox of a webhook that is gone: 1 write unit, and 1 in GSI1. Its deliveries expire."""
-        self.table.delete(self.partition, keys.OUTBOX)
+        self.table.delete(self.partition, live_keys.OUTBOX)
 
     # Taking and giving back
 
@@ -50,7 +50,7 @@ class OutboxStore:
         now = clock.now()
         if outbox.is_held(now):
             try:
-                item = self.table.update(self.partition, keys.OUTBOX, PRESENT, assign={"called": True})
+                item = self.table.update(self.partition, live_keys.OUTBOX, PRESENT, assign={"called": True})
             except ConditionFailed:
                 return None
             outbox = Outbox.from_item(item)
@@ -59,12 +59,12 @@ class OutboxStore:
         if outbox.rests > now:
             return None
         # A worker that has been faster looks at the feed after this.
-        taken = take(self.table, self.partition, keys.OUTBOX, outbox.due, new_holder(), drop=["called"])
+        taken = take(self.table, self.partition, live_keys.OUTBOX, outbox.due, new_holder(), drop=["called"])
         return None if taken is None else Outbox.from_item(taken)
 
     def save(self, outbox: Outbox) -> None:
         """Save how far it has come: 1 write unit. LeaseLost."""
-        update_held(self.table, self.partition, keys.OUTBOX, outbox.holder, assign=outbox.progress)
+        update_held(self.table, self.partition, live_keys.OUTBOX, outbox.holder, assign=outbox.progress)
 
     def give_back(self, outbox: Outbox, due: str | None, *, whatever_has_come: bool = False) -> bool:
         """Save it, and let others take it: it is due at an instant; None: not until it is put anew. 1 write unit, and 2 in GSI1.
@@ -75,7 +75,7 @@ class OutboxStore:
             release(
                 self.table,
                 self.partition,
-                keys.OUTBOX,
+                live_keys.OUTBOX,
                 outbox.holder,
                 due,
                 unless="" if whatever_has_come else "called",
@@ -86,7 +86,7 @@ class OutboxStore:
             raise
         except ItemChanged:
             # It looks once more after this, so the call is taken back.
-            update_held(self.table, self.partition, keys.OUTBOX, outbox.holder, drop=["called"])
+            update_held(self.table, self.partition, live_keys.OUTBOX, outbox.holder, drop=["called"])
             return False
         return True
 
@@ -111,7 +111,7 @@ class OutboxStore:
             return
         writes: list[Write] = [put(item, _due_at(before.due) if before.due else ABSENT)]
         if before.due:
-            writes.append(delete(self.partition, keys.retry(before.due, before.sort_key)))
+            writes.append(delete(self.partition, live_keys.retry(before.due, before.sort_key)))
         if after.due:
             writes.append(put(after.retry_item(self.partition)))
         try:
@@ -124,10 +124,10 @@ class OutboxStore:
 
         A read unit, and one for each. What says that a delivery is due at another instant than it says itself is removed.
         """
-        bound = Bound("between", keys.RETRY, keys.retry(clock.now(), ""))
+        bound = Bound("between", live_keys.RETRY, live_keys.retry(clock.now(), ""))
         while True:
             page = self.table.query(self.partition, bound=bound, limit=limit, consistent=True, paths=())
-            told = [keys.parse_retry(item[keys.SK]) for item in page.items]
+            told = [live_keys.parse_retry(item[keys.SK]) for item in page.items]
             found = self._deliveries(sort_key for _, sort_key in told)
             due: list[Delivery] = []
             for at, sort_key in told:
@@ -135,15 +135,15 @@ class OutboxStore:
                 if delivery is not None and delivery.due == at:
                     due.append(delivery)
                 else:
-                    self.table.delete(self.partition, keys.retry(at, sort_key))
+                    self.table.delete(self.partition, live_keys.retry(at, sort_key))
             if due or not told:
                 return due
 
     def next_retry(self) -> str | None:
         """When the next attempt is due, None if none is: a read unit."""
-        bound = Bound("begins_with", keys.RETRY)
+        bound = Bound("begins_with", live_keys.RETRY)
         page = self.table.query(self.partition, bound=bound, limit=1, consistent=True, paths=())
-        return keys.parse_retry(page.items[0][keys.SK])[0] if page.items else None
+        return live_keys.parse_retry(page.items[0][keys.SK])[0] if page.items else None
 
     def delivery(self, delivery_id: str) -> Delivery | None:
         """A delivery, strongly consistent: a read unit. None if there is none."""
@@ -164,7 +164,9 @@ class OutboxStore:
 
         A strongly consistent read of them, and a write unit for each KB, until the seconds in `left` are over.
         """
-        bound = Bound("between", keys.delivery(number, 0), keys.delivery(keys.MAX_JOURNAL_NUMBER, 0))
+        bound = Bound(
+            "between", live_keys.delivery(number, 0), live_keys.delivery(derived_keys.MAX_JOURNAL_NUMBER, 0)
+        )
         remove_partition(self.table, self.partition, left, bound)
 
     def replay(self, before: Delivery, after: Delivery) -> list[Write]:
@@ -177,7 +179,9 @@ class OutboxStore:
     def wake(self, due: str) -> None:
         """Let the outbox be looked at, though it rests: 1 write unit, and 2 in GSI1. Whoever has it looks for himself."""
         with suppress(ConditionFailed):
-            self.table.update(self.partition, keys.OUTBOX, held_by(""), assign={"rests": "", keys.SORT: due})
+            self.table.update(
+                self.partition, live_keys.OUTBOX, held_by(""), assign={"rests": "", keys.SORT: due}
+            )
 
 
 def _due_at(due: str) -> Condition:
@@ -190,6 +194,6 @@ def due_outboxes(table: Table) -> list[tuple[Hint, bool]]:
 
     One Query of GSI1, half a read unit for each 4 KB: up to 1 MB of them.
     """
-    page = table.query(keys.OUTBOX, index=True, bound=Bound("<=", clock.now()))
+    page = table.query(live_keys.OUTBOX, index=True, bound=Bound("<=", clock.now()))
     slow = lane_of(slow=True)
     return [(Hint(item[keys.PK], item[keys.SORT]), item["state"] == slow) for item in page.items]

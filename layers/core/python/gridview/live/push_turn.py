@@ -11,7 +11,7 @@ from typing import Final
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Condition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.support import clock
 
 SECONDS: Final = 45.0
@@ -25,8 +25,8 @@ def take(owners: Table) -> str | None:
         "attribute_not_exists(#until) OR #until < :now", {"#until": "until"}, {":now": clock.now()}
     )
     item = {
-        keys.PK: keys.PUSHING,
-        keys.SK: keys.PUSHING,
+        keys.PK: live_keys.PUSHING,
+        keys.SK: live_keys.PUSHING,
         "holder": holder,
         "until": clock.after(SECONDS),
         keys.TTL_ATTRIBUTE: clock.expiry(1),
@@ -42,4 +42,4 @@ def give_back(owners: Table, holder: str) -> None:
     """Let others have the turn, unless another has taken it by now. 1 write unit."""
     own = Condition("#holder = :holder", {"#holder": "holder"}, {":holder": holder})
     with suppress(ConditionFailed):
-        owners.delete(keys.PUSHING, keys.PUSHING, own)
+        owners.delete(live_keys.PUSHING, live_keys.PUSHING, own)

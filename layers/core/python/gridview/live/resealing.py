@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Condition, version_is
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.seals import Seals
 from gridview.live.webhook import SealedSecret, Webhook, binding_of
 
@@ -38,7 +38,7 @@ def reseal_webhooks(table: Table, seals: Seals) -> Resealed:
         changed, opened = _reseal(table, seals, pk, sk)
         resealed += changed
         if not opened:
-            unopened.append(binding_of(*keys.parse_webhooks(pk), sk).decode())
+            unopened.append(binding_of(*live_keys.parse_webhooks(pk), sk).decode())
     return Resealed(count, resealed, tuple(unopened))
 
 
@@ -48,7 +48,7 @@ def _places(table: Table) -> Iterator[tuple[str, str]]:
     while True:
         scanned = table.scan(after=after, only=_WITH_SECRETS)
         for item in scanned.items:
-            if keys.is_webhooks(item[keys.PK]):
+            if live_keys.is_webhooks(item[keys.PK]):
                 yield item[keys.PK], item[keys.SK]
         after = scanned.last
         if after is None:

@@ -10,8 +10,9 @@ from gridview.dynamodb.table import Table
 from gridview.journal.history import changes_behind
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.images import CREATED, Course
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
+from gridview.schema.fields import UnknownOption
 from gridview.schema.history import Change
 from gridview.support import clock
 

@@ -3,7 +3,7 @@
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import PRESENT, Bound
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import live_keys
 from gridview.live import bucket_store
 from gridview.live.seats import (
     START_BUCKET,
@@ -26,7 +26,7 @@ _BUCKET_DAYS = 1 / 24
 
 def count(table: Table, tenant: str, now: float) -> int:
     """How many sockets a tenant has open: half a read unit for each 4 KB of their seats (50 to 700 bytes each)."""
-    items = table.query_all(keys.seats(tenant))
+    items = table.query_all(live_keys.seats(tenant))
     open_now = (Seat.from_item(item) for item in items if not is_bucket(item))
     return sum(1 for seat in open_now if not seat.is_over(now))
 
@@ -34,7 +34,9 @@ def count(table: Table, tenant: str, now: float) -> int:
 def of_user(table: Table, tenant: str, user: str) -> UserSeats:
     """The seats and the bucket of a user: a read unit for each 4 KB, strongly consistent."""
     # One page holds them all: a seat has 1 KB at most.
-    page = table.query(keys.seats(tenant), bound=Bound("begins_with", keys.seat(user)), consistent=True)
+    page = table.query(
+        live_keys.seats(tenant), bound=Bound("begins_with", live_keys.seat(user)), consistent=True
+    )
     return UserSeats.from_items(page.items)
 
 
@@ -46,7 +48,7 @@ def take(table: Table, socket: Socket) -> list[Seat]:
 
 def leave(table: Table, seat: Seat) -> None:
     """Free a seat, if it is taken: 1 write unit."""
-    table.delete(keys.seats(seat.tenant), keys.seat(seat.user, seat.connection))
+    table.delete(live_keys.seats(seat.tenant), live_keys.seat(seat.user, seat.connection))
 
 
 def require_room(table: Table, socket: Socket, subscription: Subscription) -> UserSeats:
@@ -60,7 +62,7 @@ def require_room(table: Table, socket: Socket, subscription: Subscription) -> Us
 
 def spent(table: Table, tenant: str, user: str) -> int:
     """When a user's bucket of starts is full again, in milliseconds: half a read unit. TooManyStarts: it is empty."""
-    item = table.get(keys.seats(tenant), keys.seat(user))
+    item = table.get(live_keys.seats(tenant), live_keys.seat(user))
     found = 0 if item is None else int(item["spent"])
     if not START_BUCKET.has_room(found, clock.seconds()):
         raise _too_many_starts()
@@ -72,7 +74,7 @@ def take_start(table: Table, tenant: str, user: str, spent: int) -> None:
 
     TooManyStarts: the bucket is empty, which usually takes no write.
     """
-    key = keys.seats(tenant), keys.seat(user)
+    key = live_keys.seats(tenant), live_keys.seat(user)
     try:
         bucket_store.take(table, key, START_BUCKET, spent, expires=clock.expiry(_BUCKET_DAYS))
     except bucket_store.BucketEmpty:
@@ -90,8 +92,8 @@ def _too_many_starts() -> TooManyStarts:
 def note(table: Table, socket: Socket, subscription: Subscription) -> None:
     """Count a subscription for its user: 1 write unit. ConditionFailed: the socket was closed."""
     table.update(
-        keys.seats(socket.tenant),
-        keys.seat(socket.user, socket.connection),
+        live_keys.seats(socket.tenant),
+        live_keys.seat(socket.user, socket.connection),
         PRESENT,
         assign={attribute_of(subscription.id): rows_print(subscription)},
     )
@@ -99,7 +101,7 @@ def note(table: Table, socket: Socket, subscription: Subscription) -> None:
 
 def forget(table: Table, socket: Socket, subscription: str) -> None:
     """Count a subscription no more: 1 write unit."""
-    place = keys.seats(socket.tenant), keys.seat(socket.user, socket.connection)
+    place = live_keys.seats(socket.tenant), live_keys.seat(socket.user, socket.connection)
     try:
         table.update(*place, PRESENT, drop=[attribute_of(subscription)])
     except ConditionFailed:

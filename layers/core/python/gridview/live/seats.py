@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Self
 
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.json_codec import dumps
 from gridview.live.sockets import MAX_SECONDS, Socket, Subscription, expiry, milliseconds
 from gridview.live.token_buckets import TokenBucket
@@ -68,8 +68,8 @@ class Seat:
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
         return {
-            keys.PK: keys.seats(self.tenant),
-            keys.SK: keys.seat(self.user, self.connection),
+            keys.PK: live_keys.seats(self.tenant),
+            keys.SK: live_keys.seat(self.user, self.connection),
             "project": self.project,
             "begun": milliseconds(self.begun),
             keys.TTL_ATTRIBUTE: expiry(self.begun),
@@ -79,9 +79,9 @@ class Seat:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        user, connection = keys.parse_seat(item[keys.SK])
+        user, connection = live_keys.parse_seat(item[keys.SK])
         return cls(
-            tenant=keys.parse_seats(item[keys.PK]),
+            tenant=live_keys.parse_seats(item[keys.PK]),
             user=user,
             connection=connection,
             project=item["project"],
@@ -110,7 +110,7 @@ class UserSeats(NamedTuple):
 
 def is_bucket(item: Mapping[str, Any]) -> bool:
     """Whether an item among the seats is a user's bucket."""
-    return not keys.parse_seat(item[keys.SK])[1]
+    return not live_keys.parse_seat(item[keys.SK])[1]
 
 
 def attribute_of(subscription: str) -> str:

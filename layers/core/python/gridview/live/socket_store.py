@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, revision_is
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.live import bucket_store, seat_store
 from gridview.live.seats import Seat, replaced
 from gridview.live.sockets import (
@@ -91,19 +91,21 @@ def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
     renewed = replace(socket, until=ticket.until, name=ticket.name, role=ticket.actor.role)
     news = {"until": milliseconds(renewed.until), "name": renewed.name, "role": renewed.role.value}
     _use(table, ticket)
-    table.update(keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
+    table.update(live_keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
     return renewed
 
 
 def owner_of(owners: Table, connection: str) -> Owner | None:
     """Whose a socket is; None: it is open no more. 1 read unit."""
-    item = owners.get(keys.socket_owner(connection), keys.SOCKET, consistent=True)
+    item = owners.get(live_keys.socket_owner(connection), live_keys.SOCKET, consistent=True)
     return None if item is None else Owner(item["tenant"], item["project"])
 
 
 def get_socket(table: Table, owner: Owner, connection: str) -> Socket | None:
     """An open socket: 1 read unit."""
-    item = table.get(keys.sockets(owner.tenant), keys.socket(owner.project, connection), consistent=True)
+    item = table.get(
+        live_keys.sockets(owner.tenant), live_keys.socket(owner.project, connection), consistent=True
+    )
     return None if item is None else Socket.from_item(item)
 
 
@@ -112,7 +114,7 @@ def take_message(table: Table, socket: Socket) -> None:
 
     TooManyMessages: the bucket is empty, which usually takes no write. ConditionFailed: the socket was closed.
     """
-    place = keys.sockets(socket.tenant), socket.sort_key
+    place = live_keys.sockets(socket.tenant), socket.sort_key
     try:
         bucket_store.take(table, place, MESSAGE_BUCKET, milliseconds(socket.spent))
     except bucket_store.BucketEmpty:
@@ -132,14 +134,14 @@ def heard(table: Table, owners: Table, socket: Socket) -> None:
     if 0 <= now - socket.heard < _NOTED_SECONDS:
         return
     news = {"heard": milliseconds(now)}
-    table.update(keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
+    table.update(live_keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
     _put_owner(owners, replace(socket, heard=now))
 
 
 def look(table: Table, socket: Socket, num: int | None) -> None:
     """Note at which row its user looks: 1 write unit. ConditionFailed: it was closed meanwhile."""
     news = {"num": num, "looked": milliseconds(clock.seconds())}
-    table.update(keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
+    table.update(live_keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
 
 
 def close_socket(table: Table, owners: Table, owner: Owner, connection: str) -> Socket | None:
@@ -148,17 +150,17 @@ def close_socket(table: Table, owners: Table, owner: Owner, connection: str) -> 
 
     None: it was forgotten before.
     """
-    partition = keys.sockets(owner.tenant)
-    begins = Bound("begins_with", keys.socket(owner.project, connection))
+    partition = live_keys.sockets(owner.tenant)
+    begins = Bound("begins_with", live_keys.socket(owner.project, connection))
     found = None
     for item in table.query(partition, bound=begins, consistent=True).items:
-        if keys.parse_socket(item[keys.SK])[1] != connection:
+        if live_keys.parse_socket(item[keys.SK])[1] != connection:
             continue
-        if keys.is_socket(item[keys.SK]):
+        if live_keys.is_socket(item[keys.SK]):
             found = Socket.from_item(item)
             seat_store.leave(table, Seat.of(found))
         table.delete(partition, item[keys.SK])
-    owners.delete(keys.socket_owner(connection), keys.SOCKET)
+    owners.delete(live_keys.socket_owner(connection), live_keys.SOCKET)
     return found
 
 
@@ -167,7 +169,7 @@ def listed(table: Table, owner: Owner) -> OpenSockets:
     sockets: dict[str, Socket] = {}
     subscriptions: list[Subscription] = []
     for item in _of_project(table, owner):
-        if keys.is_socket(item[keys.SK]):
+        if live_keys.is_socket(item[keys.SK]):
             socket = Socket.from_item(item)
             sockets[socket.connection] = socket
         else:
@@ -202,7 +204,8 @@ def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
 def unsubscribe(table: Table, socket: Socket, subscription: str) -> None:
     """End a subscription, if there is one: 2 write units."""
     table.delete(
-        keys.sockets(socket.tenant), keys.subscription(socket.project, socket.connection, subscription)
+        live_keys.sockets(socket.tenant),
+        live_keys.subscription(socket.project, socket.connection, subscription),
     )
     seat_store.forget(table, socket, subscription)
 
@@ -213,7 +216,7 @@ def advance(table: Table, subscription: Subscription, *, told: str | None, at: s
     news = {"told": told, "at": at, "revision": later.revision}
     try:
         table.update(
-            keys.sockets(later.tenant), later.sort_key, revision_is(subscription.revision), assign=news
+            live_keys.sockets(later.tenant), later.sort_key, revision_is(subscription.revision), assign=news
         )
     except ConditionFailed:
         return None
@@ -224,7 +227,7 @@ def people_told(table: Table, owner: Owner) -> int:
     """When the people of a project are told of each other, the last time or next, in milliseconds since 1970; 0: never.
     1 read unit.
     """
-    item = table.get(keys.sockets(owner.tenant), owner.project, consistent=True)
+    item = table.get(live_keys.sockets(owner.tenant), owner.project, consistent=True)
     return 0 if item is None else int(item["people_told"])
 
 
@@ -233,7 +236,7 @@ def claim_telling(table: Table, owner: Owner, seen: int, at: float) -> bool:
     1 write unit.
     """
     item = {
-        keys.PK: keys.sockets(owner.tenant),
+        keys.PK: live_keys.sockets(owner.tenant),
         keys.SK: owner.project,
         "people_told": milliseconds(at),
         "by": secrets.token_hex(4),  # two calls may claim the same instant
@@ -250,8 +253,8 @@ def claim_telling(table: Table, owner: Owner, seen: int, at: float) -> bool:
 def ending(owners: Table, most: int) -> Iterator[tuple[str, Owner]]:
     """The connections that are due to end by now, up to so many: half a read unit for each 4 KB, and 1 for each."""
     bound = Bound("<=", clock.stored(clock.seconds()))
-    for item in owners.query(keys.SOCKET, index=True, bound=bound, limit=most).items:
-        connection = keys.parse_socket_owner(item[keys.PK])
+    for item in owners.query(live_keys.SOCKET, index=True, bound=bound, limit=most).items:
+        connection = live_keys.parse_socket_owner(item[keys.PK])
         owner = owner_of(owners, connection)
         if owner is not None:
             yield connection, owner
@@ -262,8 +265,8 @@ def owe(owners: Table, owner: Owner) -> None:
     now = clock.seconds()
     owners.put(
         {
-            keys.PK: keys.owed_pushes(*owner),
-            keys.SK: keys.OWED,
+            keys.PK: live_keys.owed_pushes(*owner),
+            keys.SK: live_keys.OWED,
             keys.SORT: clock.stored(now),
             keys.TTL_ATTRIBUTE: expiry(now),
         }
@@ -272,25 +275,25 @@ def owe(owners: Table, owner: Owner) -> None:
 
 def owed(owners: Table, most: int) -> list[tuple[Owner, str]]:
     """Projects whose sockets are owed changes, and since when, oldest first: half a read unit for each 4 KB."""
-    found = owners.query(keys.OWED, index=True, limit=most).items
-    return [(Owner(*keys.parse_owed_pushes(item[keys.PK])), item[keys.SORT]) for item in found]
+    found = owners.query(live_keys.OWED, index=True, limit=most).items
+    return [(Owner(*live_keys.parse_owed_pushes(item[keys.PK])), item[keys.SORT]) for item in found]
 
 
 def settle(owners: Table, owner: Owner, since: str) -> None:
     """Remove the note of this instant: 2 write units. A newer one stays."""
     as_seen = Condition("#sort = :since", {"#sort": keys.SORT}, {":since": since})
     with suppress(ConditionFailed):
-        owners.delete(keys.owed_pushes(*owner), keys.OWED, as_seen)
+        owners.delete(live_keys.owed_pushes(*owner), live_keys.OWED, as_seen)
 
 
 def _of_project(table: Table, owner: Owner) -> Iterator[dict[str, Any]]:
-    bound = Bound("begins_with", keys.socket(owner.project))
+    bound = Bound("begins_with", live_keys.socket(owner.project))
     while True:
-        page = table.query(keys.sockets(owner.tenant), bound=bound, consistent=True)
+        page = table.query(live_keys.sockets(owner.tenant), bound=bound, consistent=True)
         yield from page.items
         if page.last is None:
             return
-        bound = Bound("between", page.last + "\0", keys.socket(owner.project) + "\uffff")
+        bound = Bound("between", page.last + "\0", live_keys.socket(owner.project) + "\uffff")
 
 
 def _use(table: Table, ticket: Ticket) -> None:
@@ -302,7 +305,7 @@ def _use(table: Table, ticket: Ticket) -> None:
 
 def _used(ticket: Ticket) -> dict[str, Any]:
     return {
-        keys.PK: keys.tickets(ticket.actor.tenant),
+        keys.PK: live_keys.tickets(ticket.actor.tenant),
         keys.SK: ticket.id,
         keys.TTL_ATTRIBUTE: int(ticket.expires) + 3_600,
     }
@@ -311,8 +314,8 @@ def _used(ticket: Ticket) -> dict[str, Any]:
 def _put_owner(owners: Table, socket: Socket) -> None:
     owners.put(
         {
-            keys.PK: keys.socket_owner(socket.connection),
-            keys.SK: keys.SOCKET,
+            keys.PK: live_keys.socket_owner(socket.connection),
+            keys.SK: live_keys.SOCKET,
             keys.SORT: clock.stored(socket.ends),
             "tenant": socket.tenant,
             "project": socket.project,

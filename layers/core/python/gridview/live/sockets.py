@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from gridview.commands.actor import Actor, Role
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.json_codec import dumps, loads
 from gridview.live.token_buckets import TokenBucket
 
@@ -80,7 +80,7 @@ class Socket:
     @property
     def sort_key(self) -> str:
         """Its sort key in the tenant's partition."""
-        return keys.socket(self.project, self.connection)
+        return live_keys.socket(self.project, self.connection)
 
     @property
     def ends(self) -> float:
@@ -98,7 +98,7 @@ class Socket:
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
         return {
-            keys.PK: keys.sockets(self.tenant),
+            keys.PK: live_keys.sockets(self.tenant),
             keys.SK: self.sort_key,
             "user": self.user,
             "name": self.name,
@@ -115,9 +115,9 @@ class Socket:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        project, connection, _ = keys.parse_socket(item[keys.SK])
+        project, connection, _ = live_keys.parse_socket(item[keys.SK])
         return cls(
-            tenant=keys.parse_sockets(item[keys.PK]),
+            tenant=live_keys.parse_sockets(item[keys.PK]),
             project=project,
             connection=connection,
             user=item["user"],
@@ -154,12 +154,12 @@ class Subscription:
     @property
     def sort_key(self) -> str:
         """Its sort key in the tenant's partition."""
-        return keys.subscription(self.project, self.connection, self.id)
+        return live_keys.subscription(self.project, self.connection, self.id)
 
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item. The filter is kept as text: its numbers have all their digits there."""
         return {
-            keys.PK: keys.sockets(self.tenant),
+            keys.PK: live_keys.sockets(self.tenant),
             keys.SK: self.sort_key,
             "rows": dumps(self.rows).decode(),
             "told": self.told,
@@ -172,9 +172,9 @@ class Subscription:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        project, connection, identity = keys.parse_socket(item[keys.SK])
+        project, connection, identity = live_keys.parse_socket(item[keys.SK])
         return cls(
-            tenant=keys.parse_sockets(item[keys.PK]),
+            tenant=live_keys.parse_sockets(item[keys.PK]),
             project=project,
             connection=connection,
             id=identity,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.live.sockets import Owner, Socket, Subscription
 from gridview.schema import ids
 
@@ -45,10 +45,10 @@ def wakes_in(records: Sequence[Mapping[str, Any]]) -> dict[Owner, Wake]:
         key = record["dynamodb"]["Keys"]
         partition, sort_key = key[keys.PK]["S"], key[keys.SK]["S"]
         first = record["dynamodb"]["SequenceNumber"]
-        if keys.is_journal(partition):
+        if derived_keys.is_journal(partition):
             if not sort_key.isdecimal():
                 continue  # the head of the journal, or a mark
-            owner, wake = Owner(*keys.parse_journal(partition)), Wake(int(sort_key), None, first)
+            owner, wake = Owner(*derived_keys.parse_journal(partition)), Wake(int(sort_key), None, first)
         elif keys.is_project(partition) and sort_key == keys.CATALOG:
             owner, wake = Owner(*keys.parse_project(partition)), Wake(None, None, first)
         elif keys.is_views(partition) and sort_key.startswith(("shared/", "private/")):

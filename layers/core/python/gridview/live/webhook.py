@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Self
 
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.values import datetime_json
 from gridview.live.frozen_views import FrozenView
 from gridview.query.saved_views import MAX_GONE, field_at
@@ -116,7 +116,7 @@ class Webhook:
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
         return {
-            keys.PK: keys.webhooks(self.tenant, self.project),
+            keys.PK: live_keys.webhooks(self.tenant, self.project),
             keys.SK: self.id,
             "url": self.url,
             "events": list(self.events),
@@ -137,7 +137,7 @@ class Webhook:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        tenant, project = keys.parse_webhooks(item[keys.PK])
+        tenant, project = live_keys.parse_webhooks(item[keys.PK])
         return cls(
             tenant=tenant,
             project=project,

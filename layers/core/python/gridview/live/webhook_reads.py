@@ -7,7 +7,7 @@ from gridview.commands.actor import Actor
 from gridview.commands.requests import ListParameters
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.live.outbox import Delivery
@@ -48,10 +48,10 @@ def list_deliveries(
     """A page of the deliveries of a webhook, the last change first, strongly consistent: one Query. NotFound."""
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = dumps([actor.tenant, project, webhook])
-    before = keys.DELIVERY_END if request.cursor is None else str(cursors.open(request.cursor, binding))
+    before = live_keys.DELIVERY_END if request.cursor is None else str(cursors.open(request.cursor, binding))
     existing(table, catalogs, actor, project, webhook)
     page = table.query(
-        keys.outbox(actor.tenant, project, webhook),
+        live_keys.outbox(actor.tenant, project, webhook),
         bound=Bound("<", before),
         forward=False,
         limit=request.limit,
@@ -70,7 +70,7 @@ def existing(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str
 ) -> tuple[Webhook, Catalog]:
     """A webhook and the definitions after it, strongly consistent: 2 read units. NotFound."""
-    found = table.get(keys.webhooks(actor.tenant, project), webhook, consistent=True)
+    found = table.get(live_keys.webhooks(actor.tenant, project), webhook, consistent=True)
     catalog = catalogs.current(table, actor.tenant, project)
     if found is None:
         raise NotFound("Webhook not found.")
@@ -79,5 +79,5 @@ def existing(
 
 def stored(table: Table, tenant: str, project: str) -> list[Webhook]:
     """The webhooks of a project in any order, strongly consistent: a read unit for each 4 KB."""
-    items = table.query_all(keys.webhooks(tenant, project), consistent=True)
+    items = table.query_all(live_keys.webhooks(tenant, project), consistent=True)
     return [Webhook.from_item(item) for item in items]

@@ -11,7 +11,8 @@ from gridview.live.webhook import EVENTS, MOVES
 from gridview.query.grid_request import MAX_COLUMNS
 from gridview.query.predicates import NUMBER
 from gridview.schema import ids
-from gridview.schema.catalog import NUM, Catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, omissible
 

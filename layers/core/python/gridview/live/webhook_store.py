@@ -13,7 +13,7 @@ from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.dynamodb.expressions import ABSENT, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import keys, live_keys
 from gridview.encoding.json_codec import loads
 from gridview.encoding.seals import Sealing
 from gridview.journal.history import read_changes as read_history
@@ -241,7 +241,7 @@ def delete_webhook(
         table.transact(
             [
                 delete(item[keys.PK], item[keys.SK], version_is(before.version)),
-                delete(_outbox_of(before), keys.OUTBOX),
+                delete(_outbox_of(before), live_keys.OUTBOX),
             ]
         )
 
@@ -289,7 +289,7 @@ def replay_delivery(
 
 
 def _outbox_of(webhook: Webhook) -> str:
-    return keys.outbox(webhook.tenant, webhook.project, webhook.id)
+    return live_keys.outbox(webhook.tenant, webhook.project, webhook.id)
 
 
 def with_secret(

@@ -12,7 +12,7 @@ from typing import Any
 
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.journal.history import whole
 from gridview.schema.documents import Document, values_of
 from gridview.schema.history import Change
@@ -108,11 +108,11 @@ def documents_at(
 
 def _newest(table: Table, project: tuple[str, str], num: int) -> Iterator[Change]:
     """The changes of an issue that are remembered, the newest first."""
-    version = keys.MAX_VERSION
+    version = derived_keys.MAX_VERSION
     while version > 0:
         page = table.query(
-            keys.history(*project, num),
-            bound=Bound("between", keys.history_item(1), keys.history_item(version)),
+            derived_keys.history(*project, num),
+            bound=Bound("between", derived_keys.history_item(1), derived_keys.history_item(version)),
             forward=False,
             limit=_PAGE,
             consistent=True,

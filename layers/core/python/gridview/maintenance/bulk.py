@@ -24,7 +24,7 @@ from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.maintenance.bulk_decision import BulkRule, BulkVerdict, Fate, open_again, unsure
 from gridview.maintenance.bulk_place import Again, Begun
 from gridview.maintenance.bulk_request import BulkOrder
@@ -150,8 +150,8 @@ class _BulkTurn(NumberedTurn):
         fate = rule.fate(begun, found)
         if fate is not Fate.UNSURE:
             return fate
-        partition = keys.history(*self._project, begun.num)
-        change = self._table.get(partition, keys.history_item(begun.version + 1), consistent=True)
+        partition = derived_keys.history(*self._project, begun.num)
+        change = self._table.get(partition, derived_keys.history_item(begun.version + 1), consistent=True)
         if change is None:  # not remembered yet, or not any more
             return fate
         return Fate.WRITTEN if rule.is_own_change(change) else Fate.OPEN

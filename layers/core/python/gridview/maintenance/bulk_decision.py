@@ -11,8 +11,9 @@ from pyroaring import BitMap
 from gridview.maintenance.bulk_place import Again, Begun
 from gridview.query.predicates import Filter
 from gridview.schema import documents
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes, Document
+from gridview.schema.fields import UnknownOption
 from gridview.schema.trash import living
 from gridview.support.errors import Conflict, NotFound, RequestError
 

@@ -26,10 +26,11 @@ from gridview.maintenance.export_rows import Lines
 from gridview.maintenance.job_line import HeldJob
 from gridview.query.frozen_rows import Numbers, frozen_rows
 from gridview.query.predicates import Filter
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document
 from gridview.schema.epoch import EpochCheck
+from gridview.schema.fields import UnknownOption
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock

@@ -18,7 +18,8 @@ from gridview.query.grid_request import (
 from gridview.query.predicates import Filter, parse_filter
 from gridview.query.sort_order import Keys
 from gridview.query.stored_filters import from_stored, to_stored
-from gridview.schema.catalog import NUM, Catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM
 from gridview.schema.ids import VIEW, view_number
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, parse

@@ -14,8 +14,9 @@ from gridview.encoding.values import number_json
 from gridview.maintenance import csv_lines
 from gridview.maintenance.export_request import ExportFormat
 from gridview.schema import documents
-from gridview.schema.catalog import NUM, Catalog, Field
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
+from gridview.schema.fields import NUM, Field
 from gridview.schema.formats import value_json
 
 _IN_A_LIST = re.compile(r"[\\;]")

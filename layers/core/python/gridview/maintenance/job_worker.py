@@ -28,15 +28,16 @@ from gridview.dynamodb.leases import LEASE, RETRY, ItemChanged, LeaseLost, lease
 from gridview.dynamodb.leases import save as save_item
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.forgotten_answers import redact_answers
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
 from gridview.schema.answer_contents import without_fields
-from gridview.schema.catalog import Catalog, Field
+from gridview.schema.catalog import Catalog
 from gridview.schema.deleted_projects import removal
+from gridview.schema.fields import Field
 from gridview.schema.items import (
     ProjectItems,
     orders_in,
@@ -159,7 +160,7 @@ class Worker:
         def left() -> float:
             return self._remaining() - end_of_turn
 
-        if keys.is_journal(partition):
+        if derived_keys.is_journal(partition):
             return self._folder(partition).take_turn(hint.due, left)
         if partition == keys.CHECK:
             return None if self._check is None else self._check(hint, left)
@@ -198,7 +199,7 @@ class Worker:
         return None if item is None else Job.from_item(item)
 
     def _folder(self, partition: str) -> Folder:
-        project = keys.parse_journal(partition)
+        project = derived_keys.parse_journal(partition)
         return Folder(self._table, self._catalogs, self._fences, *project, self._send_poison)
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
@@ -286,7 +287,7 @@ class Worker:
 
     def _pass_over(self, partition: str, numbers: range) -> int:
         tenant, project = keys.parse_project(partition)
-        folder = self._folder(keys.journal(tenant, project))
+        folder = self._folder(derived_keys.journal(tenant, project))
         return pass_over(
             self._table,
             self._catalogs,
@@ -306,7 +307,7 @@ class Worker:
         except NotFound:
             return self._finish_removal(partition, job, left)
         catalog = to_catalog(tenant, project, items)
-        if not self._folder(keys.journal(tenant, project)).fold_all(left):
+        if not self._folder(derived_keys.journal(tenant, project)).fold_all(left):
             self._wait_for_fold(partition, job)
             return None
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
@@ -391,10 +392,12 @@ class Worker:
         for remove in (remove_activity, remove_jobs, remove_outboxes):
             if not remove(self._table, tenant, project, left):
                 return self._keep_lease(partition, job)
-        for partition_of in (keys.views, keys.comments, keys.webhooks, keys.trash, keys.request):
+        for partition_of in (keys.views, keys.comments, live_keys.webhooks, keys.trash, keys.request):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)
-        self._table.delete(keys.journal(tenant, project), keys.FOLD)  # the journal's items expire
+        self._table.delete(
+            derived_keys.journal(tenant, project), derived_keys.FOLD
+        )  # the journal's items expire
         kept |= {item[keys.SK] for item in definitions}
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
         for some in chunked(removed, _AT_ONCE):
@@ -451,14 +454,15 @@ def due_jobs(table: Table) -> list[Hint]:
 
     parts = (0, *PARTS)
     found = in_threads(
-        lambda one: due(*one), [(keys.FOLD, 0), (keys.LINE, 0), *((keys.job(part), part) for part in parts)]
+        lambda one: due(*one),
+        [(derived_keys.FOLD, 0), (keys.LINE, 0), *((keys.job(part), part) for part in parts)],
     )
     return sorted((hint for some in found for hint in some), key=lambda hint: hint.due)
 
 
 def fold_overdue(hints: Iterable[Hint]) -> float:
     """For how many seconds the fold has been due that was due first; 0.0 if none is."""
-    due = (clock.instant(hint.due) for hint in hints if keys.is_journal(hint.partition))
+    due = (clock.instant(hint.due) for hint in hints if derived_keys.is_journal(hint.partition))
     return max((clock.seconds() - one for one in due), default=0.0)
 
 

@@ -12,7 +12,7 @@ from gridview.derive.work import Subject, Superseded
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
@@ -87,7 +87,9 @@ def _present(table: Table, catalogs: Catalogs, owner: tuple[str, str], issues: S
     catalog = current_catalog(table, catalogs, *owner)
     if catalog is None:
         require_deleted(table, *owner)
-    wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
+    wanted: list[Key] = [
+        (issue, sort_key) for issue in issues for sort_key in (partition, derived_keys.LEDGER)
+    ]
     found = table.batch_get(wanted, consistent=True).items
     stored = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
     current = {issue: document for issue, document in stored.items() if not is_trashed(document)}
@@ -107,7 +109,9 @@ def _present(table: Table, catalogs: Catalogs, owner: tuple[str, str], issues: S
         except Underivable as error:
             poison.append(Poison(issue, 0, str(error)))
         else:
-            subjects.append(Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER)))))
+            subjects.append(
+                Subject(catalog, image, Ledger.from_item(found.get((issue, derived_keys.LEDGER))))
+            )
     return _Present(current, subjects, poison)
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from gridview.dynamodb.partitions import AT_ONCE, remove_partition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys, live_keys
 from gridview.schema.change_entries import activity_entries
 from gridview.support.concurrency import in_threads
 
@@ -13,7 +13,8 @@ from gridview.support.concurrency import in_threads
 def remove_histories(table: Table, tenant: str, project: str, numbers: Iterable[int]) -> None:
     """Delete what is remembered of these issues' changes: a strongly consistent read of each, and a write unit for each KB."""
     in_threads(
-        lambda num: remove_partition(table, keys.history(tenant, project, num), lambda: 1.0), list(numbers)
+        lambda num: remove_partition(table, derived_keys.history(tenant, project, num), lambda: 1.0),
+        list(numbers),
     )
 
 
@@ -22,12 +23,12 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
 
     Another call goes on. Costs a strongly consistent read of all, and a write unit for each item.
     """
-    partition = keys.activity(tenant, project)
+    partition = derived_keys.activity(tenant, project)
     while left() > 0:
         page = table.query(partition, consistent=True, limit=AT_ONCE)
         entries = (entry for item in page.items for entry in activity_entries(item))
         changes = {entry["change"] for entry in entries if "change" in entry}
-        parts = [keys.change(tenant, project, one) for one in changes]
+        parts = [derived_keys.change(tenant, project, one) for one in changes]
         # Behind them: an activity that is gone would not tell of the change any more.
         if not all(in_threads(partial(remove_partition, table, left=left), parts)):
             return False
@@ -59,5 +60,7 @@ def remove_outboxes(table: Table, tenant: str, project: str, left: Callable[[], 
     The webhooks stay: they tell which outboxes there are. Another call goes on. Costs a strongly consistent read of all, and a
     write unit for each KB.
     """
-    webhooks = table.query_all(keys.webhooks(tenant, project), consistent=True, paths=())
-    return all(remove_partition(table, keys.outbox(tenant, project, one[keys.SK]), left) for one in webhooks)
+    webhooks = table.query_all(live_keys.webhooks(tenant, project), consistent=True, paths=())
+    return all(
+        remove_partition(table, live_keys.outbox(tenant, project, one[keys.SK]), left) for one in webhooks
+    )

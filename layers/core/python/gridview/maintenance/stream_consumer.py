@@ -17,7 +17,7 @@ from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.derive.work import Subject, Superseded
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.journal import history, maintainer
 from gridview.maintenance.trash_list import keep_trash
@@ -126,7 +126,7 @@ def _subjects(
 
     The images are those of the batch, whatever has happened to the issues since: those changes are still to come.
     """
-    ledgers = table.batch_get([(image.key, keys.LEDGER) for image in images], consistent=True).items
+    ledgers = table.batch_get([(image.key, derived_keys.LEDGER) for image in images], consistent=True).items
     current = _catalogs_of(table, catalogs, images)
     subjects, undefined = [], {}
     for image in images:
@@ -134,7 +134,9 @@ def _subjects(
         if isinstance(catalog, DefinitionsMissing):
             undefined[image.key] = catalog
         else:
-            subjects.append(Subject(catalog, image, Ledger.from_item(ledgers.get((image.key, keys.LEDGER)))))
+            subjects.append(
+                Subject(catalog, image, Ledger.from_item(ledgers.get((image.key, derived_keys.LEDGER))))
+            )
     return subjects, undefined
 
 

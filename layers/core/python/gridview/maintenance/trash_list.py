@@ -13,7 +13,7 @@ from gridview.derive.images import NOT_AN_ISSUE
 from gridview.dynamodb.expressions import Bound, Item, Key
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import from_wire
 from gridview.encoding.keys import IssueKey
 from gridview.maintenance.forgotten_answers import redact_answers
@@ -56,7 +56,7 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
         remove_partition(table, keys.comments(issue.tenant, issue.project), lambda: 1.0, of_the_issue)
     purged: dict[tuple[str, str], set[int]] = defaultdict(set)
     for issue in heard.purged:
-        remove_partition(table, keys.history(*issue), lambda: 1.0)
+        remove_partition(table, derived_keys.history(*issue), lambda: 1.0)
         purged[issue.tenant, issue.project].add(issue.num)
     for project, numbers in purged.items():
         redact_answers(table, *project, partial(without_issues, numbers=numbers))

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.change_entries import activity_entries
 
 _ITEMS = 60
@@ -31,9 +31,9 @@ class PageStart(NamedTuple):
 
     def at(self, entry: Item) -> Self:
         """Behind an entry of what was read from here."""
-        same = bool(self.item) and keys.parse_activity_second(self.item) == keys.parse_activity_second(
-            entry[keys.SK]
-        )
+        same = bool(self.item) and derived_keys.parse_activity_second(
+            self.item
+        ) == derived_keys.parse_activity_second(entry[keys.SK])
         return self._replace(item=self.item if same else "", place=entry[keys.SK])
 
 
@@ -55,13 +55,13 @@ def read_back(
     run: dict[str, Item] = {}
     bound = Bound(
         "between",
-        keys.parse_activity_second(lower),
-        begin.item or keys.parse_activity_second_end(begin.place),
+        derived_keys.parse_activity_second(lower),
+        begin.item or derived_keys.parse_activity_second_end(begin.place),
     )
     known, second = begin.item, ""
 
     def end_run() -> None:
-        behind = begin.place or keys.ACTIVITY_END
+        behind = begin.place or derived_keys.ACTIVITY_END
         entries.extend(run[place] for place in sorted(run, reverse=True) if lower <= place < behind)
         run.clear()
 
@@ -70,14 +70,14 @@ def read_back(
         for item in page.items:
             if item[keys.SK] == known:
                 continue
-            if second != (second := keys.parse_activity_second(item[keys.SK])):
+            if second != (second := derived_keys.parse_activity_second(item[keys.SK])):
                 end_run()
             run.update((entry[keys.SK], entry) for entry in activity_entries(item))
         if page.last is None:
             end_run()
             return Stretch(entries, None)
         if enough(entries):
-            return Stretch(entries, PageStart.before(keys.parse_activity_second_end(second)))
+            return Stretch(entries, PageStart.before(derived_keys.parse_activity_second_end(second)))
         if len(run) >= _IN_ORDER:
             end_run()
             return Stretch(entries, PageStart(page.last, ""))

@@ -30,7 +30,8 @@ from gridview.query.remedies import Remedy, index_field, joined, refused
 from gridview.query.summary import FromBlocks, FromDocuments, Statistics, Summarize, SummaryWay
 from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_told_by_blocks
 from gridview.query.summary_request import FieldSummary, SummaryQuery
-from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, FieldType
 from gridview.schema.generations import IndexNotReady
 
 MAX_DOCUMENTS = 10_000

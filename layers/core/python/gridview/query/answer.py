@@ -59,7 +59,7 @@ def carried_out(
     `changes` is the cursor of the feed in front of which is what was counted; null where nobody can tell (`query.counted`).
     """
     begun = clock.seconds()
-    view = IndexView(context)
+    view = IndexView(context, context.table.metered())
     executor = Executor(context.table, view, decides)
     beside = _Beside(context)
     result, *_ = executor.run(lambda: side_by_side(steps(), *beside.steps()))

@@ -225,11 +225,14 @@ class Ahead:
         opened = list(self.opened)
         skip, spot = self.skip, self.spot
         for bucket, found in groups:
-            portions = []
-            for group in found:
-                portion, skip = _portion(order, bucket, group, skip, spot, backward=backward)
-                if portion is not None:
-                    portions.append(portion)
+            if skip or spot is not None:
+                portions = []
+                for group in found:
+                    portion, skip = _portion(order, bucket, group, skip, spot, backward=backward)
+                    if portion is not None:
+                        portions.append(portion)
+            else:
+                portions = [_whole(order, bucket, group) for group in found]
             opened += portions[::-1] if backward else portions
             spot = None
         return Ahead(self.buckets[len(groups) :], skip, spot, tuple(opened))
@@ -239,6 +242,11 @@ class Ahead:
         bucket = Bucket((), len(numbers))
         groups = [TieGroup(numbers, "")] if numbers else []
         return replace(self, buckets=(bucket,)).opening(order, [(bucket, groups)], backward=backward)
+
+
+def _whole(order: BucketOrder, bucket: Bucket, group: TieGroup) -> Portion:
+    """All rows of a tie group."""
+    return Portion(bucket, group, 0, len(group.numbers) if order.simple and group.told else None)
 
 
 def _portion(

@@ -119,13 +119,14 @@ class BucketOrder:
         """The places of a group's rows from one on and up to another, where issues of one body stand in number order."""
         return [self.place(group.body, num) for num in self.in_number_order(group.numbers, begin, end)]
 
-    def in_number_order(self, numbers: BitMap, begin: int, end: int) -> list[int]:
-        """Issues of one body from one row on and up to another, where they stand in number order: in that of the last key."""
-        size = len(numbers)
-        if not self.keys[-1].descending:
-            return list(numbers if begin == 0 and end >= size else numbers[begin:end])
-        chosen = numbers if begin == 0 and end >= size else numbers[max(size - end, 0) : max(size - begin, 0)]
-        return list(chosen)[::-1]
+    def in_number_order(self, numbers: BitMap, begin: int = 0, end: int | None = None) -> list[int]:
+        """Issues of one body from one row on and up to another, where they are in number order: in that of the last key."""
+        descending = self.keys[-1].descending
+        if begin or end is not None:
+            size = len(numbers)
+            end = size if end is None else end
+            numbers = numbers[max(size - end, 0) : max(size - begin, 0)] if descending else numbers[begin:end]
+        return list(numbers)[::-1] if descending else list(numbers)
 
     def place(self, body: str | None, num: int) -> Place:
         """Where an issue of this body stands, as far as body and number tell."""

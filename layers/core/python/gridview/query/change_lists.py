@@ -12,7 +12,7 @@ from orjson import Fragment
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.journal.history import read_changes, whole
@@ -58,7 +58,7 @@ class _Reached(NamedTuple):
         """The changes that are still to come."""
         if self.change:
             return Bound("<", self.change)
-        return Bound("<=", keys.history_item(keys.MAX_VERSION))
+        return Bound("<=", derived_keys.history_item(derived_keys.MAX_VERSION))
 
     def comments(self, num: int) -> Bound:
         """The comments on an issue that are still to come, and the one behind which they begin."""
@@ -68,7 +68,7 @@ class _Reached(NamedTuple):
     def ahead_of(cls, changes: Sequence[Item], comments: Sequence[Comment]) -> Self:
         """Ahead of these: of what is newer, no page of this list tells."""
         newest = int(changes[0][keys.SK]) if changes else 0
-        return cls(keys.history_item(newest + 1), comments[0].id + 1 if comments else 1)
+        return cls(derived_keys.history_item(newest + 1), comments[0].id + 1 if comments else 1)
 
 
 def issue_history(
@@ -90,7 +90,7 @@ def issue_history(
         lambda: side_by_side(
             table,
             lambda: table.query(
-                keys.history(catalog.tenant, catalog.project, num),
+                derived_keys.history(catalog.tenant, catalog.project, num),
                 bound=begin.changes,
                 forward=False,
                 limit=request.limit,
@@ -140,7 +140,7 @@ def activity(context: ReadContext, parameters: Mapping[str, str], cursors: Curso
     asked = [request.by, request.field, request.mentions, request.since, request.to]
     binding = dumps([catalog.tenant, catalog.project, *asked])
     lower = max(request.since or "", floor_of(catalog.history))
-    begin = PageStart.before(request.to or keys.ACTIVITY_END)
+    begin = PageStart.before(request.to or derived_keys.ACTIVITY_END)
     if request.cursor is not None:
         place: Any = cursors.open(request.cursor, binding)
         begin = PageStart(*place)
@@ -155,7 +155,7 @@ def activity(context: ReadContext, parameters: Mapping[str, str], cursors: Curso
         table,
         lambda: read_back(
             table,
-            keys.activity(catalog.tenant, catalog.project),
+            derived_keys.activity(catalog.tenant, catalog.project),
             lower,
             begin,
             lambda entries: len(entries) >= _EXAMINED or len(shown_of(entries)) > request.limit,

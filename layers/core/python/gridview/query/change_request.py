@@ -8,7 +8,8 @@ from pydantic import Field as ModelField
 
 from gridview.encoding.values import USER_LIMIT, parse_datetime, parse_user
 from gridview.query.grid_request import FieldId
-from gridview.schema.catalog import NUM, Catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, as_integers, parse
 

@@ -25,7 +25,8 @@ from gridview.journal.items import JournalItem
 from gridview.query.group_blocks import is_plain
 from gridview.query.plan import BitmapScan, FullScan, Node, Recheck, TopN
 from gridview.query.steps import Ask
-from gridview.schema.catalog import Catalog, FieldOrder
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import FieldOrder
 from gridview.support import clock
 from gridview.view.moves import FamilyMoves, Logged
 from gridview.view.overlay import Overlay, was_read

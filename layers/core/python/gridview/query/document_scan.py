@@ -10,7 +10,7 @@ from gridview.query.page import projection
 from gridview.query.plan import Node
 from gridview.query.remedies import refused
 from gridview.query.steps import Steps, ask, tell
-from gridview.schema.catalog import Field
+from gridview.schema.fields import Field
 from gridview.view.reads import ReadDocuments, ReadRanges
 
 _RANGES = 16

@@ -85,7 +85,7 @@ def read_rows(plan: RowsRead, catalog: Catalog) -> Steps[Numbers]:
         every = matching
         if every is None:
             every = yield from every_number(plan, snapshot)
-        return array("I", known.order.in_number_order(every, 0, len(every)))
+        return array("I", known.order.in_number_order(every))
     return (yield from _along(plan, catalog, known))
 
 
@@ -98,8 +98,8 @@ def _along(plan: RowsRead, catalog: Catalog, known: KnownBuckets) -> Steps[Numbe
         if isinstance(walked, TooManyTies):
             return (yield from _of_whole(plan, catalog, at.known, walked.issues))
         at, portions = walked
-        for some in _at_once(portions):
-            numbers = yield from _ordered(plan, known.order, some)
+        for some, ties in _at_once(portions):
+            numbers = yield from _ordered(plan, known.order, some, ties)
             found.extend(num for num in numbers if num not in seen)
             seen.update(numbers)
     return found
@@ -125,34 +125,35 @@ def _takes_documents(portion: Portion) -> bool:
     return portion.end is None and len(portion.group.numbers) > 1
 
 
-def _at_once(portions: Iterable[Portion]) -> Iterator[Sequence[Portion]]:
-    """The portions in order, some at a time: so many that the documents which tell their order fit in a round."""
+def _at_once(portions: Iterable[Portion]) -> Iterator[tuple[Sequence[Portion], Sequence[int]]]:
+    """The portions in order, some at a time, with the issues whose documents tell their order: these fit in a round."""
     some: list[Portion] = []
-    documents = 0
+    ties: list[int] = []
     for portion in portions:
-        size = len(portion.group.numbers) if _takes_documents(portion) else 0
-        if some and documents + size > _DOCUMENTS_AT_ONCE:
-            yield some
-            some, documents = [], 0
+        if _takes_documents(portion):
+            numbers = list(portion.group.numbers)
+            if some and len(ties) + len(numbers) > _DOCUMENTS_AT_ONCE:
+                yield some, ties
+                some, ties = [], []
+            ties += numbers
         some.append(portion)
-        documents += size
     if some:
-        yield some
+        yield some, ties
 
 
-def _ordered(plan: RowsRead, order: BucketOrder, portions: Sequence[Portion]) -> Steps[list[int]]:
-    """The numbers of the rows of these portions in order."""
-    untold = [num for one in portions if _takes_documents(one) for num in one.group.numbers]
+def _ordered(
+    plan: RowsRead, order: BucketOrder, portions: Sequence[Portion], ties: Sequence[int]
+) -> Steps[list[int]]:
+    """The numbers of the rows of these portions in order. `ties`: the issues whose documents tell it."""
     documents = Documents({})
-    if untold:
-        documents = yield from ask(plan, ReadDocuments(untold, projection(judged_fields(plan.keys, None))))
+    if ties:
+        documents = yield from ask(plan, ReadDocuments(ties, projection(judged_fields(plan.keys, None))))
     found: list[int] = []
     for portion in portions:
-        numbers = portion.group.numbers
-        if _takes_documents(portion):
+        if ties and _takes_documents(portion):
             found += (place.num for place in places_in(order, portion, documents.found))
         else:
-            found += order.in_number_order(numbers, 0, len(numbers))
+            found += order.in_number_order(portion.group.numbers)
     return found
 
 

@@ -12,7 +12,8 @@ from gridview.query.predicates import Filter, parse_filter
 from gridview.query.remedies import define_index, index_field, refused
 from gridview.query.remedies import in_words as in_calls
 from gridview.query.sort_order import Keys, OrderKey
-from gridview.schema.catalog import BUILTINS, MAX_ATTRIBUTES, MAX_KEYS, NUM, Catalog, Field, Part
+from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, Catalog, Part
+from gridview.schema.fields import BUILTINS, NUM, Field
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.ids import FIELD_ID_SCHEMA
 from gridview.support.errors import FieldError, InvalidRequest

@@ -23,7 +23,7 @@ from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT
 from gridview.query import periods
 from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, GroupPlace, of_period
 from gridview.query.operators import body as body_of_value
-from gridview.schema.catalog import NUM, Field, FieldType, Option
+from gridview.schema.fields import NUM, Field, FieldType, Option
 from gridview.view.block_reads import Want
 
 _SECOND_YEAR, _LAST_YEAR = "0002", "9999"

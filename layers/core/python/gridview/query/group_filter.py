@@ -10,7 +10,7 @@ from gridview.encoding.values import number_json
 from gridview.query import periods
 from gridview.query.group_request import Dimension, Group, GroupOrder, GroupsQuery
 from gridview.query.predicates import MAX_CONDITIONS, MAX_DEPTH, depth_of
-from gridview.schema.catalog import FieldType
+from gridview.schema.fields import FieldType
 
 MAX_OWN_BYTES = 16 * 1024
 """Of a request's own filter, which the filter of each group repeats."""

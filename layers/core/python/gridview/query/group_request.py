@@ -22,7 +22,8 @@ from gridview.query.operators import body, identity
 from gridview.query.periods import PeriodUnit
 from gridview.query.predicates import NUMBER, Filter
 from gridview.query.remedies import refused
-from gridview.schema.catalog import NUM, Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM, Field, FieldType
 from gridview.schema.formats import value_json
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel

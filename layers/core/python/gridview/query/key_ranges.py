@@ -20,7 +20,7 @@ from gridview.encoding import sort_strings
 from gridview.encoding.fences import after, before
 from gridview.encoding.sort_strings import NUMBER_WIDTH, SPEC_VERSION, TEXT_WIDTH
 from gridview.encoding.tokenizer import folded, inner_words, words
-from gridview.schema.catalog import NUM, Field, FieldOrder, FieldType
+from gridview.schema.fields import NUM, Field, FieldOrder, FieldType
 
 
 class Doubt(Enum):

@@ -16,7 +16,7 @@ from gridview.encoding import sort_strings
 from gridview.encoding.tokenizer import REMEMBERED, folded, words
 from gridview.query import key_ranges
 from gridview.query.key_ranges import Access, AccessOf, Asked
-from gridview.schema.catalog import Field, FieldType
+from gridview.schema.fields import Field, FieldType
 
 MAX_VALUES = 200
 """Of `in` and `not_in`."""

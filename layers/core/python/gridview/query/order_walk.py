@@ -63,21 +63,26 @@ def step(
 def _taken(
     at: Walked, missing: int, *, backward: bool, ordered: bool
 ) -> tuple[Walked, list[Portion]] | TooManyTies:
-    opened, used = list(at.ahead.opened), 0
+    opened = at.ahead.opened
     taken: list[Portion] = []
-    while missing > 0 and used < len(opened):
-        portion = opened[used]
-        size = len(portion.group.numbers)
-        by_documents = portion.end is None and (ordered or not portion.is_whole(missing))
-        if by_documents and portion.group.told and size > planner.CANDIDATES:
-            return TooManyTies(size)
-        if portion.end is not None and portion.rows > missing:
-            portion, opened[used] = portion.split(missing, from_behind=backward)
-        else:
-            used += 1
+    rest: tuple[Portion, ...] = ()
+    # An order of unique values has a portion for each row, so what each takes here counts.
+    for portion in opened:
+        if missing <= 0:
+            break
+        if portion.end is None:
+            size = len(portion.group.numbers)
+            by_documents = ordered or not portion.is_whole(missing)
+            if by_documents and portion.group.told and size > planner.CANDIDATES:
+                return TooManyTies(size)
+            rows = portion.rows
+        elif (rows := portion.end - portion.begin) > missing:
+            portion, left = portion.split(missing, from_behind=backward)
+            rest = (left,)
         taken.append(portion)
-        missing -= portion.rows
-    return Walked(at.known, replace(at.ahead, opened=tuple(opened[used:]))), taken
+        missing -= rows
+    ahead = replace(at.ahead, opened=(*rest, *opened[len(taken) :]))
+    return Walked(at.known, ahead), taken
 
 
 def early_ties(known: KnownBuckets, buckets: Sequence[Bucket]) -> TooManyTies | None:

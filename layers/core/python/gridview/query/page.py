@@ -13,7 +13,8 @@ from gridview.query.plan import GridPage
 from gridview.query.predicates import Filter
 from gridview.query.sort_order import Keys, Place, Spot, rows_before
 from gridview.query.steps import Steps, ask
-from gridview.schema.catalog import Catalog, Field
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field
 from gridview.view.reads import Documents, Paths, ReadDocuments
 
 MAX_PAGE_BYTES = 5_000_000

@@ -16,7 +16,7 @@ from gridview.query.buckets import Bucket
 from gridview.query.grid_request import GridQuery
 from gridview.query.predicates import Filter
 from gridview.query.sort_order import Keys, Spot
-from gridview.schema.catalog import Field
+from gridview.schema.fields import Field
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from typing import Any
 
 from gridview.encoding.tokenizer import words
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand, Operator, Test
-from gridview.schema.catalog import MAX_OPTIONS, NUM, Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
 from gridview.schema.documents import parse_value
+from gridview.schema.fields import MAX_OPTIONS, NUM, Field, FieldType
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from gridview.query import key_ranges
 from gridview.query.predicates import Predicate
-from gridview.schema.catalog import MAX_COMPOSITES, Catalog, Field, Part, without_number
+from gridview.schema.catalog import MAX_COMPOSITES, Catalog, Part, without_number
+from gridview.schema.fields import Field
 from gridview.schema.generations import Indexes
 from gridview.support.errors import Unprocessable
 

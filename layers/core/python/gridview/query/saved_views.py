@@ -27,7 +27,8 @@ from gridview.query.operators import OPERATORS, Operand
 from gridview.query.predicates import NUMBER, parse_filter
 from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
 from gridview.query.summary_request import OF_NUMBERS, Function
-from gridview.schema.catalog import NUM, Catalog, Field, FieldType, UnknownOption
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM, Field, FieldType, UnknownOption
 from gridview.schema.formats import value_json
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange, Visibility

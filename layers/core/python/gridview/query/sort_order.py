@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from gridview.derive.sort_entries import sort_body
 from gridview.dynamodb.expressions import Bound
 from gridview.encoding import sort_strings
-from gridview.schema.catalog import NUM, Field, Order
+from gridview.schema.catalog import Order
+from gridview.schema.fields import NUM, Field
 
 
 class OrderKey(NamedTuple):

@@ -9,7 +9,8 @@ from typing import Any
 
 from gridview.query.operators import OPERATORS
 from gridview.query.predicates import NUMBER, Every, Filter, Not, Predicate, Some
-from gridview.schema.catalog import NUM, Catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import NUM
 from gridview.support.errors import Conflict
 
 

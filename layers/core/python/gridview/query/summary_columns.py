@@ -25,7 +25,7 @@ from gridview.query.summary_request import (
     shown_number,
     total,
 )
-from gridview.schema.catalog import NUM, FieldType
+from gridview.schema.fields import NUM, FieldType
 from gridview.schema.formats import value_json
 from gridview.view.block_reads import Want
 from gridview.view.reads import Snapshot

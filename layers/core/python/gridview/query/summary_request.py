@@ -14,7 +14,8 @@ from pydantic import Field as ModelField
 from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
 from gridview.query.operators import body, identity
 from gridview.query.predicates import NUMBER, Filter
-from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.catalog import Catalog
+from gridview.schema.fields import Field, FieldType
 from gridview.schema.formats import value_json
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel

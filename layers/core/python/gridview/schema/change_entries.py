@@ -19,7 +19,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.history import Change, expiry_of
@@ -49,7 +49,7 @@ def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iter
     """The items that list these changes, none where the history is off."""
     if not setting.enabled:
         return []
-    single = {keys.activity_place(one.at, one.num, one.version): one for one in changes}
+    single = {derived_keys.activity_place(one.at, one.num, one.version): one for one in changes}
     in_order = [single[place] for place in sorted(single)]
     return [
         {
@@ -65,13 +65,15 @@ def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iter
 def activity_entries(item: Item) -> list[Item]:
     """The entries of an item of the activity, as items by themselves: each has its place as its sort key. A comment is one."""
     if "packed" not in item:
-        return [{"at": keys.parse_activity_at(item[keys.SK]), **item}]
-    return _entries(item, lambda entry: keys.activity_place(entry["at"], entry["num"], entry["version"]))
+        return [{"at": derived_keys.parse_activity_at(item[keys.SK]), **item}]
+    return _entries(
+        item, lambda entry: derived_keys.activity_place(entry["at"], entry["num"], entry["version"])
+    )
 
 
 def member_entries(item: Item) -> list[Item]:
     """The entries of an item of a change, as items by themselves: each has its place as its sort key."""
-    return _entries(item, lambda entry: keys.change_place(entry["num"], entry["version"]))
+    return _entries(item, lambda entry: derived_keys.change_place(entry["num"], entry["version"]))
 
 
 def told_by_time(change: bytes, at: str) -> bool:
@@ -98,19 +100,21 @@ def _grouped(tenant: str, project: str, changes: Iterable[Change]) -> Iterator[_
     seconds: dict[str, list[Change]] = defaultdict(list)
     spans: dict[tuple[bytes, int], list[Change]] = defaultdict(list)
     for one in changes:
-        seconds[keys.parse_activity_second(one.at)].append(one)
+        seconds[derived_keys.parse_activity_second(one.at)].append(one)
         if one.change is not None and not told_by_time(one.change, one.at):
-            spans[one.change, keys.change_span(one.num)].append(one)
+            spans[one.change, derived_keys.change_span(one.num)].append(one)
     for of_second in seconds.values():
         for some in chunked(of_second, _TOGETHER):
             packed = _packed([(*_row(one), sorted(one.fields)) for one in some])
-            sort_key = keys.activity_group(some[0].at, _digest(packed))
-            yield _ListItem(keys.activity(tenant, project), sort_key, {"packed": packed}, some)
+            sort_key = derived_keys.activity_group(some[0].at, _digest(packed))
+            yield _ListItem(derived_keys.activity(tenant, project), sort_key, {"packed": packed}, some)
     for (change_id, _), of_span in spans.items():
         for some in chunked(sorted(of_span, key=lambda one: (one.num, one.version)), _TOGETHER):
             packed = _packed([_row(one) for one in some])
-            sort_key = keys.change_group(some[0].num, _digest(packed))
-            yield _ListItem(keys.change(tenant, project, change_id), sort_key, {"packed": packed}, some)
+            sort_key = derived_keys.change_group(some[0].num, _digest(packed))
+            yield _ListItem(
+                derived_keys.change(tenant, project, change_id), sort_key, {"packed": packed}, some
+            )
 
 
 def _row(change: Change) -> tuple[object, ...]:

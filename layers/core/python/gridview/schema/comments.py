@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.values import datetime_json
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import expiry_of
@@ -84,7 +84,7 @@ class Comment:
 
     def activity_key(self, tenant: str, project: str) -> tuple[str, str]:
         """The key of its item among the project's changes."""
-        return keys.activity(tenant, project), keys.comment_activity(self.created, self.num, self.id)
+        return derived_keys.activity(tenant, project), keys.comment_activity(self.created, self.num, self.id)
 
     def activity_item(self, catalog: Catalog) -> dict[str, Any]:
         """Its item among the project's changes, which has no text: the comment itself tells that, as long as it is there."""
@@ -115,7 +115,7 @@ def _event(num: int, comment_id: int, by: str, at: str, mentions: Sequence[str])
 
 def comment_event(item: Mapping[str, Any]) -> dict[str, Any]:
     """What the activity tells of an item that `activity_item` has made."""
-    at = keys.parse_activity_at(item[keys.SK])
+    at = derived_keys.parse_activity_at(item[keys.SK])
     return _event(item["num"], item["comment"], item["by"], at, item["mentions"])
 
 

@@ -11,7 +11,8 @@ from pydantic import Field as ModelField
 
 from gridview.encoding import keys, sort_strings, values
 from gridview.encoding.attribute_values import item_size
-from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_OPTIONS, Catalog, Field, FieldType
+from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog
+from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
 from gridview.schema.formats import FORMATTERS
 from gridview.schema.trash import SET_BY_A_DELETE
 from gridview.support.errors import FieldError, InvalidRequest, Unprocessable

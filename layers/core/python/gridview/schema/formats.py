@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from gridview.encoding import values
-from gridview.schema.catalog import Field, FieldType
+from gridview.schema.fields import Field, FieldType
 
 
 def _number_json(_: Field, value: int | Decimal) -> int | Decimal:

@@ -16,11 +16,12 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from gridview.dynamodb.expressions import Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import from_wire, item_size, to_wire
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import datetime_json
-from gridview.schema.catalog import Catalog, Field, FieldType, HistorySetting, UnknownOption
+from gridview.schema.catalog import Catalog, HistorySetting
+from gridview.schema.fields import Field, FieldType, UnknownOption
 from gridview.schema.formats import value_json
 from gridview.support import clock
 
@@ -83,10 +84,10 @@ def expiry_of(setting: HistorySetting, at: str) -> int:
 
 def to_items(tenant: str, project: str, change: Change, expires: int) -> list[Item]:
     """The stored change: its item, and further ones if it is larger than an item can be."""
-    base = {keys.PK: keys.history(tenant, project, change.num), keys.TTL_ATTRIBUTE: expires}
+    base = {keys.PK: derived_keys.history(tenant, project, change.num), keys.TTL_ATTRIBUTE: expires}
     item: Item = {
         **base,
-        keys.SK: keys.history_item(change.version),
+        keys.SK: derived_keys.history_item(change.version),
         "kind": change.kind,
         "by": change.by,
         "at": change.at,
@@ -101,7 +102,7 @@ def to_items(tenant: str, project: str, change: Change, expires: int) -> list[It
     packed = zlib.compress(dumps({key: [to_wire(old), to_wire(new)] for key, (old, new) in edits.items()}))
     first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
     further = [
-        {**base, keys.SK: keys.history_part(change.version, place), "packed": part}
+        {**base, keys.SK: derived_keys.history_part(change.version, place), "packed": part}
         for place, part in enumerate(rest, 1)
     ]
     return [{**item, "packed": first, **({"parts": len(rest)} if rest else {})}, *further]
@@ -110,13 +111,16 @@ def to_items(tenant: str, project: str, change: Change, expires: int) -> list[It
 def parts_of(item: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The keys of the further items of a stored change."""
     version = int(item[keys.SK])
-    return [(item[keys.PK], keys.history_part(version, place + 1)) for place in range(item.get("parts", 0))]
+    return [
+        (item[keys.PK], derived_keys.history_part(version, place + 1))
+        for place in range(item.get("parts", 0))
+    ]
 
 
 def from_item(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]] = ()) -> Change:
     """Decode a stored change; `parts` are the items of `parts_of`, in order."""
     return Change(
-        num=keys.parse_history(item[keys.PK]).num,
+        num=derived_keys.parse_history(item[keys.PK]).num,
         version=int(item[keys.SK]),
         kind=item["kind"],
         by=item["by"],

@@ -5,18 +5,8 @@ from typing import Any, NamedTuple
 
 from gridview.dynamodb.expressions import Condition, Write, put
 from gridview.encoding import keys
-from gridview.schema.catalog import (
-    BUILTINS,
-    Catalog,
-    Composite,
-    Definition,
-    Deletion,
-    Field,
-    FieldType,
-    HistorySetting,
-    Option,
-    Part,
-)
+from gridview.schema.catalog import Catalog, Composite, Definition, HistorySetting, Part
+from gridview.schema.fields import BUILTINS, Deletion, Field, FieldType, Option
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
 from gridview.schema.numbering import Numbering

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic import Field as ModelField
 
 from gridview.encoding import option_ranks
-from gridview.schema.catalog import MAX_OPTIONS, Color, Option
+from gridview.schema.fields import MAX_OPTIONS, Color, Option
 from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, omissible
 

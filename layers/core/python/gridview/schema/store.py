@@ -9,11 +9,9 @@ from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema.catalog import (
-    Catalog,
-    UnknownOption,
-)
+from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck, FoundEpoch, StaleDefinitions
+from gridview.schema.fields import UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import PARTS, Job
 from gridview.schema.numbering import Numbering

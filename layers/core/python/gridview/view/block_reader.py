@@ -16,7 +16,7 @@ from gridview.chains.blocks import HEAD, MAX_BYTES, Block, Entry, Sets, entry_of
 from gridview.chains.directory import Directory, Range, chained, keys_in, members_in, range_of
 from gridview.dynamodb.expressions import Bound, Key, Span
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
@@ -346,10 +346,10 @@ class BlockReader:
         return block
 
     def _partition(self, family: str) -> str:
-        return keys.directory(self._tenant, self._project, family)
+        return derived_keys.directory(self._tenant, self._project, family)
 
     def _key(self, family: str, block_id: str) -> Key:
-        return keys.block(self._tenant, self._project, family, block_id), self._partition(family)
+        return derived_keys.block(self._tenant, self._project, family, block_id), self._partition(family)
 
     def _span(self, family: str, between: Range) -> Span:
         """The sort entries of a range."""
@@ -358,7 +358,7 @@ class BlockReader:
             if between.upper is None
             else Bound("between", between.lower, between.upper)
         )
-        return Span(keys.order(self._tenant, self._project, family), bound)
+        return Span(derived_keys.order(self._tenant, self._project, family), bound)
 
 
 def _agrees(block: Block, entry: Entry) -> bool:

@@ -17,7 +17,8 @@ class ReadContext:
     """One request reads with this. `table.meter` is charged with every call.
 
     `cache`: what the container keeps. `epoch`: finds out whether the catalog is current. `recent`: writes that the answer is to
-    hold. `feed`: seals the cursor of the changes; None: the answer has none.
+    hold. `feed`: seals the cursor of the changes; None: the answer has none. `consistent`: the answer holds every change that the
+    journal had when the request began, so the journal is read strongly consistent.
     """
 
     table: Table
@@ -26,6 +27,7 @@ class ReadContext:
     epoch: EpochCheck = CONFIRMED
     recent: Recent = ()
     feed: Cursors | None = None
+    consistent: bool = False
 
     @property
     def log(self) -> Log:

@@ -18,7 +18,7 @@ from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
 from gridview.support.errors import Overloaded
-from gridview.view import heartbeat
+from gridview.view import beats
 from gridview.view.block_cache import BlockCache
 from gridview.view.index_clock import sighting_in
 
@@ -31,7 +31,7 @@ _SECONDS_ON_TIME = 3_600.0
 _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
 
-UNNOTICED = 1.5 * heartbeat.SECONDS
+UNNOTICED = 1.5 * beats.SECONDS
 """Seconds after a heartbeat in which the next one should have been taken in. An index that stops looks late only after them."""
 
 OF_BEAT = (keys.LAG_OF_BEAT, keys.LAG)
@@ -102,7 +102,7 @@ def _newest(records: Iterable[Mapping[str, Any]]) -> _NOTES:
         if made is not None:
             partition = keys.lag(tenant, project)
             newest[partition] = max(newest.get(partition, 0.0), made)
-    beat = heartbeat.beaten(records)
+    beat = beats.beaten(records)
     return newest if beat is None else {**newest, keys.LAG_OF_BEAT: beat}
 
 

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from gridview.chains.directory import Directory
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Condition, Item, Key
+from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
 from gridview.schema.document_store import get_issue
 from gridview.schema.trash import DELETED_BY, is_trashed
@@ -40,6 +42,7 @@ from gridview.view.reads import (
     ReadRanges,
     ReadRecent,
     ReadUnheard,
+    Snapshot,
 )
 from gridview.view.recent_changes import RecentChanges
 from gridview.view.shown_versions import Laid
@@ -60,8 +63,8 @@ class Outdated(Exception):
 class IndexView:
     """The index as one request sees it. Directories and blocks are read by `table`, all else by the one that is handed in."""
 
-    def __init__(self, context: ReadContext) -> None:
-        self.table = context.table.metered()
+    def __init__(self, context: ReadContext, table: Table) -> None:
+        self.table = table
         self._context = context
         self._project = keys.project(context.catalog.tenant, context.catalog.project)
         self._changes = RecentChanges(context)
@@ -148,7 +151,7 @@ class IndexView:
             case ReadIssue(num):
                 return get_issue(table, catalog, num)
             case ReadLedger(num):
-                stored = table.get(keys.issue(catalog.tenant, catalog.project, num), keys.LEDGER)
+                stored = table.get(keys.issue(catalog.tenant, catalog.project, num), derived_keys.LEDGER)
                 return Ledger.from_item(stored)
             case ReadRecent():
                 return self._changes.read(table)
@@ -159,6 +162,34 @@ class IndexView:
             case ReadFreshness():
                 return freshness.read(table, catalog, self._context.cache)
         raise TypeError(read)
+
+    # Reads without a plan
+
+    def counted(self, family: str) -> Directory:
+        """The directory of a family, its sizes exact, as if the index held all recent changes. Outdated.
+
+        The directory beside what `ReadRecent` reads; a round more for blocks whose sizes have to be settled.
+        """
+        directories, recent = ReadDirectories((family,), (family,)), ReadRecent()
+        found = None
+        if self.knows(recent):
+            self._reader.directories((family,))
+        else:
+            _, found = side_by_side(
+                self.table,
+                lambda: self._reader.directories((family,)),
+                lambda own: self.read(own, recent),
+            )
+        self.take([(recent, found)])
+        self._snapshot.read(self.unsettled(directories))
+        self.check()
+        return self._snapshot.directory(family)
+
+    def blocks(self, wants: Iterable[Want]) -> Snapshot:
+        """What was read by now, with these blocks: one round. Outdated."""
+        self._snapshot.read(wants)
+        self.check()
+        return self._snapshot
 
     # What is shown
 
@@ -224,7 +255,7 @@ class IndexView:
         if read.family is not None:
             # As many entries more as may be taken out: a second Query for these would be a round.
             catalog = self._context.catalog
-            partition = keys.order(catalog.tenant, catalog.project, read.family)
+            partition = derived_keys.order(catalog.tenant, catalog.project, read.family)
             limit += min(self._changes.room(read.family), read.spare)
         page = table.query(
             partition,

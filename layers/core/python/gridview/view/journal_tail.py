@@ -20,7 +20,7 @@ from typing import Self
 from pyroaring import BitMap
 
 from gridview.dynamodb.side_by_side import side_by_side
-from gridview.encoding import keys
+from gridview.encoding import derived_keys
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
 from gridview.support import clock
@@ -191,16 +191,7 @@ def _end(log: Log, cache: BlockCache, *, consistent: bool = False) -> Head | Non
     """The head of a journal. The heartbeat's note, which says how late GSI1 is, comes with it if the container lacks that."""
     if cache.beat() is not None:
         return log.known_head(consistent=consistent)
-    own = (log.partition, keys.FOLD)
+    own = (log.partition, derived_keys.FOLD)
     items = log.table.batch_get([own, freshness.OF_BEAT], consistent=consistent).items
     freshness.keep_beat(cache, items.get(freshness.OF_BEAT))
     return Head.from_item(items[own]) if own in items else None
-
-
-def moves_now(log: Log) -> Mapping[int, FamilyMoves]:
-    """The moves of issues that the index may not show everybody where they belong, strongly consistent: for whoever keeps nothing.
-
-    A read unit for the head, one for the heartbeat's note, and one for each 4 KB. Overloaded.
-    """
-    tail = _first_tail(log, BlockCache())
-    return logged_moves(log.all_behind(tail.shown))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.consistency import issues_in, number_in
 from gridview.journal.log import Log
 from gridview.schema.trash import is_trashed, living
@@ -49,7 +49,7 @@ class RecentChanges:
         self._number = number_in(context.recent)
         self._tail = tail_of(context.log, context.cache)
         self._begun = clock.seconds() if self._tail is None else self._tail.since
-        self._consistent = False
+        self._consistent = context.consistent
         self._new: Sequence[Move] = ()
         self._deleted: dict[int, int] = {}
         if self._tail is not None and not self._named:
@@ -72,7 +72,7 @@ class RecentChanges:
         tenant, project = self._context.catalog.tenant, self._context.catalog.project
         log, listing = replace(self._context.log, table=table), keys.project(tenant, project)
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._named)}
-        wanted = [(one, sort) for one in partitions.values() for sort in (listing, keys.LEDGER)]
+        wanted = [(one, sort) for one in partitions.values() for sort in (listing, derived_keys.LEDGER)]
         if not wanted:
             logged = self._journal(log)
             return ReadChanges(Overlay(_logged_alone(logged)), logged)
@@ -87,7 +87,7 @@ class RecentChanges:
                 self._context.catalog,
                 num,
                 living(found.get((one, listing))),
-                Ledger.from_item(found.get((one, keys.LEDGER))),
+                Ledger.from_item(found.get((one, derived_keys.LEDGER))),
                 now,
                 logged.moves.get(num),
             )

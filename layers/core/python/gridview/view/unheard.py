@@ -17,7 +17,7 @@ from gridview.derive.families import NUMBERS, families_of
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import issue_number, sort_string
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
@@ -100,7 +100,7 @@ def _ranges(candidates: BitMap) -> Iterator[Bound]:
 def _moves(table: Table, catalog: Catalog, documents: dict[int, Item]) -> Iterator[Move]:
     """Their moves. What is being taken in of an issue may be in any family already, so it is taken out of all of them."""
     edited = {
-        num: (keys.issue(catalog.tenant, catalog.project, num), keys.LEDGER)
+        num: (keys.issue(catalog.tenant, catalog.project, num), derived_keys.LEDGER)
         for num, document in documents.items()
         if document["version"] != 1
     }

@@ -24,7 +24,7 @@ def test_a_mutant_is_found_out_where_it_is_swapped_in_and_where_all_is_loaded_ag
     monkeypatch.setattr(judging, "_PATIENCE_CPU", 2)
     wrong = first("encoding.number_sets", "encoding.number_sets:packed ", "=> return None")
     endless = wrong._replace(instead="while True: pass")
-    other = first("encoding.keys", "encoding.keys:order ", "=> return None")
+    other = first("encoding.derived_keys", "encoding.derived_keys:order ", "=> return None")
     cases = (
         Case("swapped", wrong, [ROUND_TRIP], afresh=False),
         Case("endless", endless, [ROUND_TRIP], afresh=False),

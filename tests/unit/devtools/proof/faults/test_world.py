@@ -28,7 +28,7 @@ from gridview.derive.images import Poison
 from gridview.derive.ledger import NUMBER
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Item
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 
@@ -291,13 +291,13 @@ def key(num: int) -> str:
 
 
 def entry(world: World, num: int, order_id: str) -> Item:
-    found = world.engine.get(key(num), keys.order("acme", project.PROJECT, order_id), consistent=True)
+    found = world.engine.get(key(num), derived_keys.order("acme", project.PROJECT, order_id), consistent=True)
     assert found is not None
     return found
 
 
 def ledger(world: World, num: int) -> Item:
-    found = world.engine.get(key(num), keys.LEDGER, consistent=True)
+    found = world.engine.get(key(num), derived_keys.LEDGER, consistent=True)
     assert found is not None
     return found
 
@@ -308,8 +308,8 @@ def without(item: Item, *names: str) -> Item:
 
 def block(world: World, family: str, name: str = blocks.HEAD) -> Item:
     found = world.engine.get(
-        keys.block("acme", project.PROJECT, family, name),
-        keys.directory("acme", project.PROJECT, family),
+        derived_keys.block("acme", project.PROJECT, family, name),
+        derived_keys.directory("acme", project.PROJECT, family),
         consistent=True,
     )
     assert found is not None
@@ -409,7 +409,7 @@ def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
     assert memory is not None
     back = 0
     memory.stale(lambda _, count: min(back, count))
-    directory = keys.directory("acme", project.PROJECT, "num")
+    directory = derived_keys.directory("acme", project.PROJECT, "num")
 
     def listed() -> list[str]:
         return [item["write_id"] for item in memory.query(directory, index=True).items]
@@ -428,7 +428,7 @@ def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
 def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is_ago(world: World) -> None:
     memory = world.memory
     assert memory is not None
-    block_key = block(world, "num")[keys.PK], keys.directory("acme", project.PROJECT, "num")
+    block_key = block(world, "num")[keys.PK], derived_keys.directory("acme", project.PROJECT, "num")
     back = 0
     memory.stale(lambda _, count: min(back, count))
     memory.lag()
@@ -450,7 +450,7 @@ def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is
 SPOILT: dict[str, Callable[[World], Any]] = {
     "an entry is gone": lambda world: world.engine.delete(key(1), entry(world, 1, "a1.1")[keys.SK]),
     "an entry too many": lambda world: world.engine.put(
-        {**entry(world, 1, "a1.1"), keys.SK: keys.order("acme", project.PROJECT, "a9.1")}
+        {**entry(world, 1, "a1.1"), keys.SK: derived_keys.order("acme", project.PROJECT, "a9.1")}
     ),
     "an entry of something else": lambda world: world.engine.put({**entry(world, 1, "a1.1"), keys.SORT: "x"}),
     "a cleared entry that came back": lambda world: world.engine.put(
@@ -491,10 +491,10 @@ OWN, OTHER = (keys.project(*home) for home in (("acme", project.PROJECT), ZETA))
         (Attempted("put", ((keys.project(*HARBOR), keys.CATALOG),)), "harbor"),
         (Attempted("get", ((keys.tenant("zeta"), keys.TENANT_SELF),)), "zeta"),
         (Attempted("put", ((OWN, keys.tenant("zeta")),)), "zeta"),
-        (Attempted("query", ((keys.order(*ZETA, "a1.1"), keys.GSI1),)), "zeta"),
-        (Attempted("query", ((keys.directory(*ZETA, "num"), keys.GSI1),)), "zeta"),
-        (Attempted("put", ((keys.issue("acme", "bridge", 1), keys.order(*ZETA, "a1.1")),)), "zeta"),
-        (Attempted("transact", ((OWN, keys.CATALOG), (keys.block(*ZETA, "num", "0"), "x"))), "zeta"),
+        (Attempted("query", ((derived_keys.order(*ZETA, "a1.1"), keys.GSI1),)), "zeta"),
+        (Attempted("query", ((derived_keys.directory(*ZETA, "num"), keys.GSI1),)), "zeta"),
+        (Attempted("put", ((keys.issue("acme", "bridge", 1), derived_keys.order(*ZETA, "a1.1")),)), "zeta"),
+        (Attempted("transact", ((OWN, keys.CATALOG), (derived_keys.block(*ZETA, "num", "0"), "x"))), "zeta"),
     ],
 )
 def test_a_call_is_about_the_items_of_those_for_whom_it_is_made(call: Attempted, wrong: str | None) -> None:
@@ -535,7 +535,7 @@ def test_what_is_wrong_in_one_project_is_found_there_alone(world: World) -> None
         truth.assert_derived(here)
     starts = [here.catalog().get("start") for here in (world, *others)]
     assert [start.key for start in starts if start is not None] == ["a1", "a5", "a5"]
-    world.engine.delete(keys.issue(*ZETA, 1), keys.LEDGER)
+    world.engine.delete(keys.issue(*ZETA, 1), derived_keys.LEDGER)
     for here in (world, others[1]):
         truth.assert_derived(here)
     with pytest.raises(Difference, match="zeta"):

@@ -1,10 +1,15 @@
-"""The canary: an item in GSI1 that upkeep puts each minute and looks for, so that readers know how late GSI1 is (`index_clock`).
+"""What upkeep puts each minute, so that readers know how late the index is: a heartbeat and a canary.
 
-One canary is one partition of GSI1: it shows that the index as a whole is late, and not that another partition is.
+heartbeat    passes the stream. The consumer notes when it took the last one in (`freshness`): an idle project does not look
+             late, and one whose changes are not taken in does, whether or not any of them came through
+canary       is in GSI1. Upkeep notes which one GSI1 shows (`index_clock`). It is one partition of GSI1: it shows that the index
+             as a whole is late, and not that another partition is
 """
 
 import math
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Condition
@@ -14,14 +19,46 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view.index_clock import Sighting
 
+SECONDS = 60.0
+"""Between two beats, by the schedule of upkeep."""
+
 _AT_LEAST = 45.0
-"""Seconds between two canaries at least, as between two heartbeats."""
+"""Seconds between two of them at least: a schedule is not always on time, and a local one is faster."""
 
 _PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4)
 """Seconds before each look. GSI1 shows most writes within a fraction of one, and a function is paid for while it waits."""
 
 _SAME = 0.001
 """A stored instant has microseconds."""
+
+
+class Heart:
+    """Beats, for one container of upkeep."""
+
+    def __init__(self, at_least: float = _AT_LEAST) -> None:
+        self._at_least = at_least
+        self._last = -math.inf
+
+    def beat(self, table: Table) -> None:
+        """Put the heartbeat, unless this container did so just now: 1 write unit. A table that is busy is left alone."""
+        now = clock.seconds()
+        if now - self._last < self._at_least:
+            return
+        try:
+            table.put({keys.PK: keys.BEAT, keys.SK: keys.BEAT, "at": round(now * 1_000)})
+        except Overloaded:
+            return
+        self._last = now
+
+
+def beaten(records: Iterable[Mapping[str, Any]]) -> float | None:
+    """When the newest heartbeat among stream records was put, in seconds since 1970; None if there is none. Pure."""
+    images = (
+        one["dynamodb"].get("NewImage", {})
+        for one in records
+        if one["dynamodb"]["Keys"][keys.PK]["S"] == keys.BEAT
+    )
+    return max((int(image["at"]["N"]) / 1_000 for image in images if "at" in image), default=None)
 
 
 class Canary:

@@ -1,0 +1,303 @@
+"""The fields of issues, built in and custom, with their options, as values independent of storage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Self
+
+from gridview.schema.generations import Index, Indexes, order_id
+
+MAX_OPTIONS = 200
+
+
+class FieldType(StrEnum):
+    """The field types of the API."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    DATE = "date"
+    DATETIME = "datetime"
+    BOOL = "bool"
+    ENUM = "enum"
+    MULTI_ENUM = "multi_enum"
+    USER = "user"
+
+    @property
+    def has_options(self) -> bool:
+        """Whether values are chosen from a list."""
+        return self in (FieldType.ENUM, FieldType.MULTI_ENUM)
+
+
+Color = Literal["gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"]
+"""The colours of options. They are names, so that each theme chooses tones with enough contrast."""
+
+
+class FormerRank(NamedTuple):
+    """The rank that an option had until an epoch."""
+
+    until: int
+    rank: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order (`option_ranks`).
+
+    A retired option is no longer in the list. No new value may use it, but an issue that got it from a writer with an older catalog
+    still shows it and sorts by it. `former` holds the ranks, oldest first, under which issues may still be indexed until the pass
+    over them is done. `moved` is the epoch of the last move. `color` is None where nobody has chosen one.
+    """
+
+    id: str
+    value: str
+    rank: str
+    retired: bool = False
+    former: tuple[FormerRank, ...] = ()
+    moved: int = 0
+    color: Color | None = None
+
+    def moved_to(self, rank: str, epoch: int) -> Self:
+        """This option with another rank from this epoch on."""
+        return replace(self, rank=rank, former=(*self.former, FormerRank(epoch, self.rank)), moved=epoch)
+
+    def rank_before(self, epoch: int) -> str:
+        """The rank that it had until this epoch, as far as that still matters."""
+        return next((former.rank for former in self.former if former.until >= epoch), self.rank)
+
+    @property
+    def ranks(self) -> frozenset[str]:
+        """All ranks under which issues may be indexed."""
+        return frozenset((self.rank, *(former.rank for former in self.former)))
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the map stored in the definition."""
+        return cls(
+            item["id"],
+            item["value"],
+            item["rank"],
+            item.get("retired", False),
+            tuple(FormerRank(*former) for former in item.get("former", ())),
+            item.get("moved", 0),
+            item.get("color"),
+        )
+
+    def to_item(self) -> dict[str, Any]:
+        """Encode as the map stored in the definition."""
+        stored: dict[str, Any] = {"id": self.id, "value": self.value, "rank": self.rank}
+        if self.retired:
+            stored["retired"] = True
+        if self.former:
+            stored["former"] = [list(former) for former in self.former]
+        if self.moved:
+            stored["moved"] = self.moved
+        return {**stored, "color": self.color} if self.color else stored
+
+
+FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
+"""The types whose indexes may be without sort entries."""
+
+
+def gets_entries(kind: FieldType) -> bool:
+    """Whether issues get sort entries in an index of such a field. With few values, blocks contain the order as well."""
+    return kind not in FEW_VALUES
+
+
+class Deletion(NamedTuple):
+    """By whom and when (a stored instant) an attribute was deleted that can be restored, and its place among the others then."""
+
+    by: str
+    at: str
+    position: int
+
+
+class UnknownOption(LookupError):
+    """A document holds an option that this catalog does not know, so the catalog is older than the document."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A built-in field or a custom attribute.
+
+    `id` is its name in the API. `key` is the internal id that documents and derived items hold; no other attribute of the project,
+    living or deleted, ever has the same key.
+    """
+
+    id: str
+    key: str
+    name: str
+    type: FieldType
+    options: tuple[Option, ...] = ()
+    required: bool = False
+    indexes: Indexes = field(default_factory=Indexes.complete)
+    builtin: bool = False
+    version: int = 1
+    created: str = ""
+    updated: str = ""
+    next_option: int = 1
+    deletion: Deletion | None = None
+    """Its deletion, while that can be taken back: nobody sees the attribute, and all that belongs to it is kept."""
+    deleted: int = 0
+    """The epoch that deleted it for good; 0 before. Its definition stays until no issue holds a value of it."""
+
+    @property
+    def indexed(self) -> bool:
+        """Whether issues get sort entries, even for an index that is still being built."""
+        return bool(self.indexes.written)
+
+    @property
+    def searched(self) -> bool:
+        """Whether the words of the values are indexed, even for an index that is still being built."""
+        return self.indexed and (self.key == "name" or self.indexes.words)
+
+    @cached_property
+    def served(self) -> "FieldOrder | None":
+        """The order that is served; None if no index of this field is complete."""
+        ready = self.indexes.ready
+        return None if ready is None else FieldOrder(self.order_id_of(ready), self, ready)
+
+    def order_id_of(self, index: Index) -> str:
+        """Name an order of this field in derived items: `a1.1`, or `a1.1b` if its index has no sort entries."""
+        return order_id(self.key, index.generation, entries=index.entries)
+
+    @property
+    def moving(self) -> int:
+        """The epoch of the last move of options whose issues may still be indexed under former ranks; 0 if there is none."""
+        return max((former.until for option in self.options for former in option.former), default=0)
+
+    @cached_property
+    def former(self) -> tuple["Field", ...]:
+        """This field as it was before each move of options that the issues may not have followed yet."""
+        return tuple(self.before(epoch) for epoch in self.moves)
+
+    @property
+    def moves(self) -> list[int]:
+        """The epochs of the moves of options that the issues may not have followed yet."""
+        return sorted({former.until for option in self.options for former in option.former})
+
+    def before(self, epoch: int) -> "Field":
+        """This field as it was before the moves of this epoch, as far as that still matters."""
+        options = tuple(replace(option, rank=option.rank_before(epoch), former=()) for option in self.options)
+        return replace(self, options=options)
+
+    @property
+    def arrangement(self) -> tuple[int, bool]:
+        """A value that changes whenever the options are reordered, and again when all issues have followed."""
+        return max((option.moved for option in self.options), default=0), bool(self.moving)
+
+    @property
+    def pending(self) -> int:
+        """The epoch of the newest change that does not yet hold for all issues; 0 if there is none."""
+        return max(self.indexes.pending, self.moving, self.deleted)
+
+    def changed(self, now: str, **values: Any) -> Self:
+        """The next version of this field, with these values, as of a stored instant."""
+        return replace(self, version=self.version + 1, updated=now, **values)
+
+    def removed_from(self, epoch: int, now: str) -> Self:
+        """This field deleted for good from this epoch on."""
+        return self.changed(now, deletion=None, deleted=epoch, indexes=self.indexes.off(epoch))
+
+    def after_pass(self, done: int, epoch: int) -> "Field":
+        """The field after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
+        options = tuple(
+            replace(option, former=tuple(former for former in option.former if former.until > done))
+            for option in self.options
+        )
+        return replace(self, indexes=self.indexes.after_pass(done, epoch), options=options)
+
+    @cached_property
+    def live_options(self) -> tuple[Option, ...]:
+        """The options that a new value may use, in display order."""
+        return tuple(option for option in self.options if not option.retired)
+
+    @cached_property
+    def _option_by_id(self) -> dict[str, Option]:
+        return {option.id: option for option in self.options}
+
+    def option(self, option_id: str) -> Option:
+        """The option with this id, including retired ones. UnknownOption if there is none."""
+        try:
+            return self._option_by_id[option_id]
+        except KeyError:
+            raise UnknownOption("a document holds an option that the catalog does not know") from None
+
+    @cached_property
+    def option_by_value(self) -> dict[str, Option]:
+        """Every option that a request may name, by value."""
+        return {option.value: option for option in self.live_options}
+
+    def value_in(self, document: Mapping[str, Any]) -> Any:
+        """The stored value of this field in an issue document, or None."""
+        return document.get(self.key) if self.builtin else document.get("fields", {}).get(self.key)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The path of the value in a document."""
+        return (self.key,) if self.builtin else ("fields", self.key)
+
+
+NUM = "num"
+"""The issue number as a sort field. It needs no index of its own, because issues are stored in number order."""
+
+
+BUILTINS: Mapping[str, Field] = {
+    one.key: one
+    for one in (
+        Field("name", "name", "Name", FieldType.TEXT, required=True, builtin=True),
+        Field("state", "state", "State", FieldType.ENUM, required=True, builtin=True),
+        Field("created", "created", "Created", FieldType.DATETIME, required=True, builtin=True),
+        Field("updated", "updated", "Updated", FieldType.DATETIME, required=True, builtin=True),
+    )
+}
+"""The fields that every issue stores as values, in a project that has not changed their indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOrder:
+    """An order in which issues with a value of `field` have sort entries."""
+
+    order_id: str
+    field: Field
+    index: Index
+
+    @property
+    def id(self) -> str:
+        """The API's name for the sort field."""
+        return self.field.id
+
+    @property
+    def key(self) -> str:
+        """The field's internal id."""
+        return self.field.key
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields whose values are compared."""
+        return (self.field,)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether issues may lack an entry."""
+        return not self.field.builtin
+
+    @property
+    def searched(self) -> bool:
+        """Whether the words of the values are indexed too."""
+        return self.field.type is FieldType.TEXT and (self.index.words or self.field.key == "name")
+
+    @property
+    def moving(self) -> bool:
+        """Whether options are being moved, so that issues may still be at their former place."""
+        return bool(self.field.moving)
+
+    @property
+    def former(self) -> tuple["FieldOrder", ...]:
+        """This order as it was before each move of options that the issues may not have followed yet."""
+        return tuple(replace(self, field=one) for one in self.field.former)
+
+    @property
+    def arrangement(self) -> tuple[int, ...]:
+        """A value that changes whenever the order does. Cursors are bound to it."""
+        return self.index.generation, *self.field.arrangement
