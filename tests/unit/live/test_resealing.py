@@ -135,11 +135,11 @@ def test_a_webhook_that_is_changed_or_deleted_meanwhile_is_read_again(
         if not raced:
             raced.append(item[keys.SK])
             was = Webhook.from_item(table.items[item[keys.PK], item[keys.SK]])
-            real(was.written("ann", LATER).to_item())
+            real(was.written("bob", LATER).to_item())
             table.delete(item[keys.PK], "w2")
         real(item, condition)
 
     monkeypatch.setattr(table, "put", meanwhile)
     assert reseal_webhooks(table, ROTATED) == Resealed(2, 1, ())
     assert opened(table, "w1", NEW) == [b"one"]
-    assert table.items[keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "ann"
+    assert table.items[keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "bob"
