@@ -2,7 +2,8 @@
 
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,9 @@ import pytest
 from botocore.credentials import Credentials
 from botocore.loaders import create_loader
 
+import gridview.command_api.resources
+import gridview.query_api.resources
+from gridview import command_api, query_api
 from gridview.api import snapshots
 from gridview.dynamodb.table import Table
 from gridview.support import aws
@@ -122,6 +126,11 @@ def test_without_snapshots_they_wait_for_a_request(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(tmp_path)
     snapshots.start([], [], ["needed_later"])
     assert "needed_later" not in sys.modules
+
+
+@pytest.mark.parametrize("names", [command_api.resources.LATER, query_api.resources.LATER])
+def test_what_endpoints_import_later_are_modules_of_the_core(names: Sequence[str]) -> None:
+    assert [name for name in names if find_spec(name) is None] == []
 
 
 def test_environments_of_one_snapshot_draw_different_numbers(runtime: Runtime) -> None:
