@@ -8,6 +8,7 @@ import ast
 import hashlib
 import multiprocessing
 import pickle
+import re
 import sys
 import time
 import zlib
@@ -188,7 +189,7 @@ class Chooser:
     def looks(self, mutant: Drawn) -> list[Look]:
         """Those that execute it, in turn one from the tests of its package and one of each file, until there are enough.
 
-        What is outside of functions is executed by those that mention its name.
+        What is outside of functions is executed by those that mention its name, or else by tests of files that import the module.
         """
         if mutant.probe is None:
             places = _mentions().get(mutant.about) or {(mutant.module, None)}
@@ -196,6 +197,9 @@ class Chooser:
             places = {(mutant.module, mutant.probe)}
         fitting = [look for look in self._looks if any(_covers(look, *place) for place in places)]
         package, _, name = mutant.place.partition(":")[0].rpartition(".")
+        if mutant.probe is None and not fitting:
+            importing = re.compile(rf"\b{re.escape(package)}(\.| import (.*, )?){name}\b")
+            fitting = [look for look in self._looks if importing.search(_text(look.file))]
         near = [look for look in fitting if look.file.startswith(f"tests/unit/{package.partition('.')[0]}/")]
         near.sort(key=lambda look: name not in look.file)
         by_file: dict[str, list[Look]] = {}
@@ -215,6 +219,11 @@ class Chooser:
 def _covers(look: Look, module: str, probe: int | None) -> bool:
     hits = look.hits.get(module)
     return hits is not None and (probe is None or bool(hits[probe]))
+
+
+@cache
+def _text(file: str) -> str:
+    return "" if file == SCENARIOS else (ROOT / file).read_text("utf-8")
 
 
 @cache
