@@ -189,7 +189,8 @@ class Chooser:
     def looks(self, mutant: Drawn) -> list[Look]:
         """Those that execute it, in turn one from the tests of its package and one of each file, until there are enough.
 
-        What is outside of functions is executed by those that mention its name, or else by tests of files that import the module.
+        What is outside of functions is executed by those that mention its name. What only runs while modules are loaded is executed by
+        tests of files that import the module, or else by those of its package.
         """
         if mutant.probe is None:
             places = _mentions().get(mutant.about) or {(mutant.module, None)}
@@ -197,10 +198,13 @@ class Chooser:
             places = {(mutant.module, mutant.probe)}
         fitting = [look for look in self._looks if any(_covers(look, *place) for place in places)]
         package, _, name = mutant.place.partition(":")[0].rpartition(".")
-        if mutant.probe is None and not fitting:
+        of_package = f"tests/unit/{package.partition('.')[0]}/"
+        if not fitting and (mutant.probe is None or self.runs_while_loading(mutant)):
             importing = re.compile(rf"\b{re.escape(package)}(\.| import (.*, )?){name}\b")
-            fitting = [look for look in self._looks if importing.search(_text(look.file))]
-        near = [look for look in fitting if look.file.startswith(f"tests/unit/{package.partition('.')[0]}/")]
+            fitting = [look for look in self._looks if importing.search(_text(look.file))] or [
+                look for look in self._looks if look.file.startswith(of_package)
+            ]
+        near = [look for look in fitting if look.file.startswith(of_package)]
         near.sort(key=lambda look: name not in look.file)
         by_file: dict[str, list[Look]] = {}
         for look in fitting:
