@@ -107,13 +107,19 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
             {"id": "kind", "name": "Kind", "type": "enum", "options": ["b", "a"]},
             {"id": "note", "name": "Note", "type": "text"},
             {"id": "bare", "name": "Bare", "type": "number", "indexed": False},
+            {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y"]},
         ]
     )
     return loaded.fill(
         loaded.issue(
             num,
             state="open" if num % 2 else "closed",
-            fields={"cost": num, "bare": num, **({"kind": "ab"[num % 2]} if num % 3 == 0 else {})},
+            fields={
+                "cost": num,
+                "bare": num,
+                **({"kind": "ab"[num % 2]} if num % 3 == 0 else {}),
+                **({"tags": ["xy"[num % 2]]} if num % 30 == 0 else {}),
+            },
         )
         for num in range(1, 91)
     )
@@ -127,6 +133,7 @@ def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
             {"field": "state", "functions": ["count", "empty", "distinct"]},
             {"field": "cost", "functions": ["count", "empty"]},
             {"field": "num", "functions": ["count", "distinct"]},
+            {"field": "tags", "functions": ["count", "empty"]},
         ],
     )
     assert answer == {
@@ -136,6 +143,7 @@ def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
             {"field": "state", "count": 90, "empty": 0, "distinct": 2},
             {"field": "cost", "count": 90, "empty": 0},
             {"field": "num", "count": 90, "distinct": 90},
+            {"field": "tags", "count": 3, "empty": 87},
         ],
     }
     assert meter.rounds == 1
