@@ -187,10 +187,11 @@ class Chooser:
         )
 
     def looks(self, mutant: Drawn) -> list[Look]:
-        """Those that execute it, in turn one from the tests of its package and one of each file, until there are enough.
+        """Those that execute it, in turn one from the tests that are near it and one of each file, until there are enough.
 
-        What is outside of functions is executed by those that mention its name. What only runs while modules are loaded is executed by
-        tests of files that import the module, or else by those of its package.
+        Near are the tests whose file is named like the module, the likest first, and those of its package. What is outside of
+        functions is executed by those that mention its name. What only runs while modules are loaded is executed by tests of files
+        that import the module, or else by those of its package.
         """
         if mutant.probe is None:
             places = _mentions().get(mutant.about) or {(mutant.module, None)}
@@ -204,8 +205,9 @@ class Chooser:
             fitting = [look for look in self._looks if importing.search(_text(look.file))] or [
                 look for look in self._looks if look.file.startswith(of_package)
             ]
-        near = [look for look in fitting if look.file.startswith(of_package)]
-        near.sort(key=lambda look: name not in look.file)
+        likeness = {file: _likeness(f"{package}_{name}", file) for file in {look.file for look in fitting}}
+        near = [look for look in fitting if likeness[look.file] or look.file.startswith(of_package)]
+        near.sort(key=lambda look: -likeness[look.file])
         by_file: dict[str, list[Look]] = {}
         for look in fitting:
             by_file.setdefault(look.file, []).append(look)
@@ -223,6 +225,12 @@ class Chooser:
 def _covers(look: Look, module: str, probe: int | None) -> bool:
     hits = look.hits.get(module)
     return hits is not None and (probe is None or bool(hits[probe]))
+
+
+def _likeness(module: str, file: str) -> int:
+    """How many words a module's name and the name of a file of tests share."""
+    one, other = ({word.removesuffix("s") for word in re.split(r"[._]", name)} for name in (module, Path(file).stem))
+    return len(one & other)
 
 
 @cache

@@ -72,14 +72,16 @@ def test_looks_are_those_that_execute_the_change_or_mention_it_and_those_of_its_
             look("encoding/test_keys", "nearest", hit),
             look("encoding/test_keys", "elsewhere", missed),
             look("encoding/test_keys", "", missed),
+            look("functions/test_key", "of a like name", hit),
         ]
     )
     for mutant in (change, constant):
         assert [one.name for one in chooser.looks(mutant)] == [
             "nearest",
             "first of others",
-            "near",
+            "of a like name",
             "of another file",
+            "near",
             "second of others",
         ]
         assert not chooser.runs_while_loading(mutant)
