@@ -103,6 +103,14 @@ def test_what_is_not_its_own_is_botocores() -> None:
     assert client.meta.region_name == "us-east-1"
 
 
+@pytest.mark.parametrize("name", ["message", "Message"])
+def test_a_message_of_either_spelling_is_that_of_the_error(pauses: list[float], name: str) -> None:
+    client, _ = answered((400, {"__type": f"{PREFIX}ValidationException", name: "Too long"}))
+    with pytest.raises(ClientError) as error:
+        client.put_item(TableName="t")
+    assert error.value.response["Error"] == {"Code": "ValidationException", "Message": "Too long"}
+
+
 def test_a_refusal_is_botocores_error_with_all_that_was_told(pauses: list[float]) -> None:
     client, engine = answered(
         refused("ConditionalCheckFailedException", "The condition", Item={"PK": {"S": "a"}})
