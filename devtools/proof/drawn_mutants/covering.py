@@ -12,7 +12,7 @@ import re
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -191,7 +191,8 @@ class Chooser:
 
         Near are the tests whose file is named like the module, the likest first, and those of its package. What is outside of
         functions is executed by those that mention its name. What only runs while modules are loaded is executed by tests of files
-        that import the module, or else by those of its package.
+        that import the module, or else by those of its package. Looks that execute the same of the module come one after another
+        only when there are no others: they mostly find the same.
         """
         if mutant.probe is None:
             places = _mentions().get(mutant.about) or {(mutant.module, None)}
@@ -208,13 +209,11 @@ class Chooser:
         likeness = {file: _likeness(f"{package}_{name}", file) for file in {look.file for look in fitting}}
         near = [look for look in fitting if likeness[look.file] or look.file.startswith(of_package)]
         near.sort(key=lambda look: -likeness[look.file])
-        by_file: dict[str, list[Look]] = {}
-        for look in fitting:
-            by_file.setdefault(look.file, []).append(look)
-        far = chain.from_iterable(zip_longest(*by_file.values()))
+        near = _in_turn(near, lambda look: look.hits.get(mutant.module))
+        far = _in_turn(fitting, lambda look: look.file)
         chosen: dict[str, Look] = {}
         seconds = 0.0
-        for look in chain.from_iterable(zip_longest(near, (look for look in far if look is not None))):
+        for look in chain.from_iterable(zip_longest(near, far)):
             if look is not None and look.name not in chosen and len(chosen) < _MOST:
                 seconds += look.seconds
                 if seconds < _MOST_SECONDS or not chosen:
@@ -225,6 +224,14 @@ class Chooser:
 def _covers(look: Look, module: str, probe: int | None) -> bool:
     hits = look.hits.get(module)
     return hits is not None and (probe is None or bool(hits[probe]))
+
+
+def _in_turn(looks: Sequence[Look], kind: Callable[[Look], Any]) -> list[Look]:
+    """One of each kind, then another of each."""
+    of_kind: dict[Any, list[Look]] = {}
+    for look in looks:
+        of_kind.setdefault(kind(look), []).append(look)
+    return [look for some in zip_longest(*of_kind.values()) for look in some if look is not None]
 
 
 def _likeness(module: str, file: str) -> int:
