@@ -37,7 +37,7 @@ _NOT_OF_THE_CORE = ("devtools", "test_")
 _MOST_SECONDS = 10.0
 """Seconds of the processor that the looks at a mutant take together, when it lives."""
 
-_MOST = 60
+_MOST = 120
 """Looks at a mutant."""
 
 Hits = Mapping[str, bytes]
