@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, zip_longest
+from itertools import accumulate, chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,9 @@ _KEPT = ROOT / ".build" / "covered"
 _NOT_OF_THE_CORE = ("devtools", "test_")
 _MOST_SECONDS = 10.0
 """Seconds of the processor that the looks at a mutant take together, when it lives."""
+
+_NEAR_SECONDS = 6.0
+"""Of these, the seconds of those that are near it. They mostly share a fixture, which each other file has to make."""
 
 _MOST = 120
 """Looks at a mutant."""
@@ -187,7 +190,7 @@ class Chooser:
         )
 
     def looks(self, mutant: Drawn) -> list[Look]:
-        """Those that execute it, in turn one from the tests that are near it and one of each file, until there are enough.
+        """Those that execute it: tests that are near it, then in turn one of each file, until there are enough.
 
         Near are the tests whose file is named like the module, the likest first, and those of its package. What is outside of
         functions is executed by those that mention its name. What only runs while modules are loaded is executed by tests of files
@@ -211,19 +214,20 @@ class Chooser:
         near.sort(key=lambda look: -likeness[look.file])
         near = _in_turn(near, lambda look: look.hits.get(mutant.module))
         far = _in_turn(fitting, lambda look: look.file)
-        chosen: dict[str, Look] = {}
-        seconds = 0.0
-        for look in chain.from_iterable(zip_longest(near, far)):
-            if look is not None and look.name not in chosen and len(chosen) < _MOST:
-                seconds += look.seconds
-                if seconds < _MOST_SECONDS or not chosen:
-                    chosen[look.name] = look
-        return [*chosen.values()]
+        first = _within(near, _NEAR_SECONDS, _MOST // 2)
+        rest = _within(far, _MOST_SECONDS - _NEAR_SECONDS, _MOST - len(first))
+        return [*{look.name: look for look in [*first, *rest]}.values()]
 
 
 def _covers(look: Look, module: str, probe: int | None) -> bool:
     hits = look.hits.get(module)
     return hits is not None and (probe is None or bool(hits[probe]))
+
+
+def _within(looks: Sequence[Look], seconds: float, count: int) -> list[Look]:
+    """The first looks, at most so many, that take no more seconds together; one at least."""
+    before = accumulate((look.seconds for look in looks), initial=0.0)
+    return [look for look, spent in zip(looks, before, strict=False) if spent < seconds][:count]
 
 
 def _in_turn(looks: Sequence[Look], kind: Callable[[Look], Any]) -> list[Look]:

@@ -78,10 +78,10 @@ def test_looks_are_those_that_execute_the_change_or_mention_it_and_those_of_its_
     for mutant in (change, constant):
         assert [one.name for one in chooser.looks(mutant)] == [
             "nearest",
-            "first of others",
             "of a like name",
-            "of another file",
             "near",
+            "first of others",
+            "of another file",
             "second of others",
         ]
         assert not chooser.runs_while_loading(mutant)
