@@ -240,7 +240,9 @@ def _in_turn(looks: Sequence[Look], kind: Callable[[Look], Any]) -> list[Look]:
 
 def _likeness(module: str, file: str) -> int:
     """How many words a module's name and the name of a file of tests share."""
-    one, other = ({word.removesuffix("s") for word in re.split(r"[._]", name)} for name in (module, Path(file).stem))
+    one, other = (
+        {word.removesuffix("s") for word in re.split(r"[._]", name)} for name in (module, Path(file).stem)
+    )
     return len(one & other)
 
 

@@ -56,7 +56,9 @@ class Judged(NamedTuple):
     def figures(self) -> str:
         """One line: how many were judged, and what became of them."""
         left = f", {self.left:,} not judged" if self.left else ""
-        return f"{len(self.verdicts):,} mutants, {self.score:.1f} % found out, {len(self.living):,} live{left}"
+        return (
+            f"{len(self.verdicts):,} mutants, {self.score:.1f} % found out, {len(self.living):,} live{left}"
+        )
 
 
 def all_drawn(modules: str = "") -> list[Drawn]:

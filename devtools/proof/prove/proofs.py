@@ -284,7 +284,7 @@ PROOFS: tuple[Proof, ...] = (
     Proof("mutants", "a fault scenario or a test finds out every mutant of the core by hand", judge),
     Proof(
         "drawn mutants",
-        f"a test or a scenario finds out each of {sampling.MUTANTS:,} drawn changes of the core, but for those listed with a reason",
+        f"a test or a scenario finds out each of {sampling.MUTANTS:,} drawn mutants of the core, but for those with a reason",
         judge_drawn,
     ),
     Proof(

@@ -12,11 +12,10 @@ import pytest
 from botocore.credentials import Credentials
 from botocore.loaders import create_loader
 
-import gridview.command_api.resources
-import gridview.query_api.resources
-from gridview import command_api, query_api
 from gridview.api import snapshots
+from gridview.command_api.resources import LATER as OF_COMMANDS
 from gridview.dynamodb.table import Table
+from gridview.query_api.resources import LATER as OF_QUERIES
 from gridview.support import aws
 
 ROLE = "arn:aws:iam::123456789012:role/session"
@@ -128,7 +127,7 @@ def test_without_snapshots_they_wait_for_a_request(monkeypatch: pytest.MonkeyPat
     assert "needed_later" not in sys.modules
 
 
-@pytest.mark.parametrize("names", [command_api.resources.LATER, query_api.resources.LATER])
+@pytest.mark.parametrize("names", [OF_COMMANDS, OF_QUERIES])
 def test_what_endpoints_import_later_are_modules_of_the_core(names: Sequence[str]) -> None:
     assert [name for name in names if find_spec(name) is None] == []
 

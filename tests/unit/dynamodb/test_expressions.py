@@ -98,5 +98,8 @@ def test_a_transaction_is_not_asked_for_the_item_of_a_failed_condition() -> None
         "UpdateExpression": "SET #set = :set",
         "ConditionExpression": version_is(3).expression,
         "ExpressionAttributeNames": {"#set": "seen", **version_is(3).names},
-        "ExpressionAttributeValues": {":set": {"N": "7"}, **{name: {"N": "3"} for name in version_is(3).values}},
+        "ExpressionAttributeValues": {
+            ":set": {"N": "7"},
+            **{name: {"N": "3"} for name in version_is(3).values},
+        },
     }

@@ -406,7 +406,9 @@ def test_what_is_lost_is_named_once_beside_what_the_fold_cannot_pass(
     later(journal_check.LATE + 1)
     monkeypatch.setattr(Repairs, "fold", lambda *_: None)
     found, _ = checked(derived.table, repair=True)
-    assert sorted((one.reason, [each.kind for each in one.differences]) for one in found if not one.repaired) == [
+    assert sorted(
+        (one.reason, [each.kind for each in one.differences]) for one in found if not one.repaired
+    ) == [
         (BY_HAND, [DifferenceKind.LOST]),
         (STUCK, [DifferenceKind.UNFOLDED]),
     ]

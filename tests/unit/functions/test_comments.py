@@ -170,9 +170,7 @@ def test_ids_never_come_again_and_an_issue_has_so_many_comments(
     assert api.made(home, {"text": "x"})["id"] == 4
 
 
-def test_the_last_id_is_given_out_once(
-    api: Client, home: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_id_is_given_out_once(api: Client, home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comments, "MAX_COMMENT_ID", 1)
     assert api.made(home, {"text": "x"})["id"] == 1
     assert api.delete(f"{home}/1").status == 204

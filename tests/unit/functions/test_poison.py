@@ -15,9 +15,7 @@ def test_a_poison_issue_is_a_dead_letter_and_counts_as_one(
     module: Any = account.modules[function]
     counted: list[tuple[str, int]] = []
     sent: list[Poison] = []
-    monkeypatch.setattr(
-        module.metrics, "add_metric", lambda name, value, **_: counted.append((name, value))
-    )
+    monkeypatch.setattr(module.metrics, "add_metric", lambda name, value, **_: counted.append((name, value)))
     monkeypatch.setattr(module.dead_letters, "send", sent.append)
     poison = Poison("issue-0807.35e9.1", 7, "ValueError: no number")
     module._send(poison)

@@ -136,7 +136,9 @@ def test_a_drawn_mutant_that_lives_is_a_difference_unless_it_is_listed_and_so_is
     judged = sampling.Judged(verdicts, 5, [one for one in verdicts if not one.by], ["a test: flaky"])
     monkeypatch.setattr(sampling, "all_drawn", lambda: drawn)
     monkeypatch.setattr(sampling, "judge", lambda *_: judged)
-    monkeypatch.setattr(sampling, "living", lambda: dict.fromkeys([equal, less, "x: gone"], "It means the same."))
+    monkeypatch.setattr(
+        sampling, "living", lambda: dict.fromkeys([equal, less, "x: gone"], "It means the same.")
+    )
     found = proofs.judge_drawn(1)
     assert found.figures == "4 mutants, 50.0 % found out, 2 live, 5 not judged"
     assert found.differences == [
