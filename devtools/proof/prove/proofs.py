@@ -89,7 +89,7 @@ def judge(jobs: int) -> Proven:
 
 
 def judge_drawn(jobs: int) -> Proven:
-    """Look whether a test or a scenario finds out each mutant of a sample of those that are drawn, but for those listed with a reason."""
+    """Look whether a test or a scenario finds out each mutant of a sample of the drawn ones, but for those with a reason."""
     drawn = sampling.all_drawn()
     reasons = sampling.living()
     judged = sampling.judge(sampling.sampled(drawn, sampling.MUTANTS, sampling.SEED), jobs)
