@@ -317,7 +317,7 @@ def test_after_a_day_issues_become_dead_letters(
         now[0] += 60
     assert now[0] >= began + PATIENCE
     (letter,) = place.letters
-    assert (letter.key, says in letter.error) == (issue_key(7), True)
+    assert (letter.key, letter.version, says in letter.error) == (issue_key(7), 0, True)
 
 
 def test_without_the_bucket_the_batch_is_reported(table: MemoryTable, now: list[float]) -> None:
