@@ -143,3 +143,21 @@ def test_a_webhook_that_is_changed_or_deleted_meanwhile_is_read_again(
     assert reseal_webhooks(table, ROTATED) == Resealed(2, 1, ())
     assert opened(table, "w1", NEW) == [b"one"]
     assert table.items[keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "bob"
+
+
+def test_a_listed_webhook_that_late_copies_of_the_table_lack_is_sealed_again(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = table.scan
+
+    def listed(**asked: Any) -> Any:
+        table.stale(None)
+        found = scan(**asked)
+        table.stale(lambda _, states: states)
+        return found
+
+    table.stale(lambda _, states: states)
+    put(table, "w1", b"one")
+    monkeypatch.setattr(table, "scan", listed)
+    assert reseal_webhooks(table, ROTATED) == Resealed(1, 1, ())
+    assert opened(table, "w1", NEW) == [b"one"]
