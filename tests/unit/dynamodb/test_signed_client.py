@@ -84,10 +84,12 @@ def test_all_that_the_table_asks_goes_past_botocore() -> None:
     ]
 
 
-def test_a_request_is_json_with_binary_values_as_base64() -> None:
+def test_a_request_is_json_with_binary_values_as_base64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gridview.support.clock.seconds", lambda: 1_700_000_000.5)
     client, engine = answered((200, {"ConsumedCapacity": {"CapacityUnits": 1.0}}))
     answer = client.put_item(TableName="t", Item={"PK": {"S": "ü"}, "set": {"B": b"\x00\xff"}})
     assert answer == {"ConsumedCapacity": {"CapacityUnits": 1.0}}
+    assert engine.requests[0].headers["X-Amz-Date"] == "20231114T221320Z"
     body: Any = engine.requests[0].body
     assert json.loads(body) == {
         "TableName": "t",
