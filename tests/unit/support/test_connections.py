@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from botocore.httpsession import get_cert_path
@@ -282,4 +283,5 @@ def test_authorities_are_those_of_the_environment_or_else_botocores(
 ) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", bundle)
     monkeypatch.setattr("ssl.create_default_context", lambda cafile: cafile)
-    assert connections._context.__wrapped__() == (bundle or get_cert_path(True))
+    chosen: Any = connections._context.__wrapped__()
+    assert chosen == (bundle or get_cert_path(True))
