@@ -5,12 +5,8 @@ import itertools
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 from devtools.paths import PYTHONPATH, ROOT
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 SUITES = {
     "unit": "moto, no sockets",
@@ -31,28 +27,19 @@ _SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 _TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommands."""
-    parser = subparsers.add_parser(
-        "test",
-        help="run the tests",
-        usage="./dev test [SUITE ...] [pytest arguments ...]",
-        description="Run the tests of some suites: "
-        + "; ".join(f"{name} ({what})" for name, what in SUITES.items())
-        + f". Without a suite, run all but {', '.join(sorted(_LONG))}; `./dev prove` runs the long proofs.",
-        epilog="Arguments after the suites go to pytest: -k WORD, -x, --durations=10, tests/unit/encoding/test_keys.py ...",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe `./dev test`, whose arguments go to pytest."""
+    suites = "; ".join(f"{name} ({what})" for name, what in SUITES.items())
+    parser.usage = "./dev test [SUITE ...] [pytest arguments ...]"
+    parser.description = (
+        f"Run the tests of some suites: {suites}.\nWithout a suite, run all but {', '.join(sorted(_LONG))}."
     )
-    parser.set_defaults(func=_test, takes_more=True)
-
-    parser = subparsers.add_parser(
-        "check",
-        help="check style, formatting and types",
-        description="Run ruff check, ruff format --check and mypy --strict. All three run, even when one fails.",
-    )
-    parser.set_defaults(func=_check)
+    parser.epilog = "Arguments after the suites go to pytest: -k WORD, -x, --durations=10, tests/unit/encoding/test_keys.py ..."
+    parser.set_defaults(takes_more=True)
 
 
-def _test(args: argparse.Namespace) -> int:
+def test(args: argparse.Namespace) -> int:
+    """Run the tests of some suites or paths. Returns pytest's status."""
     suites = list(itertools.takewhile(lambda argument: argument in {*SUITES, "all"}, args.more))
     others = args.more[len(suites) :]
     if (not suites and not any(_is_path(argument) for argument in others)) or "all" in suites:
@@ -67,8 +54,8 @@ def _is_path(argument: str) -> bool:
     return not argument.startswith("-") and ("/" in argument or argument.endswith(".py"))
 
 
-def _check(args: argparse.Namespace) -> int:
-    del args
+def check(_: argparse.Namespace) -> int:
+    """Run ruff check, ruff format --check and mypy --strict: all three, even when one fails. Returns the worst status."""
     statuses = [
         _python("ruff", "check", "."),
         _python("ruff", "format", "--check", "."),

@@ -1,47 +1,95 @@
 """`./dev`: the subcommands and their modules. Only the module of the subcommand that was asked for is imported."""
 
 import argparse
-import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from devtools.failure import Failure
 
+
+class Command(NamedTuple):
+    """A subcommand: a line of help, and as `module:function` what runs it and what adds its arguments to a parser."""
+
+    summary: str
+    run: str
+    arguments: str | None = None
+
+    @classmethod
+    def of(cls, module: str, summary: str) -> "Command":
+        """A subcommand that has a module to itself."""
+        return cls(summary, f"{module}:run", f"{module}:add_arguments")
+
+
+_LOCAL = "devtools.local.command"
+_DATA = "devtools.arguments:add_data"
+_CHECKS = "devtools.checks"
+_DEPLOYED = "devtools.deployed.command"
+_STACK = "devtools.operate.target:register"
+
 COMMANDS = {
-    "up": ("devtools.local.command", "start the local stack"),
-    "status": ("devtools.local.command", "tell whether the local stack is running, and where"),
-    "down": ("devtools.local.command", "stop the local stack and keep its data"),
-    "logs": ("devtools.local.command", "show the log of the local stack"),
-    "reset": ("devtools.local.command", "stop the local stack and delete its data"),
-    "token": ("devtools.local.command", "print a bearer token for the local stack"),
-    "import": ("devtools.importer", "import a CSV or NDJSON file through the API"),
-    "test": ("devtools.checks", "run the tests"),
-    "prove": ("devtools.proof.prove", "run every proof at full length (two to three hours)"),
-    "check": ("devtools.checks", "check style, formatting and types"),
-    "faults": (
-        "devtools.proof.faults",
-        "play scenarios with faults and check that the index stays right",
+    "up": Command("start the local stack", f"{_LOCAL}:up", f"{_LOCAL}:add_up"),
+    "status": Command(
+        "tell whether the local stack is running, and where", f"{_LOCAL}:status", f"{_LOCAL}:add_status"
     ),
-    "oracle": ("devtools.proof.oracle", "compare answers to random queries with SQLite's"),
-    "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
-    "screenshots": ("devtools.screenshots", "write images of the page into docs/images"),
-    "fsck": ("devtools.operate.fsck", "compare the index with the issues and repair it"),
-    "forget": ("devtools.operate.forget", "remove a tenant or a person"),
-    "dlq": ("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
-    "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
-    "jobs": ("devtools.operate.reindex", "list the background work"),
-    "journal": ("devtools.operate.journal", "show the journals of projects"),
-    "smoke": ("devtools.smoke.command", "try what a stack is for, from the page to an export"),
-    "rotate": ("devtools.operate.rotate", "give a deployed stack another secret"),
-    "restore": ("devtools.restore.command", "go on with the data of an earlier moment"),
-    "analytics": ("devtools.operate.analytics", "print the SQL by which Athena reads an export of the table"),
-    "synth": ("devtools.deployed.command", "write the CloudFormation template"),
-    "sam": ("devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"),
-    "deploy": ("devtools.deployed.command", "deploy to an AWS account"),
-    "destroy": ("devtools.deployed.command", "delete a deployment"),
+    "down": Command("stop the local stack and keep its data", f"{_LOCAL}:down", _DATA),
+    "logs": Command("show the log of the local stack", f"{_LOCAL}:logs", f"{_LOCAL}:add_logs"),
+    "reset": Command("stop the local stack and delete its data", f"{_LOCAL}:reset", _DATA),
+    "token": Command("print a bearer token for the local stack", f"{_LOCAL}:token", f"{_LOCAL}:add_token"),
+    "import": Command(
+        "import a CSV or NDJSON file through the API",
+        "devtools.importer.command:run",
+        "devtools.importer.arguments:add_arguments",
+    ),
+    "test": Command("run the tests", f"{_CHECKS}:test", f"{_CHECKS}:add_arguments"),
+    "prove": Command.of(
+        "devtools.proof.prove.command", "run every proof at full length (two to three hours)"
+    ),
+    "check": Command("check style, formatting and types", f"{_CHECKS}:check"),
+    "faults": Command.of(
+        "devtools.proof.faults.command", "play scenarios with faults and check that the index stays right"
+    ),
+    "oracle": Command.of("devtools.proof.oracle.command", "compare answers to random queries with SQLite's"),
+    "bench": Command.of("devtools.bench", "measure pages and writes on projects of growing size"),
+    "screenshots": Command.of("devtools.screenshots", "write images of the page into docs/images"),
+    "fsck": Command.of("devtools.operate.fsck", "compare the index with the issues and repair it"),
+    "forget": Command.of("devtools.operate.forget", "remove a tenant or a person"),
+    "dlq": Command.of("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
+    "reindex": Command.of("devtools.operate.reindex", "rebuild indexes in the background"),
+    "jobs": Command(
+        "list the background work of all projects, and its progress",
+        "devtools.operate.reindex:run_jobs",
+        _STACK,
+    ),
+    "journal": Command.of("devtools.operate.journal", "show the journals of projects"),
+    "smoke": Command.of("devtools.smoke.command", "try what a stack is for, from the page to an export"),
+    "rotate": Command.of("devtools.operate.rotate", "give a deployed stack another secret"),
+    "restore": Command.of("devtools.restore.command", "go on with the data of an earlier moment"),
+    "analytics": Command.of(
+        "devtools.operate.analytics", "print the SQL by which Athena reads an export of the table"
+    ),
+    "synth": Command(
+        "write the CloudFormation template to cdk.out (no account; no network after the first time)",
+        f"{_DEPLOYED}:synth",
+        f"{_DEPLOYED}:add_arguments",
+    ),
+    "sam": Command.of(
+        "devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"
+    ),
+    "deploy": Command(
+        "deploy to the AWS account of the active credentials; the first time twice, the second time protected",
+        f"{_DEPLOYED}:deploy",
+        f"{_DEPLOYED}:add_arguments",
+    ),
+    "destroy": Command(
+        "delete a deployment (refused while it is protected); --backups: with the recovery points of its vault",
+        f"{_DEPLOYED}:destroy",
+        f"{_DEPLOYED}:add_arguments",
+    ),
 }
-"""Subcommand -> the module whose `register` adds it, and one line of help."""
+"""The subcommands. Nothing of one is imported before it is asked for, and what runs it not before its arguments are right."""
 
 _USAGE_STATUS = 2
 _INTERRUPTED_STATUS = 130
@@ -57,7 +105,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"dev: There is no subcommand {name!r}; see ./dev --help.", file=sys.stderr)
         return _USAGE_STATUS
     try:
-        return _run(name, arguments)
+        return _run(name, arguments[1:])
     except Failure as failure:
         print(f"dev: {failure}", file=sys.stderr)
         return 1
@@ -68,22 +116,31 @@ def main(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _run(name: str, arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="./dev")
-    importlib.import_module(COMMANDS[name][0]).register(
-        parser.add_subparsers(metavar="COMMAND", required=True)
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand's arguments. Its description is the line of help, unless the subcommand has a longer one."""
+    parser = argparse.ArgumentParser(
+        prog=f"./dev {name}",
+        description=COMMANDS[name].summary,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    if (arguments := COMMANDS[name].arguments) is not None:
+        pkgutil.resolve_name(arguments)(parser)
+    return parser
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    parser = parser_of(name)
     parsed, unknown = parser.parse_known_args(arguments)
     # A subcommand that hands over to another program sets `takes_more` and finds unknown arguments in `more`.
     if unknown and not getattr(parsed, "takes_more", False):
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     parsed.more = unknown
-    status: int = parsed.func(parsed)
+    status: int = pkgutil.resolve_name(COMMANDS[name].run)(parsed)
     return status
 
 
 def _overview() -> str:
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
+    lines = [f"  {name:<{width}}  {summary}" for name, (summary, *_) in COMMANDS.items()]
     lines.append(f"  {'python':<{width}}  run Python with the locked packages and the repository's modules")
     return "usage: ./dev COMMAND [--help] ...\n\n" + "\n".join(lines)

@@ -5,21 +5,20 @@ import argparse
 from devtools import page_tools, paths
 
 _IMAGES = paths.ROOT / "docs" / "images"
+_DESCRIPTION = """\
+Open the page of a new local stack with the demo in headless Chromium, and write its main states into docs/images: light and dark,
+wide and on a telephone. A machine with the same fonts makes the same images.
+"""
 _DATA = paths.ROOT / ".build" / "screenshots"
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `screenshots`."""
-    parser = subparsers.add_parser(
-        "screenshots",
-        help="write images of the page into docs/images",
-        description="Open the page of a new local stack with the demo in headless Chromium, and write its main states into "
-        "docs/images: light and dark, wide and on a telephone. A machine with the same fonts makes the same images.",
-    )
-    parser.set_defaults(func=_run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe `./dev screenshots`, which takes no arguments."""
+    parser.description = _DESCRIPTION
 
 
-def _run(_: argparse.Namespace) -> int:
+def run(_: argparse.Namespace) -> int:
+    """Write the images. Returns 0."""
     _IMAGES.mkdir(exist_ok=True)
     with page_tools.stack(_DATA) as address:
         page_tools.run("screenshots", address, output=str(_IMAGES))

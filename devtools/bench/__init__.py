@@ -35,14 +35,9 @@ With --page, the page is measured in a browser, with issues that are loaded in t
 """
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `bench`."""
-    parser = subparsers.add_parser(
-        "bench",
-        help="measure pages, writes and background work on projects of growing size",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev bench`."""
+    parser.description = DESCRIPTION
     parser.add_argument(
         "--sizes",
         metavar="N,N",
@@ -92,10 +87,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="pages of each kind and size (default: 60; compared: 9 of each query)",
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to a file as well")
-    parser.set_defaults(func=_run)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Measure what is asked for. Returns 0."""
     # They start an engine and import the handlers: not for every ./dev command.
     if args.page:
         from devtools.bench.page.command import run

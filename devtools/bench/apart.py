@@ -13,12 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from devtools.bench import issues
 from devtools.bench.capacity import Counter
 from devtools.bench.work import Work
 from devtools.failure import Failure
 from devtools.local.environment import local
 from devtools.operate.project_walk import ProjectWalk
-from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
@@ -108,16 +108,12 @@ def _check(table: Table, left: Callable[[], float], project: Sequence[str]) -> t
 
 
 def _jobs(table: Table, left: Callable[[], float]) -> tuple[int, bool]:
-    worked = Worker(table, Catalogs(), left, _poison, settling=_SETTLING).work()
+    worked = Worker(table, Catalogs(), left, issues.no_poison, settling=_SETTLING).work()
     return worked.issues, left() > 0
 
 
 def _found(finding: Finding) -> None:
     raise Failure(f"The check found what is wrong: {finding}")
-
-
-def _poison(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue: {poison}")
 
 
 def main() -> None:

@@ -41,32 +41,31 @@ class Units:
                 self.read += units
 
 
+class CountedClient(SignedClient):
+    """A client that counts its calls. Those of a class share `units`, until one has its own."""
+
+    units = Units()
+
+    @override
+    def answer(self, operation: str, body: bytes) -> dict[str, Any]:
+        answer: dict[str, Any] = {}
+        try:
+            answer = super().answer(operation, body)
+        finally:
+            self.units.add(operation, answer)
+        return answer
+
+
 class Counter:
     """Counts the calls of all clients that the core makes from now on."""
 
     def __init__(self) -> None:
         """Stands in for the client's class."""
-        self._units = Units()
-        count = self._count
-
-        class Counted(SignedClient):
-            @override
-            def answer(self, operation: str, body: bytes) -> dict[str, Any]:
-                answer: dict[str, Any] = {}
-                try:
-                    answer = super().answer(operation, body)
-                finally:
-                    count(operation, answer)
-                return answer
-
-        client.SignedClient = Counted  # type: ignore[attr-defined]
+        client.SignedClient = CountedClient  # type: ignore[attr-defined]
 
     @contextlib.contextmanager
     def metered(self) -> Iterator[Units]:
         """What is used up by calls inside the block."""
-        self._units = Units()
-        yield self._units
-        self._units = Units()
-
-    def _count(self, operation: str, answer: Mapping[str, Any]) -> None:
-        self._units.add(operation, answer)
+        CountedClient.units = Units()
+        yield CountedClient.units
+        CountedClient.units = Units()

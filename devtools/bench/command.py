@@ -82,8 +82,6 @@ def run(args: argparse.Namespace) -> int:
 def _load(place: Place, stored: Table, size: int) -> _Loaded:
     """Load a project and check what is there by now, before anything of it is changed."""
     began = time.monotonic()
-    catalog = issues.make_project(stored, _ACTOR, f"n{size}")
-    bulk.take_numbers(stored, catalog, size)
-    bulk.load(stored, catalog, issues.generate(catalog, size), bulk.in_batches)
+    catalog = issues.load(stored, _ACTOR, f"n{size}", size)
     seconds = time.monotonic() - began
     return _Loaded(catalog, size, seconds, background.checks(place, catalog))

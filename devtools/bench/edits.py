@@ -12,10 +12,8 @@ from typing import Any, Final
 from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
 from devtools.bench.measure import image
-from devtools.failure import Failure
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import update_attribute
-from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
@@ -88,7 +86,7 @@ class _Project:
     def leave_out_updated(self) -> None:
         """Switch the index of `updated` off, and wait until its entries are removed."""
         self._update("updated", {"indexed": False})
-        Worker(self._table, Catalogs(), lambda: _SECONDS, _fail, settling=0).work()
+        Worker(self._table, Catalogs(), lambda: _SECONDS, issues.no_poison, settling=0).work()
 
     def change_definitions(self) -> None:
         """Give an attribute another name."""
@@ -96,7 +94,3 @@ class _Project:
 
     def _update(self, attribute: str, body: dict[str, Any]) -> None:
         update_attribute(self._table, Catalogs(), self._actor, _PROJECT, attribute, body, None, settling=0)
-
-
-def _fail(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue: {poison}")

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,16 +22,14 @@ def console() -> Console:
     return Console(width=None if told else _FILE_WIDTH)
 
 
-def table(title: str) -> Table:
-    """A table without columns."""
-    return Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 3, 0, 0))
-
-
-def columns(table: Table, first: str, *others: str) -> None:
-    """Add a column of text, and columns of figures."""
-    table.add_column(first)
-    for heading in others:
-        table.add_column(heading, justify="right")
+def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> Table:
+    """A table whose first `texts` columns are text, and whose others are figures."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 3, 0, 0))
+    for place, heading in enumerate(headings):
+        made.add_column(heading, justify="left" if place < texts else "right")
+    for row in rows:
+        made.add_row(*row)
+    return made
 
 
 def write_json(file: Path, figures: Any) -> None:

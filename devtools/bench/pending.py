@@ -14,6 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from devtools.bench import output
+from devtools.bench.issues import no_poison
 from devtools.failure import Failure
 from devtools.proof.baseline import service, world
 from devtools.proof.baseline.questions import Question, questions
@@ -24,7 +25,6 @@ from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
-from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.journal.log import Log
 from gridview.maintenance.stream_consumer import consume
@@ -145,31 +145,23 @@ def change(made: world.World, changes: int) -> None:
                 WriteContext(seen, catalog, actor), next(others), {"state": state, "fields": fields}, None
             )
     for at in range(0, len(records), BATCH_SIZE):
-        if consume(table, Catalogs(), records[at : at + BATCH_SIZE], _poison) is not None:
+        if consume(table, Catalogs(), records[at : at + BATCH_SIZE], no_poison) is not None:
             raise Failure("The consumer did not finish a batch.")
-
-
-def _poison(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue: {poison}")
 
 
 def show(console: Console, size: int, found: Sequence[Costs]) -> None:
     """Print what changes that wait add, and what the idle container takes."""
-    table = output.table(f"\n{len(found):,} questions to {size:,} issues, {CHANGES} changes")
-    output.columns(
-        table,
-        *("what is added", "read units, median", "at most", "rounds, median", "at most"),
-    )
     pairs = (
         (f"by {CHANGES} changes, cold", "quiet", "pending"),
         (f"by {CHANGES} changes, warm", "quiet_warm", "pending_warm"),
     )
-    for title, before, after in pairs:
-        costs = [(getattr(one, before), getattr(one, after)) for one in found]
-        units = _spread(b.units - a.units for a, b in costs)
-        rounds = _spread(b.rounds - a.rounds for a, b in costs)
-        table.add_row(title, *(f"{one:+,.1f}" for one in units), *(f"{one:+,.0f}" for one in rounds))
-    console.print(table)
+    console.print(
+        output.table(
+            f"\n{len(found):,} questions to {size:,} issues, {CHANGES} changes",
+            ("what is added", "read units, median", "at most", "rounds, median", "at most"),
+            (_added(found, *pair) for pair in pairs),
+        )
+    )
     for worst in sorted(found, key=lambda one: one.pending.units - one.quiet.units)[-3:]:
         console.print(
             f"{worst.question.name}: {worst.quiet.units:g} -> {worst.pending.units:g} units, "
@@ -185,6 +177,13 @@ def show(console: Console, size: int, found: Sequence[Costs]) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _added(found: Sequence[Costs], title: str, before: str, after: str) -> list[str]:
+    costs = [(getattr(one, before), getattr(one, after)) for one in found]
+    units = _spread(b.units - a.units for a, b in costs)
+    rounds = _spread(b.rounds - a.rounds for a, b in costs)
+    return [title, *(f"{one:+,.1f}" for one in units), *(f"{one:+,.0f}" for one in rounds)]
 
 
 def _spread(values: Iterable[float]) -> tuple[float, float]:

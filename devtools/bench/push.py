@@ -9,16 +9,16 @@ import json
 import tempfile
 import time
 from collections.abc import Sequence
-from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+import httpx
 from rich.console import Console
 from websockets.sync.client import ClientConnection, connect
 
-from devtools import files, page_tools
+from devtools import page_tools
+from devtools.bench import output
 from devtools.failure import Failure
 from devtools.local import tokens
 
@@ -29,24 +29,12 @@ _PATIENCE: Final = 60.0
 _PROJECT: Final = "push"
 
 
-class _Caller:
-    """The API of a stack, as one user."""
-
-    def __init__(self, api: str, data: Path) -> None:
-        self._host = urlsplit(api).netloc
-        token = tokens.issue(tokens.key_in(data), tenant="bench", role="admin")
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Make a call. Failure if it is refused."""
-        connection = HTTPConnection(self._host, timeout=_PATIENCE)
-        connection.request(method, path, None if body is None else json.dumps(body), self._headers)
-        answer = connection.getresponse()
-        content = answer.read()
-        connection.close()
-        if answer.status >= 300:
-            raise Failure(f"{method} {path} answered {answer.status}: {content.decode()}")
-        return json.loads(content) if content else None
+def _call(api: httpx.Client, method: str, path: str, body: Any = None) -> Any:
+    """Make a call. Failure if it is refused."""
+    answer = api.request(method, path, json=body)
+    if answer.is_error:
+        raise Failure(f"{method} {path} answered {answer.status_code}: {answer.text}")
+    return answer.json()
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,10 +43,13 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as made:
         data = Path(made) / "data"
         with page_tools.empty_stack(data) as running:
-            seconds = _measured(_Caller(running.api, data), args.repeat or EDITS)
+            token = tokens.issue(tokens.key_in(data), tenant="bench", role="admin")
+            headers = {"Authorization": f"Bearer {token}"}
+            with httpx.Client(base_url=running.api, headers=headers, timeout=_PATIENCE) as api:
+                seconds = _measured(api, args.repeat or EDITS)
     print(report(seconds))
     if args.json is not None:
-        files.write_json(args.json, figures(seconds))
+        output.write_json(args.json, figures(seconds))
     return 0
 
 
@@ -81,17 +72,17 @@ def report(seconds: Sequence[float]) -> str:
     )
 
 
-def _measured(caller: _Caller, edits: int) -> list[float]:
+def _measured(api: httpx.Client, edits: int) -> list[float]:
     project = f"/v1/projects/{_PROJECT}"
-    caller.call("POST", "/v1/projects", {"name": "Push", "id": _PROJECT})
-    num = caller.call("POST", f"{project}/issues", {"name": "warm"})["num"]
-    ticket = caller.call("POST", f"{project}/tickets")
+    _call(api, "POST", "/v1/projects", {"name": "Push", "id": _PROJECT})
+    num = _call(api, "POST", f"{project}/issues", {"name": "warm"})["num"]
+    ticket = _call(api, "POST", f"{project}/tickets")
     with connect(f"{ticket['url']}?ticket={ticket['ticket']}") as socket:
         socket.send(json.dumps({"do": "subscribe", "id": "bench"}))
         socket.recv(timeout=_PATIENCE)
         seconds = []
         for edit in range(edits + 1):
-            version = caller.call("PATCH", f"{project}/issues/{num}", {"name": f"edit {edit}"})["version"]
+            version = _call(api, "PATCH", f"{project}/issues/{num}", {"name": f"edit {edit}"})["version"]
             answered = time.monotonic()
             _until_told(socket, f"{num}.{version}")
             seconds.append(time.monotonic() - answered)

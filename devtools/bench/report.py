@@ -1,7 +1,7 @@
 """The figures as tables for people and as JSON for programs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from rich.console import Console
@@ -41,12 +41,7 @@ def growth(results: Sequence[Result]) -> dict[str, Growth]:
     """Kind of page -> its growth from the first result to the last."""
     first, last = results[0].pages, results[-1].pages
     return {
-        kind: Growth(
-            last[kind].sequential_calls / first[kind].sequential_calls,
-            last[kind].read_units / first[kind].read_units,
-            last[kind].milliseconds / first[kind].milliseconds,
-            last[kind].cpu_milliseconds / first[kind].cpu_milliseconds,
-        )
+        kind: Growth(*(getattr(last[kind], name) / getattr(first[kind], name) for name in Growth.__slots__))
         for kind in PAGES
     }
 
@@ -118,18 +113,21 @@ def show(
 
 
 def _pages(result: Result) -> Table:
-    table = output.table(f"\n{result.issues:,} issues (loaded in {result.load_seconds:,.0f} s)")
-    output.columns(table, "100-row page", "rows", "sequential calls", "read units", "ms", "handler CPU ms")
-    for kind, page in result.pages.items():
-        table.add_row(
-            kind,
-            f"{page.rows}",
-            f"{page.sequential_calls}",
-            f"{page.read_units:,.1f}",
-            f"{page.milliseconds:,.1f}",
-            f"{page.cpu_milliseconds:,.1f}",
-        )
-    return table
+    return output.table(
+        f"\n{result.issues:,} issues (loaded in {result.load_seconds:,.0f} s)",
+        ("100-row page", "rows", "sequential calls", "read units", "ms", "handler CPU ms"),
+        (
+            (
+                kind,
+                f"{page.rows}",
+                f"{page.sequential_calls}",
+                f"{page.read_units:,.1f}",
+                f"{page.milliseconds:,.1f}",
+                f"{page.cpu_milliseconds:,.1f}",
+            )
+            for kind, page in result.pages.items()
+        ),
+    )
 
 
 def _line(result: Result) -> str:
@@ -141,69 +139,72 @@ def _line(result: Result) -> str:
 
 
 def _work(result: Result) -> Table:
-    table = output.table(f"\nWork on many issues, at {result.issues:,}")
-    output.columns(
-        table,
-        "for each issue",
-        "issues",
-        "per second",
-        "CPU ms",
-        "calls",
-        "read units",
-        "write units",
-        "memory",
+    units = "calls", "read units", "write units"
+    return output.table(
+        f"\nWork on many issues, at {result.issues:,}",
+        ("for each issue", "issues", "per second", "CPU ms", *units, "memory"),
+        (
+            (
+                name,
+                f"{work.issues:,}{'' if work.finished else ' (part)'}",
+                f"{work.per_second:,.0f}",
+                f"{work.cpu_milliseconds:.2f}",
+                f"{work.calls_each:.2f}",
+                f"{work.read_units_each:.2f}",
+                f"{work.write_units_each:.2f}",
+                _megabytes(work),
+            )
+            for name, work in result.work.items()
+        ),
     )
-    for name, work in result.work.items():
-        table.add_row(
-            name,
-            f"{work.issues:,}{'' if work.finished else ' (part)'}",
-            f"{work.per_second:,.0f}",
-            f"{work.cpu_milliseconds:.2f}",
-            f"{work.calls_each:.2f}",
-            f"{work.read_units_each:.2f}",
-            f"{work.write_units_each:.2f}",
-            _megabytes(work),
-        )
-    return table
 
 
 def _edits(edits: Sequence[Edit]) -> Table:
-    table = output.table("\nWrite units of an edit of one field alone, without its fold")
-    output.columns(table, "field", "`updated`", "the document's put", "with all that the consumer writes")
-    for edit in edits:
-        after = ", first after a change of definitions" if edit.after_change else ""
-        table.add_row(
-            f"{'indexed' if edit.indexed else 'not indexed'}{after}",
-            "indexed" if edit.updated_indexed else "not indexed",
-            f"{edit.document:.1f}",
-            f"{edit.written:.1f}",
-        )
-    return table
+    return output.table(
+        "\nWrite units of an edit of one field alone, without its fold",
+        ("field", "`updated`", "the document's put", "with all that the consumer writes"),
+        (
+            (
+                f"{_indexed(edit.indexed)}{', first after a change of definitions' if edit.after_change else ''}",
+                _indexed(edit.updated_indexed),
+                f"{edit.document:.1f}",
+                f"{edit.written:.1f}",
+            )
+            for edit in edits
+        ),
+    )
+
+
+def _indexed(indexed: bool) -> str:
+    return "indexed" if indexed else "not indexed"
 
 
 def _remembered(remembered: Sequence[Remembered]) -> Table:
-    table = output.table("\nWrite units that the history adds to a change")
-    output.columns(table, "change", "the document alone", "history on", "history off")
-    for one in remembered:
-        table.add_row(one.kind, f"{one.stored:.1f}", f"{one.on:.1f}", f"{one.off:.1f}")
-    return table
+    return output.table(
+        "\nWrite units that the history adds to a change",
+        ("change", "the document alone", "history on", "history off"),
+        ((one.kind, f"{one.stored:.1f}", f"{one.on:.1f}", f"{one.off:.1f}") for one in remembered),
+    )
 
 
 def _changes(changed: Sequence[Changed]) -> Table:
-    table = output.table("\nWrite units of a change, by the changes of its fold")
     parts = "document", "ledger, journal, entries and history", "blocks"
-    output.columns(table, "change", "issues", "changes a fold", "history", "all", *parts, "calls")
-    for one in changed:
-        table.add_row(
-            one.kind,
-            f"{one.issues:,}",
-            f"{one.together:,}",
-            "on" if one.history else "off",
-            f"{one.write_units:.1f}",
-            *(f"{work.write_units_each:.1f}" for work in (one.accepted, one.consumed, one.folded)),
-            f"{one.consumed.calls_each + one.folded.calls_each:.1f}",
-        )
-    return table
+    return output.table(
+        "\nWrite units of a change, by the changes of its fold",
+        ("change", "issues", "changes a fold", "history", "all", *parts, "calls"),
+        (
+            (
+                one.kind,
+                f"{one.issues:,}",
+                f"{one.together:,}",
+                "on" if one.history else "off",
+                f"{one.write_units:.1f}",
+                *(f"{work.write_units_each:.1f}" for work in (one.accepted, one.consumed, one.folded)),
+                f"{one.consumed.calls_each + one.folded.calls_each:.1f}",
+            )
+            for one in changed
+        ),
+    )
 
 
 def _cpu(changed: Sequence[Changed]) -> list[str]:
@@ -217,27 +218,31 @@ def _cpu(changed: Sequence[Changed]) -> list[str]:
 
 
 def _slices(shared: Shared) -> Table:
-    table = output.table(
-        "\nA pass in slices, with its folds, in virtual time: 5 ms a call, and 1 ms of CPU where it is counted"
+    return output.table(
+        "\nA pass in slices, with its folds, in virtual time: 5 ms a call, and 1 ms of CPU where it is counted",
+        ("workers", "CPU", "issues a second", "calls", "write units"),
+        (
+            (
+                f"{one.workers}",
+                "counted" if one.cpu else "not",
+                f"{one.per_second:,.0f}",
+                f"{one.calls:.2f}",
+                f"{one.write_units:.2f}",
+            )
+            for one in shared.slices
+        ),
     )
-    output.columns(table, "workers", "CPU", "issues a second", "calls", "write units")
-    for one in shared.slices:
-        table.add_row(
-            f"{one.workers}",
-            "counted" if one.cpu else "not",
-            f"{one.per_second:,.0f}",
-            f"{one.calls:.2f}",
-            f"{one.write_units:.2f}",
-        )
-    return table
 
 
 def _lags(shared: Shared) -> Table:
-    table = output.table("\nThe lag of a tenant's index, in virtual time")
-    output.columns(table, "meanwhile another tenant", "median", "worst", "records before one of its own")
-    for one in shared.lags:
-        table.add_row(_busy(one.neighbour), f"{one.median:,.0f} ms", f"{one.worst:,.0f} ms", f"{one.records}")
-    return table
+    return output.table(
+        "\nThe lag of a tenant's index, in virtual time",
+        ("meanwhile another tenant", "median", "worst", "records before one of its own"),
+        (
+            (_busy(one.neighbour), f"{one.median:,.0f} ms", f"{one.worst:,.0f} ms", f"{one.records}")
+            for one in shared.lags
+        ),
+    )
 
 
 def _busy(neighbour: Neighbour) -> str:
@@ -248,23 +253,24 @@ def _busy(neighbour: Neighbour) -> str:
 
 
 def _memory(results: Sequence[Result]) -> Table:
-    table = output.table("\nBy how much the process grows at most")
-    output.columns(table, "of the issues at", *(f"{result.issues:,}" for result in results))
-    for name, work in results[0].work.items():
-        if work.memory is not None:
-            found = (result.work.get(name) for result in results)
-            table.add_row(name, *("" if one is None else _megabytes(one) for one in found))
-    return table
+    return output.table(
+        "\nBy how much the process grows at most",
+        ("of the issues at", *(f"{result.issues:,}" for result in results)),
+        (
+            (name, *(_megabytes(result.work.get(name)) for result in results))
+            for name, work in results[0].work.items()
+            if work.memory is not None
+        ),
+    )
 
 
-def _megabytes(work: Work) -> str:
-    return "" if work.megabytes is None else f"{work.megabytes:.1f} MB"
+def _megabytes(work: Work | None) -> str:
+    return "" if work is None or work.megabytes is None else f"{work.megabytes:.1f} MB"
 
 
 def _growth(results: Sequence[Result]) -> Table:
-    table = output.table(f"\n{results[-1].issues:,} issues against {results[0].issues:,}")
-    output.columns(table, "100-row page", "sequential calls", "read units", "time", "handler CPU")
-    for kind, one in growth(results).items():
-        ratios = (one.sequential_calls, one.read_units, one.milliseconds, one.cpu_milliseconds)
-        table.add_row(kind, *(f"{ratio:.2f} x" for ratio in ratios))
-    return table
+    return output.table(
+        f"\n{results[-1].issues:,} issues against {results[0].issues:,}",
+        ("100-row page", "sequential calls", "read units", "time", "handler CPU"),
+        ((kind, *(f"{ratio:.2f} x" for ratio in astuple(one))) for kind, one in growth(results).items()),
+    )

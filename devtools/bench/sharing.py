@@ -14,7 +14,6 @@ from zlib import crc32
 from devtools.bench import issues
 from devtools.bench.timeline import Container, Timeline
 from devtools.failure import Failure
-from devtools.local import bulk
 from devtools.local.delivery import sequence_number
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
@@ -27,14 +26,12 @@ from gridview.commands.attributes import rebuild
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.context import WriteContext
 from gridview.commands.issues import update_issue
-from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.job_worker import BATCH
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.stream_consumer import consume
-from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -107,12 +104,12 @@ class Shared(NamedTuple):
     lags: Sequence[Lag]
 
 
-def slices(size: int = SLICED) -> list[Sliced]:
+def slices(size: int = SLICED, workers: Sequence[int] = WORKERS) -> list[Sliced]:
     """A pass that builds the index of a date again, by one worker and by several."""
     table = MemoryTable()
-    _load(table, _NOISY, size)
+    issues.load(table, _NOISY, _PROJECT, size)
     rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
-    return [_sliced(table.copy(), size, workers, cpu) for cpu in (0.0, CPU_SECONDS) for workers in WORKERS]
+    return [_sliced(table.copy(), size, some, cpu) for cpu in (0.0, CPU_SECONDS) for some in workers]
 
 
 def _sliced(table: MemoryTable, size: int, workers: int, cpu: float) -> Sliced:
@@ -139,10 +136,10 @@ def _pass_over(time: Timeline, table: MemoryTable, size: int, workers: int, cpu:
         nonlocal at_work
         catalogs, fences = Catalogs(), Fences()
         project = (_NOISY.tenant, _PROJECT)
-        folder = Folder(container.table, catalogs, fences, *project, _no_poison)
+        folder = Folder(container.table, catalogs, fences, *project, issues.no_poison)
         for some in chunked(numbers, BATCH):
             pass_over(
-                *(container.table, catalogs, fences, *project, some, _no_poison),
+                *(container.table, catalogs, fences, *project, some, issues.no_poison),
                 relieve=lambda: folder.relieve(_no_end),
             )
             checkpoint = Job(0, clock.now(), some[-1] + 1, numbers[-1], part=1)
@@ -175,8 +172,8 @@ def lags(imported: int = IMPORTED) -> list[Lag]:
 
 def _lag(neighbour: Neighbour) -> Lag:
     table = MemoryTable()
-    _load(table, _NOISY, _STOCK)
-    _load(table, _QUIET, _EDITS)
+    issues.load(table, _NOISY, _PROJECT, _STOCK)
+    issues.load(table, _QUIET, _PROJECT, _EDITS)
     if neighbour.reindexes:
         rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
     return _lag_in(table, neighbour)
@@ -209,7 +206,7 @@ class _Lane:
                 self._wait()
             batch = [self._records.popleft() for _ in range(min(BATCH_SIZE, len(self._records)))]
             changes = [change for _, change in batch]
-            failed = consume(self._container.table, catalogs, changes, _no_poison)
+            failed = consume(self._container.table, catalogs, changes, issues.no_poison)
             numbers = list(map(sequence_number, changes))
             done = len(batch) if failed is None else numbers.index(failed)
             self._records.extendleft(reversed(batch[done:]))  # Lambda delivers them again
@@ -280,14 +277,3 @@ def _import(container: Container, size: int) -> None:
 def _is_quiet(change: Any) -> bool:
     key = change["dynamodb"]["Keys"][keys.PK]["S"]
     return keys.parse_issue(key).tenant == _QUIET.tenant
-
-
-def _load(table: MemoryTable, actor: Actor, size: int) -> Catalog:
-    catalog = issues.make_project(table, actor, _PROJECT)
-    bulk.take_numbers(table, catalog, size)
-    bulk.load(table, catalog, issues.generate(catalog, size), bulk.in_batches)
-    return catalog
-
-
-def _no_poison(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue: {poison}")

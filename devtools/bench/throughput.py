@@ -16,14 +16,12 @@ from rich.console import Console
 from devtools.bench import issues, output
 from devtools.bench.timeline import Container, Timeline
 from devtools.failure import Failure
-from devtools.local import bulk
 from devtools.local.delivery import sequence_number
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import virtual
 from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Actor, Role
-from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.journal.fold import fold
 from gridview.journal.log import Log
@@ -77,7 +75,8 @@ def throughput(
 ) -> list[Taken]:
     """How many new issues so many consumers take in, for each number of them."""
     table = MemoryTable()
-    catalog = _load(table, stock)
+    issues.load(table, _ACTOR, _PROJECT, stock)
+    catalog = Catalogs().get(table, _ACTOR.tenant, _PROJECT)
     records = _records(catalog, stock, max(consumers) * batches * batch)
     found = []
     for some in consumers:
@@ -88,22 +87,22 @@ def throughput(
 
 def show(console: Console, measured: Sequence[Taken]) -> None:
     """Print what was measured."""
-    table = output.table(
-        f"\nNew issues of one project, in virtual time: 5 ms and {CALL_CPU * 1000:.1f} ms of CPU a call"
-    )
-    output.columns(
-        table,
-        *("consumers", "issues a second", "until in blocks", "calls", "batches that failed at first"),
-    )
-    for one in measured:
-        table.add_row(
-            f"{one.consumers}",
-            f"{one.per_second:,.0f}",
-            f"{one.per_second_in_blocks:,.0f}",
-            f"{one.calls:.1f}",
-            f"{one.failed:.0%}",
+    console.print(
+        output.table(
+            f"\nNew issues of one project, in virtual time: 5 ms and {CALL_CPU * 1000:.1f} ms of CPU a call",
+            ("consumers", "issues a second", "until in blocks", "calls", "batches that failed at first"),
+            (
+                (
+                    f"{one.consumers}",
+                    f"{one.per_second:,.0f}",
+                    f"{one.per_second_in_blocks:,.0f}",
+                    f"{one.calls:.1f}",
+                    f"{one.failed:.0%}",
+                )
+                for one in measured
+            ),
         )
-    console.print(table)
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -150,7 +149,7 @@ def _consuming(
             left = list(lane[start : start + size])
             outcomes["batches"] += 1
             for delivery in range(_DELIVERIES):
-                failed = consume(container.table, catalogs, left, _no_poison)
+                failed = consume(container.table, catalogs, left, issues.no_poison)
                 numbers = list(map(sequence_number, left))
                 done = len(left) if failed is None else numbers.index(failed)
                 outcomes["taken"] += done
@@ -171,7 +170,7 @@ def _folding(time: Timeline, container: Container, wanted: int, outcomes: Counte
 
         while True:
             before = log.head()
-            fold(log, fences, catalog, _no_poison)
+            fold(log, fences, catalog, issues.no_poison)
             after = log.head()
             if after.folded == after.last and outcomes["taken"] == wanted:
                 return
@@ -179,13 +178,6 @@ def _folding(time: Timeline, container: Container, wanted: int, outcomes: Counte
             time.sleep(FOLD_CPU * folded if after.folded > before.folded and folded > 0 else _LOOK)
 
     return work
-
-
-def _load(table: MemoryTable, stock: int) -> Catalog:
-    catalog = issues.make_project(table, _ACTOR, _PROJECT)
-    bulk.take_numbers(table, catalog, stock)
-    bulk.load(table, catalog, issues.generate(catalog, stock), bulk.in_batches)
-    return Catalogs().get(table, _ACTOR.tenant, _PROJECT)
 
 
 def _records(catalog: Catalog, stock: int, count: int) -> list[Mapping[str, Any]]:
@@ -200,7 +192,3 @@ def _records(catalog: Catalog, stock: int, count: int) -> list[Mapping[str, Any]
         assert document[keys.SK] == partition  # noqa: S101  a document's key is its project's
         found.append(record(num, None, document))
     return found
-
-
-def _no_poison(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue: {poison}")

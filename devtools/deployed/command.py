@@ -7,7 +7,6 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from devtools.deployed import arguments
 from devtools.deployed.buckets import Buckets
@@ -19,9 +18,6 @@ from infra import protection
 from infra.backup_vault import FOUND_OUTPUT, VAULT_OUTPUT
 from infra.settings import Settings, told
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
 _BUCKETS = ("FailedBatchesBucket", "PageBucket", "ExportBucket")
 """The outputs that name the stack's buckets."""
 
@@ -31,32 +27,11 @@ _BACKUPS = "--backups"
 """Asks `destroy` to delete the backups too. Not an argument of cdk."""
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the three subcommands. Each sets `func`, which runs it and returns the exit status."""
-    commands = {
-        "synth": (
-            synth,
-            "write the CloudFormation template to cdk.out (no account; no network after the first time)",
-        ),
-        "deploy": (
-            deploy,
-            "deploy to the AWS account of the active credentials; the first time twice, the second time protected",
-        ),
-        "destroy": (
-            destroy,
-            "delete a deployment (refused while it is protected); --backups: with the recovery points of its vault",
-        ),
-    }
-    for name, (func, summary) in commands.items():
-        parser = subparsers.add_parser(
-            name,
-            help=summary,
-            description=f"npx cdk {name}: {summary}.",
-            epilog=_help_on_settings(),
-            usage=f"./dev {name} [--help] [cdk arguments ...]",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        parser.set_defaults(func=func, takes_more=True)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the help of `synth`, `deploy` and `destroy` says of cdk's arguments."""
+    parser.usage = f"{parser.prog} [--help] [cdk arguments ...]"
+    parser.epilog = _help_on_settings()
+    parser.set_defaults(takes_more=True)
 
 
 def synth(args: argparse.Namespace) -> int:

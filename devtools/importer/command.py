@@ -65,7 +65,7 @@ class Where:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import a file. EPILOG has the exit statuses."""
+    """Import a file. `arguments` has the exit statuses."""
     out, err = Console(), Console(stderr=True)
     try:
         return _Import(args, out, err).run()

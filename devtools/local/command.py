@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from devtools import files
@@ -19,30 +18,23 @@ from devtools.local.environment import LOOPBACK
 from devtools.local.folder import Folder, State
 from infra import page_build
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
 DEFAULT_PORT = 8420
 
 WEBHOOKS_TO_LOCALHOST = "WEBHOOKS_TO_LOCALHOST"
 """The variable that the functions read."""
 
-_TAIL_LINES = 20
 _FOLLOW_SECONDS = 0.2
 
+_UP_DESCRIPTION = """\
+Start the grid API on this machine. A DynamoDB engine keeps its data in the data folder. The first start loads the worked example
+and a demo project.
+"""
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommands."""
-    data = argparse.ArgumentParser(add_help=False)
-    add_data(data)
 
-    parser = subparsers.add_parser(
-        "up",
-        parents=[data],
-        help="start the local stack",
-        description="Start the grid API on this machine. A DynamoDB engine keeps its data in the data folder. "
-        "The first start loads the worked example and a demo project.",
-    )
+def add_up(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev up`."""
+    parser.description = _UP_DESCRIPTION
+    add_data(parser)
     parser.add_argument(
         "--detach", action="store_true", help="return when the stack is ready, and leave it running"
     )
@@ -74,42 +66,35 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     )
     parser.add_argument("--empty", action="store_true", help="load no sample data at the first start")
     parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
-    parser.set_defaults(func=_up)
 
-    parser = subparsers.add_parser(
-        "status", parents=[data], help="tell whether the local stack is running, and where"
-    )
+
+def add_status(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev status`."""
+    add_data(parser)
     parser.add_argument(
         "--json", action="store_true", help='print {"api": URL, "engine": URL, "pid": ..., "queue": URL}'
     )
-    parser.set_defaults(func=_status)
 
-    parser = subparsers.add_parser("down", parents=[data], help="stop the local stack and keep its data")
-    parser.set_defaults(func=_down)
 
-    parser = subparsers.add_parser("logs", parents=[data], help="show the log of the local stack")
+def add_logs(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev logs`."""
+    add_data(parser)
     parser.add_argument("-f", "--follow", action="store_true", help="keep showing new lines until Ctrl-C")
-    parser.set_defaults(func=_logs)
 
-    parser = subparsers.add_parser(
-        "reset", parents=[data], help="stop the local stack and delete its data folder"
-    )
-    parser.set_defaults(func=_reset)
 
-    parser = subparsers.add_parser(
-        "token",
-        parents=[data],
-        help="print a bearer token for the local stack",
-        description="Print a bearer token that the local stack of this data folder accepts for 12 hours. "
-        "No other API accepts it.",
+def add_token(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev token`."""
+    parser.description = (
+        "Print a bearer token that only the local stack of this data folder accepts, for 12 hours."
     )
+    add_data(parser)
     parser.add_argument("--tenant", metavar="T", required=True, help="tenant id, such as 0807")
     parser.add_argument("--role", metavar="R", required=True, help="viewer, editor or admin")
     parser.add_argument("--user", metavar="U", default="local-user", help="user id (default: local-user)")
-    parser.set_defaults(func=_token)
 
 
-def _up(args: argparse.Namespace) -> int:
+def up(args: argparse.Namespace) -> int:
+    """Start a stack, unless it runs. Returns when it ends, with --detach when it is ready."""
     folder = Folder(args.data)
     if (state := folder.running()) is not None:
         if args.port not in {0, DEFAULT_PORT} and not state.api.endswith(f":{args.port}"):
@@ -212,7 +197,8 @@ def _print_ready(folder: Folder, state: State, verb: str) -> None:
     print(f"curl -sS -H 'Authorization: Bearer {token}' {shlex.quote(state.api + path)}\n", flush=True)
 
 
-def _status(args: argparse.Namespace) -> int:
+def status(args: argparse.Namespace) -> int:
+    """Print the addresses of a stack that runs. Returns 1 if there is none."""
     state = Folder(args.data).running()
     if args.json:
         print(json.dumps(state._asdict() if state else dict.fromkeys(State._fields)))
@@ -225,7 +211,8 @@ def _status(args: argparse.Namespace) -> int:
     return 0 if state else 1
 
 
-def _down(args: argparse.Namespace) -> int:
+def down(args: argparse.Namespace) -> int:
+    """Stop a stack. Returns 0."""
     print("Stopped." if _stop(Folder(args.data)) else "It was not running.", file=sys.stderr)
     return 0
 
@@ -238,7 +225,8 @@ def _stop(folder: Folder) -> bool:
     return stopped
 
 
-def _logs(args: argparse.Namespace) -> int:
+def logs(args: argparse.Namespace) -> int:
+    """Print the log. Returns 0 at its end."""
     folder = Folder(args.data)
     if not folder.log.exists():
         raise Failure(f"There is no log in {folder.path}.")
@@ -252,7 +240,8 @@ def _logs(args: argparse.Namespace) -> int:
             time.sleep(_FOLLOW_SECONDS)
 
 
-def _reset(args: argparse.Namespace) -> int:
+def reset(args: argparse.Namespace) -> int:
+    """Stop a stack and delete its data folder. Returns 0."""
     folder = Folder(args.data)
     if folder.path.exists() and not folder.is_ours():
         raise Failure(f"{folder.path} was not made by ./dev up, so it is left alone.")
@@ -261,7 +250,8 @@ def _reset(args: argparse.Namespace) -> int:
     return 0
 
 
-def _token(args: argparse.Namespace) -> int:
+def token(args: argparse.Namespace) -> int:
+    """Print a token. Returns 0."""
     folder = Folder(args.data)
     if not folder.is_ours():
         raise Failure(f"There is no local stack in {folder.path}; start one with ./dev up --detach.")

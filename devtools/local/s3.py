@@ -13,7 +13,7 @@ import shutil
 import socket
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -56,24 +56,45 @@ class _RefusedError(Exception):
         self.status, self.code = status, code
 
 
-class Objects:
-    """The objects and uploads below a folder. A whole object appears at once. Safe for use by many threads and requests."""
+class _Files:
+    """The files below a folder whose names have a form. A whole one appears at once. Safe for use by many threads and requests."""
 
-    def __init__(self, folder: Path) -> None:
-        self._objects, self._uploads = folder / "objects", folder / "uploads"
+    def __init__(self, folder: Path, form: re.Pattern[str], unfinished: Path) -> None:
+        """`unfinished`: the folder, on the same disk, in which a file is until it is whole."""
+        self._folder, self._form, self._unfinished = folder, form, unfinished
 
     def put(self, key: str, body: bytes) -> str:
-        """Put an object; returns its ETag."""
-        self.sweep()
-        _write(self._path(key), body)
+        """Put a file; returns its ETag."""
+        self._write(self._path(key), [body])
         return _etag(body)
 
     def path(self, key: str) -> Path:
-        """Where an object is."""
+        """Where a file is."""
         found = self._path(key)
         if not found.is_file():
             raise _RefusedError(HTTPStatus.NOT_FOUND, "NoSuchKey")
         return found
+
+    def _path(self, key: str) -> Path:
+        if not self._form.fullmatch(key):
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "InvalidArgument")
+        return self._folder / key
+
+    def _write(self, path: Path, parts: Iterable[bytes]) -> None:
+        for folder in (self._unfinished, path.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = self._unfinished / f"{self._folder.name}.{uuid.uuid4().hex}"
+        with made.open("wb") as target:
+            target.writelines(parts)
+        made.replace(path)
+
+
+class Objects(_Files):
+    """The objects below a folder, and their uploads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._uploads = folder / "uploads"
+        super().__init__(folder / "objects", _KEY, self._uploads)
 
     def begin(self, key: str) -> str:
         """Begin an upload; returns its id."""
@@ -86,7 +107,7 @@ class Objects:
         """Put a part; returns its ETag."""
         if not _PART.fullmatch(number):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "InvalidArgument")
-        _write(self._upload(upload) / number, body)
+        self._write(self._upload(upload) / number, [body])
         return _etag(body)
 
     def complete(self, key: str, upload: str, parts: list[tuple[str, str]]) -> str:
@@ -98,13 +119,7 @@ class Objects:
             part = folder / number
             if not _PART.fullmatch(number) or not part.is_file() or _etag(part.read_bytes()) != etag:
                 raise _RefusedError(HTTPStatus.BAD_REQUEST, "InvalidPart")
-        whole.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = whole.with_name(f"{whole.name}.{uuid.uuid4().hex}")
-        with made.open("wb") as target:
-            for number, _ in parts:
-                with (folder / number).open("rb") as source:
-                    shutil.copyfileobj(source, target)
-        made.replace(whole)
+        self._write(whole, ((folder / number).read_bytes() for number, _ in parts))
         shutil.rmtree(folder)
         return f'"{upload}-{len(parts)}"'
 
@@ -114,19 +129,13 @@ class Objects:
 
     def sweep(self) -> None:
         """Remove what is old: files after a week, the rest after a day or two, as the bucket's rules say."""
-        now = time.time()
-        for below, days in ((self._objects / "files", FILE_DAYS), (self._objects / "tails", 1)):
+        for below, days in ((self._folder / "files", FILE_DAYS), (self._folder / "tails", 1)):
             for path in below.rglob("*"):
-                if path.is_file() and path.stat().st_mtime < now - days * _DAY:
+                if path.is_file() and _is_older(path, days):
                     path.unlink(missing_ok=True)
         for path in self._uploads.glob("*"):
-            if path.stat().st_mtime < now - 2 * _DAY:
-                shutil.rmtree(path, ignore_errors=True)
-
-    def _path(self, key: str) -> Path:
-        if not _KEY.fullmatch(key):
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "InvalidArgument")
-        return self._objects / key
+            if _is_older(path, 2):
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def _upload(self, upload: str) -> Path:
         folder = self._uploads / upload
@@ -135,27 +144,11 @@ class Objects:
         return folder
 
 
-class BatchFiles:
-    """The batches below a folder. A whole one appears at once. Safe for use by many threads and requests."""
+class BatchFiles(_Files):
+    """The batches below a folder. Files that are not whole are beside it, since tools list it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def put(self, key: str, body: bytes) -> str:
-        """Put a batch; returns its ETag."""
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = self._folder.with_name(f"{self._folder.name}.{uuid.uuid4().hex}")
-        made.write_bytes(body)
-        made.replace(path)
-        return _etag(body)
-
-    def path(self, key: str) -> Path:
-        """Where a batch is."""
-        found = self._path(key)
-        if not found.is_file():
-            raise _RefusedError(HTTPStatus.NOT_FOUND, "NoSuchKey")
-        return found
+        super().__init__(folder, _BATCH, folder.parent)
 
     def remove(self, key: str) -> None:
         """Remove a batch, if it is there."""
@@ -166,17 +159,12 @@ class BatchFiles:
         found = (path for path in self._folder.rglob("*") if path.is_file())
         return sorted(path.relative_to(self._folder).as_posix() for path in found)[:1000]
 
-    def _path(self, key: str) -> Path:
-        if not _BATCH.fullmatch(key):
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "InvalidArgument")
-        return self._folder / key
 
-
-def _write(path: Path, body: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    made.write_bytes(body)
-    made.replace(path)
+def _is_older(path: Path, days: float) -> bool:
+    try:
+        return path.stat().st_mtime < time.time() - days * _DAY
+    except FileNotFoundError:  # another request has moved or removed it
+        return False
 
 
 def _etag(body: bytes) -> str:
@@ -259,6 +247,7 @@ class S3Server(Service):
                 etag = objects.part(upload, query.get("partNumber", ""), asked.body)
                 return Reply(HTTPStatus.OK, headers={"ETag": etag})
             case "PUT":
+                objects.sweep()
                 return Reply(HTTPStatus.OK, headers={"ETag": objects.put(key, asked.body)})
             case "POST" if "uploads" in query:
                 return _xml("InitiateMultipartUploadResult", UploadId=objects.begin(key))

@@ -7,7 +7,7 @@ project shows its issues as rows and its attributes as columns, made from the pr
 import argparse
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from devtools.failure import Failure
 from devtools.operate import target
@@ -28,14 +28,14 @@ _TEXTS: Final = ("pk", "sk", "name", "state", "created", "updated", "created_by"
 _NUMBERS: Final = ("num", "version")
 
 
-def register(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = subparsers.add_parser(
-        "analytics",
-        help="print the SQL by which Athena reads an export of the table",
-        description="Print two statements for Athena: a table over DynamoDB's export to S3, and a view of one project. "
-        "docs/export.md tells the way.",
-    )
+_DESCRIPTION: Final = """\
+Print two statements for Athena: a table over DynamoDB's export to S3, and a view of one project. docs/export.md shows the way.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev analytics`."""
+    parser.description = _DESCRIPTION
     target.register(parser)
     parser.add_argument("--tenant", required=True, help="the tenant of the project")
     parser.add_argument("--project", required=True, help="the id of the project")
@@ -46,7 +46,6 @@ def register(subparsers: Any) -> None:
         help="the folder `data` of the export: s3://BUCKET/PREFIX/AWSDynamoDB/EXPORT-ID/data/",
     )
     parser.add_argument("--table", default=ITEMS, help=f"name of the table in Athena (default: {ITEMS})")
-    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,9 +9,8 @@ A drop deletes letters and batches and derives nothing. What it leaves wrong, `.
 """
 
 import argparse
-import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,8 +29,6 @@ from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from types_boto3_sqs.type_defs import MessageTypeDef
 
 _AT_ONCE = 10
@@ -44,26 +41,33 @@ _ID = 36
 """The last characters of a failed batch's name, a UUID, are its id."""
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `dlq` with its subcommands."""
-    parser = subparsers.add_parser(
-        "dlq", help="list, redrive and drop dead letters and failed batches", description=__doc__
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of `./dev dlq`."""
+    parser.description = __doc__
     commands = parser.add_subparsers(metavar="list|redrive|drop", required=True)
     listing = commands.add_parser("list", help="list dead letters and failed batches, oldest batches last")
     target.register(listing)
-    listing.set_defaults(func=_list)
-    for name, func, does in (
+    listing.set_defaults(does=_list)
+    for name, does, summary in (
         ("redrive", _redrive, "derive the index of their issues anew, and delete them"),
         ("drop", _drop, "delete them, and derive nothing"),
     ):
-        deleting = commands.add_parser(name, help=does)
+        deleting = commands.add_parser(name, help=summary)
         deleting.add_argument(
             "ids", metavar="ID", nargs="*", help="id of a letter or batch, as list shows it"
         )
         deleting.add_argument("--all", action="store_true", help=f"{name} all of them")
         target.register(deleting)
-        deleting.set_defaults(func=func)
+        deleting.set_defaults(does=does)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the subcommand. Returns 1 if a redrive left something."""
+    try:
+        status: int = args.does(args)
+    except (BotoCoreError, ClientError) as error:
+        raise Failure(f"The dead letters cannot be used: {error}") from error
+    return status
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,20 +201,6 @@ def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
             yield name, f"It is not a failed batch with its records: {error}."
 
 
-def _refusals(func: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Turn a refusal of AWS into a sentence."""
-
-    @functools.wraps(func)
-    def run(args: argparse.Namespace) -> int:
-        try:
-            return func(args)
-        except (BotoCoreError, ClientError) as error:
-            raise Failure(f"The dead letters cannot be used: {error}") from error
-
-    return run
-
-
-@_refusals
 def _list(args: argparse.Namespace) -> int:
     opened = target.open(args)
     letters = batches = 0
@@ -233,7 +223,6 @@ def _list(args: argparse.Namespace) -> int:
     return 0
 
 
-@_refusals
 def _redrive(args: argparse.Namespace) -> int:
     wanted = _wanted(args)
     redrive = Redrive(target.open(args))
@@ -243,7 +232,6 @@ def _redrive(args: argparse.Namespace) -> int:
     return 1 if redrive.left else 0
 
 
-@_refusals
 def _drop(args: argparse.Namespace) -> int:
     wanted = _wanted(args)
     opened = target.open(args)

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -15,14 +15,12 @@ from devtools.operate import target
 from devtools.operate.forgetting.person import Files, Traces, forget_person
 from devtools.operate.forgetting.places import UnknownPlace
 from devtools.operate.forgetting.tenant import forget_tenant
+from devtools.operate.target import Target
 from gridview.maintenance.export_files import FILES, TAILS
 from gridview.schema import ids
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from infra.limits import SETTLE_SECONDS
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 TOKEN_SECONDS: Final = 900.0
 """Seconds for which a token of a user is good who was removed from the user pool."""
@@ -37,9 +35,9 @@ the table until nothing is left. You can interrupt it and start it again. See do
 """
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `forget`."""
-    parser = subparsers.add_parser("forget", help="remove a tenant or a person", description=_DESCRIPTION)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev forget`."""
+    parser.description = _DESCRIPTION
     parser.add_argument("--tenant", metavar="T", required=True, help="the tenant")
     parser.add_argument(
         "--user", metavar="U", help="the id of a user (`sub`); without it the whole tenant goes"
@@ -52,53 +50,23 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         help=f"how long issued tokens are good (default: {TOKEN_SECONDS:.0f} deployed, 0 local)",
     )
     target.register(parser)
-    parser.set_defaults(func=_run)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Forget, if the user agrees. Returns 1 if something is left."""
     if not ids.TENANT.fullmatch(args.tenant) or not (args.user is None or ids.USER.fullmatch(args.user)):
         raise Failure("There can be no such tenant or user.")
     if args.user == ids.FORMER_USER:
         raise Failure(f"{ids.FORMER_USER} is in the place of people who were forgotten.")
     opened = target.open(args)
-    who = f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
     console = Console(highlight=False, soft_wrap=True)
-    if not args.yes and console.input(f"Forget {who} in {opened.label}? Type the id again: ") != (
-        args.user or args.tenant
-    ):
-        raise Failure("Nothing was done.")
-    outputs = opened.outputs
-    files: Files = (
-        Bucket(boto3.client("s3"), outputs["ExportBucket"])
-        if outputs
-        else FolderFiles(Folder(args.data).exports / "objects")
-    )
-    tokens = args.token_seconds
-    if tokens is None:
-        tokens = TOKEN_SECONDS if args.deployed else 0.0
+    if not args.yes:
+        _require_consent(console, args, opened.label)
     try:
-        if outputs:
+        if outputs := opened.outputs:
             removed = remove_users(boto3.client("cognito-idp"), outputs["UserPoolId"], args.tenant, args.user)
             console.print(f"{removed:,} users were removed from the user pool.")
-        common: dict[str, Any] = {
-            "wait": lambda seconds: clock.sleep(max(seconds, _EVERY)),
-            "files": files,
-            "settling": SETTLE_SECONDS,
-            "tokens": tokens,
-            "most": _MOST,
-        }
-        if args.user is None:
-            left = forget_tenant(
-                opened.table,
-                args.tenant,
-                say=lambda items: console.print(f"{items:,} items were left."),
-                **common,
-            )
-        else:
-            found = forget_person(
-                opened.table, args.tenant, args.user, say=lambda one: console.print(described(one)), **common
-            )
-            left = found.waiting.total() + found.rewritten.total()
+        left = _forgotten(console, args, opened)
         batches = holding(opened.batches, args.user or args.tenant)
     except UnknownPlace as error:
         raise Failure(f"These tools do not know an item of the table: {error}") from error
@@ -108,6 +76,45 @@ def _run(args: argparse.Namespace) -> int:
         console.print(f"The failed batch {name} holds it. Redrive or drop it, then start the command again.")
     console.print("Something is left: start the command again." if left else "Nothing is left in the table.")
     return 1 if left or batches else 0
+
+
+def _require_consent(console: Console, args: argparse.Namespace, label: str) -> None:
+    """Failure unless the user types the id again."""
+    who = f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
+    if console.input(f"Forget {who} in {label}? Type the id again: ") != (args.user or args.tenant):
+        raise Failure("Nothing was done.")
+
+
+def _forgotten(console: Console, args: argparse.Namespace, opened: Target) -> int:
+    """Pass over the table until nothing is left or it has been tried often. Returns how many items are left."""
+    tokens = args.token_seconds
+    if tokens is None:
+        tokens = TOKEN_SECONDS if args.deployed else 0.0
+    common: dict[str, Any] = {
+        "wait": lambda seconds: clock.sleep(max(seconds, _EVERY)),
+        "files": _files(args, opened),
+        "settling": SETTLE_SECONDS,
+        "tokens": tokens,
+        "most": _MOST,
+    }
+    if args.user is None:
+        return forget_tenant(
+            opened.table,
+            args.tenant,
+            say=lambda items: console.print(f"{items:,} items were left."),
+            **common,
+        )
+    found = forget_person(
+        opened.table, args.tenant, args.user, say=lambda one: console.print(described(one)), **common
+    )
+    return found.waiting.total() + found.rewritten.total()
+
+
+def _files(args: argparse.Namespace, opened: Target) -> Files:
+    """The exports of the stack."""
+    if opened.outputs:
+        return Bucket(boto3.client("s3"), opened.outputs["ExportBucket"])
+    return FolderFiles(Folder(args.data).exports / "objects")
 
 
 def described(found: Traces) -> str:

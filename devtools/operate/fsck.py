@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
@@ -22,9 +21,6 @@ from gridview.fsck.walks import IssueWalk, TableWalk
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import NotFound, Overloaded
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 PATIENCE = 60.0
 
@@ -46,11 +42,9 @@ written it in between. The exit status is 1 if a difference remains.
 """
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `fsck`."""
-    parser = subparsers.add_parser(
-        "fsck", help="compare the index with the issues and repair it", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev fsck`."""
+    parser.description = _DESCRIPTION
     parser.add_argument(
         "--project", metavar="P", help="check this project only, issue by issue; needs --tenant"
     )
@@ -65,10 +59,10 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         f"(default: {PATIENCE:.0f})",
     )
     target.register(parser)
-    parser.set_defaults(func=_run)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Check, and repair if asked for. Returns 1 if a difference remains."""
     if (args.project is None) != (args.tenant is None):
         raise Failure("--project and --tenant go together; without them everything is checked.")
     opened, catalogs = target.open(args), Catalogs()

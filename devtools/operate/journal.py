@@ -5,7 +5,7 @@ The consumer writes one item of a project's journal for each batch, and the fold
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
@@ -17,25 +17,21 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.journal.log import Log
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
 _CATALOGS: Final = Condition("#sk = :catalog", {"#sk": keys.SK}, {":catalog": keys.CATALOG})
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `journal` with its subcommand `list`."""
-    parser = subparsers.add_parser("journal", help="show the journals of projects", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommand `list` of `./dev journal`."""
+    parser.description = __doc__
     commands = parser.add_subparsers(metavar="list", required=True)
     command = commands.add_parser("list", help="show how far each journal is folded")
     command.add_argument("--tenant", metavar="T", help="the projects of this tenant")
     command.add_argument("--project", metavar="P", help="this project only; needs --tenant")
     command.add_argument("--all", action="store_true", help="all projects of the table, which is scanned")
     target.register(command)
-    command.set_defaults(func=_list)
 
 
-def _list(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Show the journals. Returns 0."""
     if args.all == (args.tenant is not None) or (args.project is not None and args.tenant is None):
         raise Failure("Name a --tenant, or one --project of it, or --all.")

@@ -3,7 +3,7 @@
 import argparse
 import time
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -25,6 +25,11 @@ from infra.limits import SETTLE_SECONDS
 
 _LOOK_SECONDS: Final = 1.0
 
+_DESCRIPTION: Final = """\
+Rebuild the indexes of a project, or of some of its attributes, in the background. The present indexes serve the grid until the
+new ones are complete. The work goes on after this command ends.
+"""
+
 
 class Work(NamedTuple):
     """The background work of one project."""
@@ -44,53 +49,40 @@ class Work(NamedTuple):
         return "/".join(keys.parse_project(self.partition))
 
 
-def register(subparsers: Any) -> None:
-    """Add the subcommands."""
-    reindex = subparsers.add_parser(
-        "reindex",
-        help="rebuild indexes in the background",
-        description="Rebuild the indexes of a project, or of some of its attributes, in the background. "
-        "The present indexes serve the grid until the new ones are complete. The work goes on after this command ends.",
-    )
-    target.register(reindex)
-    reindex.add_argument("--tenant", required=True, help="the tenant of the project")
-    reindex.add_argument("--project", required=True, help="the id of the project")
-    reindex.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev reindex`."""
+    parser.description = _DESCRIPTION
+    target.register(parser)
+    parser.add_argument("--tenant", required=True, help="the tenant of the project")
+    parser.add_argument("--project", required=True, help="the id of the project")
+    parser.add_argument(
         "--attribute",
         action="append",
         metavar="ID",
         help="an attribute, or name, state, created or updated; repeatable (default: all indexed fields)",
     )
-    reindex.add_argument(
+    parser.add_argument(
         "--index",
         action="append",
         metavar="ID",
         help="a composite index, such as c1; repeatable (default: all, unless --attribute is given)",
     )
-    reindex.add_argument(
+    parser.add_argument(
         "--outdated",
         action="store_true",
         help=f"rebuild only indexes with an older form of the sort strings than version {SPEC_VERSION}",
     )
-    reindex.add_argument(
+    parser.add_argument(
         "--rate",
         type=count,
         default=0,
         metavar="N",
         help="issues a second at most (default: no limit)",
     )
-    reindex.add_argument("--wait", action="store_true", help="show the progress until the rebuild is done")
-    reindex.set_defaults(func=run_reindex)
-    jobs = subparsers.add_parser(
-        "jobs",
-        help="list the background work of all projects",
-        description="List the background work of all projects of all tenants, and its progress.",
-    )
-    target.register(jobs)
-    jobs.set_defaults(func=run_jobs)
+    parser.add_argument("--wait", action="store_true", help="show the progress until the rebuild is done")
 
 
-def run_reindex(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Start a rebuild of indexes. Returns 0 once it is under way, or with --wait once it is done."""
     console = Console()
     table = target.open(args).table

@@ -4,7 +4,7 @@ import argparse
 import secrets
 import string
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -17,9 +17,6 @@ from gridview.encoding.seals import Seals
 from gridview.live.resealing import reseal_webhooks
 from gridview.support import clock
 from gridview.support.errors import Overloaded
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 APART: Final = 2 * MAX_AGE
 """Seconds between two rotations of the secret of webhooks. After half of them no function seals under the value before any more."""
@@ -36,20 +33,18 @@ the present secret, rotates, and seals every webhook again. Interrupt it at any 
 """
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `rotate`."""
-    parser = subparsers.add_parser(
-        "rotate", help="give a deployed stack another secret", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev rotate`."""
+    parser.description = _DESCRIPTION
     parser.add_argument("which", choices=sorted(_OUTPUTS), help="which secret")
     parser.add_argument(
         "--reseal-only", action="store_true", help="only seal the webhooks under the present secret"
     )
     target.register(parser)
-    parser.set_defaults(func=_run)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Rotate, or only seal webhooks again. Returns 1 if a webhook does not open."""
     if not args.deployed:
         raise Failure(
             "The secrets of a local stack are files of its data folder. Add --deployed for a deployed stack."

@@ -4,7 +4,6 @@ import argparse
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from devtools.arguments import add_data, count
 from devtools.failure import Failure
@@ -12,9 +11,6 @@ from devtools.local.folder import Folder
 from devtools.operate.target import DEFAULT_STACK
 from devtools.restore import deployed, local
 from gridview.support.errors import Overloaded
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 _DESCRIPTION = """\
 Go on with the data of an earlier moment. What was written since is lost; versions, numbers and epochs of lost writes are never
@@ -26,14 +22,9 @@ prints the deployment that puts it in place. Local, it does the same with a copy
 """
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `restore`."""
-    parser = subparsers.add_parser(
-        "restore",
-        help="go on with the data of an earlier moment",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev restore`."""
+    parser.description = _DESCRIPTION
     parser.add_argument(
         "--lost-writes",
         metavar="N",
@@ -64,10 +55,10 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         action="store_true",
         help="give up the restore: allow writes to the present table again",
     )
-    parser.set_defaults(func=_run)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Restore a stack. Returns 0."""
     try:
         if args.deployed:
             return _deployed(args)

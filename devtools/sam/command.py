@@ -7,7 +7,6 @@ import shlex
 import shutil
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from devtools import paths
@@ -15,9 +14,7 @@ from devtools.arguments import add_data
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
 from devtools.local.folder import Folder
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from devtools.sam import files
 
 EVENTS = paths.ROOT / "events"
 
@@ -29,14 +26,10 @@ each start of the stack and after each change of the code. Arguments that it doe
 _DOCKER_DESKTOP = "host.docker.internal"
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `sam`."""
-    parser = subparsers.add_parser(
-        "sam",
-        help="write what `sam local` needs to run on the local stack's engine",
-        description=_DESCRIPTION,
-        usage="./dev sam [--help] [--data DIR] [--host NAME] [cdk arguments ...]",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev sam`."""
+    parser.description = _DESCRIPTION
+    parser.usage = "./dev sam [--help] [--data DIR] [--host NAME] [cdk arguments ...]"
     add_data(parser)
     parser.add_argument(
         "--host",
@@ -44,12 +37,11 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         help="name or address under which a container reaches the engine (default: the address of ./dev up --listen; "
         f"{_DOCKER_DESKTOP} on macOS and Windows)",
     )
-    parser.set_defaults(func=_sam, takes_more=True)
+    parser.set_defaults(takes_more=True)
 
 
-def _sam(args: argparse.Namespace) -> int:
-    from devtools.sam import files  # the parser is made without boto3
-
+def run(args: argparse.Namespace) -> int:
+    """Write the files, and print what to type. Returns the status of the synthesis."""
     folder = Folder(args.data)
     state = folder.require_running()
     host = args.host or host_for_containers(state.engine, sys.platform)

@@ -4,7 +4,6 @@ import argparse
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import httpx
 from botocore.exceptions import BotoCoreError, ClientError
@@ -18,9 +17,6 @@ from devtools.smoke.outcome import NotShown, Wrong
 from devtools.smoke.stack import Stack
 from devtools.smoke.steps import STEPS, Tour
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
 _DESCRIPTION = """\
 Try what a stack is for: the page, a write, a read with the write's token, a foreign tenant, a socket, a webhook, an export. The
 test has two tenants of its own; its project is deleted at the end, and on a deployed stack its users and its probe too. A line
@@ -28,19 +24,19 @@ for each step says whether it passed, what was wrong, or why it was not shown. T
 """
 
 
-def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `smoke`."""
-    parser = subparsers.add_parser("smoke", help="try what a stack is for", description=_DESCRIPTION)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev smoke`."""
+    parser.description = _DESCRIPTION
     parser.add_argument(
         "--receiver",
         metavar="URL",
         help="where the webhook of a deployed stack is sent: a public https address of yours that answers 200",
     )
     target.register(parser)
-    parser.set_defaults(func=_run)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    """Try a stack. Returns 1 if a step failed."""
     if not args.deployed and (args.stack_name or args.profile or args.receiver):
         raise Failure("--stack-name, --profile and --receiver are for a deployed stack. Add --deployed.")
     with _opened(args) as stack, stack.api() as api:

@@ -2,13 +2,12 @@
 
 import argparse
 import contextlib
-import importlib
 import io
 import re
 import shlex
 from collections.abc import Iterator
 
-from devtools.cli import COMMANDS
+from devtools.cli import COMMANDS, parser_of
 from devtools.deployed import arguments
 from devtools.failure import Failure
 
@@ -57,11 +56,11 @@ def why_wrong(command: str, *, only_named: bool = False) -> str | None:
             arguments.settings([one.replace("$STAGE", "dev") for one in rest])
         except Failure as failure:
             return str(failure)
-    parser = _parser(name)
+    parser = parser_of(name)
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            parsed, unknown = parser.parse_known_args([name, *rest])
+            parsed, unknown = parser.parse_known_args(rest)
     except SystemExit:
         if not only_named or not _NOT_WHOLE.search(said.getvalue()):
             return said.getvalue()
@@ -69,7 +68,7 @@ def why_wrong(command: str, *, only_named: bool = False) -> str | None:
     if getattr(parsed, "takes_more", False):
         return None
     # argparse also takes options that are cut short; pages spell them.
-    known = _options(parser, name)
+    known = _options(parser)
     strange = [one for one in rest if one.startswith("--") and one.partition("=")[0] not in known]
     return f"unknown: {unknown or strange}" if unknown or strange else None
 
@@ -79,20 +78,12 @@ def lacks_its_stack(command: str) -> bool:
     _, name, *rest = shlex.split(command)
     if name not in COMMANDS:
         return False
-    return "--deployed" in _options(_parser(name), name) and not {"--deployed", "--stack-name"} <= {*rest}
+    return "--deployed" in _options(parser_of(name)) and not {"--deployed", "--stack-name"} <= {*rest}
 
 
-def _parser(name: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="./dev")
-    importlib.import_module(COMMANDS[name][0]).register(
-        parser.add_subparsers(metavar="COMMAND", required=True)
-    )
-    return parser
-
-
-def _options(parser: argparse.ArgumentParser, name: str) -> set[str]:
+def _options(parser: argparse.ArgumentParser) -> set[str]:
     """The options of a subcommand, and of its own subcommands."""
-    return {option for one in _with_its_own(_choices(parser)[name]) for option in one._option_string_actions}
+    return {option for one in _with_its_own(parser) for option in one._option_string_actions}
 
 
 def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

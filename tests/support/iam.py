@@ -93,7 +93,9 @@ def _pattern(wanted: str) -> re.Pattern[str]:
 
 
 def _like(value: str, wanted: str) -> bool:
-    return _pattern(wanted).fullmatch(value) is not None
+    if "*" in wanted or "?" in wanted:
+        return _pattern(wanted).fullmatch(value) is not None
+    return value == wanted
 
 
 _TESTS: Mapping[str, Callable[[str, str], bool]] = {

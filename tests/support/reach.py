@@ -1,7 +1,7 @@
 """A function's reach: the table as its role lets it be seen. Each call of it is put to IAM's rules before it is done."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -51,39 +51,53 @@ def within_reach(function: str, table: Table, asked_for: set[Asked]) -> Watched:
     What serves callers is held to the policies of both settings: to those of its role, and to those of its session role, where the
     session of the tenant whom the call is made for has to allow it and no other may.
     """
-    spec = FUNCTIONS[function]
-    return _within(function, spec.grants, spec.session_grants, table, asked_for)
+    return _within(function, table, asked_for, _may, in_session=function in SERVING)
 
 
 def within_reach_of_owners(table: Table, asked_for: set[Asked]) -> Watched:
     """The table as the socket function sees it in nobody's name: whose a socket is, and nothing else."""
-    return _within("socket", FUNCTIONS["socket"].tenantless_grants, (), table, asked_for)
+    return _within("socket", table, asked_for, _may_for_nobody, in_session=False)
 
 
 def _within(
     function: str,
-    grants: Iterable[Grant],
-    of_session: Iterable[Grant],
     table: Table,
     asked_for: set[Asked],
+    may: Callable[[str, Asked], bool],
+    *,
+    in_session: bool,
 ) -> Watched:
-    granted, by_session = statements(grants), statements(of_session)
-
-    @lru_cache(maxsize=4096)
-    def allowed(asked: Asked) -> bool:
-        asked_for.add(asked)
-        return iam.allows(granted, asked) and (
-            not by_session or (iam.allows(by_session, asked) and not others_may(by_session, asked))
-        )
-
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         for plain in requests(attempted):
-            asked = of_tenant(plain, sessions.tenant()) if by_session else plain
-            if not allowed(asked):
+            asked = of_tenant(plain, sessions.tenant()) if in_session else plain
+            asked_for.add(asked)
+            if not may(function, asked):
                 raise denied(function, asked)
         return perform()
 
     return Watched(table, around)
+
+
+# Kept from test to test, since most ask the same.
+
+
+@lru_cache(maxsize=50_000)
+def _may(function: str, asked: Asked) -> bool:
+    granted, by_session = _policies(function)
+    return iam.allows(granted, asked) and (
+        not by_session or (iam.allows(by_session, asked) and not others_may(by_session, asked))
+    )
+
+
+@lru_cache(maxsize=50_000)
+def _may_for_nobody(function: str, asked: Asked) -> bool:
+    return iam.allows(statements(FUNCTIONS[function].tenantless_grants), asked)
+
+
+@cache
+def _policies(function: str) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """Of its role, and of its session role."""
+    return statements(FUNCTIONS[function].grants), statements(FUNCTIONS[function].session_grants)
 
 
 def denied(function: str, asked: Asked) -> ClientError:

@@ -75,7 +75,7 @@ class TimedWire:
     def __init__(self, wire: Any, virtual: VirtualTime, *, seconds: float, patience: float) -> None:
         self._wire = wire
         self._virtual = virtual
-        self._seconds = seconds
+        self.seconds = seconds
         self._patience = patience
         self.stuck: set[str] = set()
         self.posted: dict[str, list[float]] = {}
@@ -89,11 +89,11 @@ class TimedWire:
             self._virtual.sleep(self._patience)
             self._wire.slow.add(connection)
         else:
-            self._virtual.sleep(self._seconds)
+            self._virtual.sleep(self.seconds)
         self._wire.post(connection, frame)
         self.posted.setdefault(connection, []).append(self._virtual.now)
 
     def end(self, connection: str) -> None:
         """Close a connection, if there still is one."""
-        self._virtual.sleep(self._seconds)
+        self._virtual.sleep(self.seconds)
         self._wire.end(connection)

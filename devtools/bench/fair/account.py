@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from greenlet import getcurrent
 
+from devtools.bench import issues
 from devtools.bench.timeline import Timeline
 from devtools.failure import Failure
 from devtools.local import matching
@@ -22,7 +23,6 @@ from devtools.proof.faults.strands import Strand, Strands, current
 from devtools.proof.faults.watched import Attempted
 from gridview.api.work_shares import WorkShares
 from gridview.commands.actor import Role
-from gridview.derive.images import Poison
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size, item_to_wire
 from gridview.live.known_owners import KnownOwners
@@ -319,7 +319,7 @@ class _Stream:
 
     def _handle(self, batch: list[Any], environment: Functions) -> Any:
         if self._function == "maintain":
-            return environment.maintain(batch, _no_poison)
+            return environment.maintain(batch, issues.no_poison)
         return environment.socket({"Records": batch})
 
 
@@ -366,7 +366,3 @@ def write_units(call: Attempted) -> int:
     if call.item is None:
         return max(1, len(call.keys))
     return ceil(item_size(item_to_wire(call.item)) / _UNIT_BYTES) + (keys.SORT in call.item)
-
-
-def _no_poison(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue: {poison}")

@@ -106,9 +106,7 @@ def stack() -> Iterator[Callable[[Sequence[str]], Timed]]:
         with page_tools.empty_stack(data) as running:
             stored = bulk.table_at(running.engine, table.TABLE)
             for tenant in ("noisy", "quiet"):
-                catalog = issues.make_project(stored, Actor(tenant, "bench", Role.ADMIN), "shared")
-                bulk.take_numbers(stored, catalog, _SIZE)
-                bulk.load(stored, catalog, issues.generate(catalog, _SIZE), bulk.in_batches)
+                issues.load(stored, Actor(tenant, "bench", Role.ADMIN), "shared", _SIZE)
             key, host = tokens.key_in(data), urlsplit(running.api).netloc
             viewer, colleague, other = (
                 Caller(host, tokens.issue(key, tenant=tenant, role=role, user=user))

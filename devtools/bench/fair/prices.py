@@ -20,18 +20,17 @@ from botocore.credentials import Credentials
 from typing_extensions import override
 
 from devtools.bench import issues
-from devtools.bench.capacity import Units
+from devtools.bench.capacity import CountedClient, Units
 from devtools.bench.fair import attack
 from devtools.bench.fair.account import write_units
 from devtools.failure import Failure
-from devtools.local import bulk, engine, table
+from devtools.local import engine, table
 from devtools.local.environment import DUMMY_ACCOUNT
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.api.work_shares import WorkShares
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import PRESENT
-from gridview.dynamodb.signed_client import SignedClient
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.live.open_polls import OpenPolls
@@ -103,16 +102,16 @@ def prices(size: int = WHOLE + 100, repeat: int = _REPEAT) -> list[Price]:
         table.ensure(running.client(), _TENANT)
         environment = {**DUMMY_ACCOUNT, "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI": address}
         with mock.patch.dict(os.environ, environment):
-            client = _Counted(running.client(), Credentials("local", "local"))
+            client = CountedClient(running.client(), Credentials("local", "local"))
             caller = _Caller(client)
-            _load(caller.stored, size)
+            issues.load(caller.stored, Actor(_TENANT, "gridview.bench", Role.ADMIN), _PROJECT, size)
             return [_price(caller, refusal, repeat) for refusal in _refusals(caller)]
 
 
 class _Caller:
     """A container of each function, and what its calls cost."""
 
-    def __init__(self, client: "_Counted") -> None:
+    def __init__(self, client: CountedClient) -> None:
         self.client = client
         self.stored = Table(_TENANT, client)  # type: ignore[arg-type]
         self.write_units = 0
@@ -183,21 +182,6 @@ class _Caller:
         return perform()
 
 
-class _Counted(SignedClient):
-    """A client that counts its calls."""
-
-    units = Units()
-
-    @override
-    def answer(self, operation: str, body: bytes) -> dict[str, Any]:
-        answer: dict[str, Any] = {}
-        try:
-            answer = super().answer(operation, body)
-        finally:
-            self.units.add(operation, answer)
-        return answer
-
-
 class _Remembering(ApiGatewayWire):
     """The real wire, which remembers the last message."""
 
@@ -207,13 +191,6 @@ class _Remembering(ApiGatewayWire):
     def post(self, connection: str, frame: bytes) -> None:
         self.last = frame
         super().post(connection, frame)
-
-
-def _load(stored: Table, size: int) -> None:
-    actor = Actor(_TENANT, "gridview.bench", Role.ADMIN)
-    catalog = issues.make_project(stored, actor, _PROJECT)
-    bulk.take_numbers(stored, catalog, size)
-    bulk.load(stored, catalog, issues.generate(catalog, size), bulk.in_batches)
 
 
 def _refusals(caller: _Caller) -> Iterator[Refusal]:

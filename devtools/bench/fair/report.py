@@ -48,31 +48,44 @@ def rows(case: str, alone: Sequence[Any], beside: Sequence[Any]) -> list[Row]:
 
 def show(console: Console, found: Sequence[Row]) -> None:
     """Print what was measured."""
-    table = output.table("\nAnother tenant beside one viewer's worst")
-    table.add_column("case")
-    output.columns(table, "waits for", "alone", "median", "worst", "target")
-    for row in found:
-        verdict = "met" if row.is_fair else "missed"
-        times = (f"{1000 * seconds:,.0f} ms" for seconds in (row.alone, row.median, row.worst))
-        table.add_row(row.case, row.kind, *times, verdict)
-    console.print(table)
+    console.print(
+        output.table(
+            "\nAnother tenant beside one viewer's worst",
+            ("case", "waits for", "alone", "median", "worst", "target"),
+            (
+                (
+                    row.case,
+                    row.kind,
+                    *(f"{1000 * seconds:,.0f} ms" for seconds in (row.alone, row.median, row.worst)),
+                    "met" if row.is_fair else "missed",
+                )
+                for row in found
+            ),
+            texts=2,
+        )
+    )
 
 
 def show_prices(console: Console, paid: Sequence[Price]) -> None:
     """Print what refusals cost."""
-    table = output.table("\nA refused request")
-    output.columns(table, "refusal", "status", "write units", "read units", "calls", "CPU", "target")
-    for one in paid:
-        table.add_row(
-            one.refusal,
-            f"{one.status}",
-            f"{one.write_units}",
-            f"{one.read_units:g}",
-            f"{one.calls}",
-            f"{1000 * one.cpu_seconds:.1f} ms",
-            "met" if one.is_cheap else "missed",
+    console.print(
+        output.table(
+            "\nA refused request",
+            ("refusal", "status", "write units", "read units", "calls", "CPU", "target"),
+            (
+                (
+                    one.refusal,
+                    f"{one.status}",
+                    f"{one.write_units}",
+                    f"{one.read_units:g}",
+                    f"{one.calls}",
+                    f"{1000 * one.cpu_seconds:.1f} ms",
+                    "met" if one.is_cheap else "missed",
+                )
+                for one in paid
+            ),
         )
-    console.print(table)
+    )
 
 
 def to_json(found: Sequence[Row], paid: Sequence[Price]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from devtools.bench.fair import attack
 from devtools.bench.fair.account import Account, Concurrency, Limits, User
 from devtools.bench.fair.attack import KINDS, Rates
 from devtools.bench.timeline import Timeline
-from devtools.local import bulk
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import virtual
 from gridview.commands.actor import Actor, Role
@@ -102,10 +101,7 @@ def loaded(size: int) -> MemoryTable:
     """A table with a project of each of the two tenants."""
     table = MemoryTable()
     for tenant in _TENANTS:
-        actor = Actor(tenant, "gridview.bench", Role.ADMIN)
-        catalog = issues.make_project(table, actor, _PROJECT)
-        bulk.take_numbers(table, catalog, size)
-        bulk.load(table, catalog, issues.generate(catalog, size), bulk.in_batches)
+        issues.load(table, Actor(tenant, "gridview.bench", Role.ADMIN), _PROJECT, size)
     return table
 
 

@@ -1,7 +1,6 @@
 """The comparison: load all datasets on both sides, put every question to each in turn, and see that the answers are equal."""
 
 import argparse
-import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -71,12 +70,7 @@ def run(args: argparse.Namespace) -> int:
     growth = report.growth(sections[: len(sizes)]) if len(sizes) > 1 else []
     report.show(output.console(), sections, growth)
     if args.json is not None:
-        try:
-            args.json.write_text(
-                json.dumps(report.to_json(sections, growth), indent=2) + "\n", encoding="utf-8"
-            )
-        except OSError as error:
-            raise Failure(f"{args.json} cannot be written: {error.strerror}.") from error
+        output.write_json(args.json, report.to_json(sections, growth))
     return 0
 
 

@@ -164,47 +164,51 @@ NOTES: Final = (
 
 
 def _section(section: Section) -> Table:
-    table = output.table(f"\n{section.name} (loaded in {section.load_seconds:,.0f} s)")
-    output.columns(
-        table,
-        *("query", "ms cold", "CPU", "ms kept", "CPU", "attr.-value", "JSONB", "calls", "target"),
-        *("units cold", "units kept", "$ / million"),
+    return output.table(
+        f"\n{section.name} (loaded in {section.load_seconds:,.0f} s)",
+        (
+            *("query", "ms cold", "CPU", "ms kept", "CPU", "attr.-value", "JSONB", "calls", "target"),
+            *("units cold", "units kept", "$ / million"),
+        ),
+        (_row(section, line) for line in section.lines),
     )
-    for line in section.lines:
-        target = line.question.target
-        table.add_row(
-            line.question.name,
-            *(
-                told
-                for side in OURS
-                for told in (
-                    f"{line.costs[side].milliseconds:,.1f}{MISSED if section.slower(line, side) else ''}",
-                    f"{line.costs[side].cpu_milliseconds:,.1f}",
-                )
-            ),
-            *(f"{line.costs[side].milliseconds:,.1f}" for side in THEIRS),
-            f"{line.costs[COLD].sequential_calls}",
-            "" if target is None else f"{target:,.0f}",
-            *(f"{line.units(side):,.1f}{MISSED if line.missed(side) else ''}" for side in OURS),
-            f"{line.dollars:,.2f}",
-        )
-    return table
+
+
+def _row(section: Section, line: Line) -> list[str]:
+    target = line.question.target
+    return [
+        line.question.name,
+        *(
+            told
+            for side in OURS
+            for told in (
+                f"{line.costs[side].milliseconds:,.1f}{MISSED if section.slower(line, side) else ''}",
+                f"{line.costs[side].cpu_milliseconds:,.1f}",
+            )
+        ),
+        *(f"{line.costs[side].milliseconds:,.1f}" for side in THEIRS),
+        f"{line.costs[COLD].sequential_calls}",
+        "" if target is None else f"{target:,.0f}",
+        *(f"{line.units(side):,.1f}{MISSED if line.missed(side) else ''}" for side in OURS),
+        f"{line.dollars:,.2f}",
+    ]
 
 
 def _growth(sections: Sequence[Section], grown: Sequence[Growth]) -> Table:
     largest = max(section.issues for section in sections if not section.name.endswith(")"))
-    table = output.table(f"\nGrowth to {largest:,} issues from {sections[0].issues:,}")
-    output.columns(
-        table,
-        *("query", "ms cold", "ms kept", *(f"ms {name}" for name in THEIRS), "units cold", "units kept"),
+    theirs = (f"ms {name}" for name in THEIRS)
+    return output.table(
+        f"\nGrowth to {largest:,} issues from {sections[0].issues:,}",
+        ("query", "ms cold", "ms kept", *theirs, "units cold", "units kept"),
+        (
+            (
+                one.name,
+                *(_ratio(one.milliseconds[side], judged=side in OURS) for side in (*OURS, *THEIRS)),
+                *(_ratio(one.read_units.get(side), judged=True) for side in OURS),
+            )
+            for one in grown
+        ),
     )
-    for one in grown:
-        table.add_row(
-            one.name,
-            *(_ratio(one.milliseconds[side], judged=side in OURS) for side in (*OURS, *THEIRS)),
-            *(_ratio(one.read_units.get(side), judged=True) for side in OURS),
-        )
-    return table
 
 
 def _ratio(ratio: float | None, *, judged: bool) -> str:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from devtools.arguments import add_engine, add_jobs, count
 from devtools.proof.faults import judging, local, scenarios
 from devtools.proof.faults.project import MEMORY, Engine
 from devtools.proof.faults.scenarios import Played
@@ -21,6 +22,28 @@ _AT_ONCE = 20
 
 _SHOWN = 10
 """Failing scenarios that are told of."""
+
+_DESCRIPTION = """\
+Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
+the table kills, delays, repeats, refuses and reorders. A scenario is a number; when all is quiet, everything derived has
+to be what the documents give, and at any time each block is what the journal says up to its position, and the blocks of a
+family chain without a gap. They are so small that a few issues split and merge them. First come points: writes at which the
+consumer and the jobs are killed, and calls of a pass, a request, a consumer, a fold or a repair before which something else
+happens. Two thirds of the scenarios are points, until all are among them; the rest is drawn.
+
+With --seed one scenario is played and everything that happens in it is printed. With --mutants the core and the functions are
+spoilt in many ways, one at a time, and each has to be found out, by a scenario or by a test.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev faults`."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="how many (default: 2000)")
+    parser.add_argument("--seed", metavar="S", type=int, help="play this one, and tell what happens in it")
+    parser.add_argument("--mutants", action="store_true", help="look whether the scenarios find spoilt code")
+    add_engine(parser)
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,9 +134,9 @@ def _table(totals: Counter[str], families: Counter[str]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right")
     table.add_column()
-    for name, count in families.most_common():
-        table.add_row(f"{count:,}", f"scenarios: {name}")
-    for name, count in totals.most_common():
+    for name, times in families.most_common():
+        table.add_row(f"{times:,}", f"scenarios: {name}")
+    for name, times in totals.most_common():
         if name != "scenarios":
-            table.add_row(f"{count:,}", name)
+            table.add_row(f"{times:,}", name)
     return table

@@ -32,7 +32,6 @@ class Job:
     key: str
     run: Run | None = None
     id: str | None = None
-    in_quiet: bool = False
 
     @property
     def maker(self) -> Maker:

@@ -2,44 +2,23 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from pyroaring import BitMap
 
-from devtools.local.built_chains import built_chain
+from gridview.chains.blocks import Block, split
 from gridview.derive.families import NUMBERS
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.encoding import keys
-from gridview.encoding.sort_strings import sort_string
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from tests.support.cloud import Cloud
 from tests.support.http import Client, invoke
+from tests.support.many_attributes import add_attributes
 
 FACES = "\U0001f600" * 1024
 """A text of the greatest length, of 4 KB."""
-
-
-def add_attributes(api: Client, account: Cloud, project: str, count: int, **like: Any) -> list[str]:
-    """Attributes f0, f1, ... like one that the API made, put into the table directly: 400 of them take a while otherwise."""
-    api.made(f"{project}/attributes", {"id": "f0", "name": "F", **like})
-    partition = keys.project("0807", project.rpartition("/")[2])
-    items = {item["SK"]["S"]: item for item in account.items() if item["PK"]["S"] == partition}
-    (first,) = (item for sort_key, item in items.items() if sort_key.endswith(".f0"))
-    copies = [
-        {
-            **first,
-            "SK": {"S": first["SK"]["S"].removesuffix("f0") + f"f{place}"},
-            "id": {"S": f"f{place}"},
-            "key": {"S": f"a{place + 1}"},
-        }
-        for place in range(count)
-    ]
-    catalog = items[keys.CATALOG]
-    catalog["order"] = {"L": [copy["key"] for copy in copies]}
-    catalog["next_key"] = {"N": str(count + 1)}
-    catalog["epoch"] = {"N": str(count + 1)}
-    account.put([*copies, catalog])
-    return [copy["id"]["S"] for copy in copies]
 
 
 def test_400_attributes_are_the_most(api: Client, account: Cloud, project: str) -> None:
@@ -170,7 +149,7 @@ def numbers_given(account: Cloud, last: int) -> None:
 
 def issues_there(account: Cloud, count: int) -> None:
     """The index tells of so many issues."""
-    (block,) = built_chain(NUMBERS, (sort_string("", num) for num in range(1, count + 1)))
+    (block,) = split(replace(Block.head(NUMBERS), sets={"": BitMap(range(1, count + 1))}))
     account.table.put(block.to_item("0807", "plain"))
 
 

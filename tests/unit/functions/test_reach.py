@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from devtools.proof.faults.adversary import record
+from gridview.chains import blocks
 from gridview.commands import undo
 from gridview.dynamodb.sessions import acting_for
 from gridview.encoding import keys
@@ -17,7 +18,8 @@ from gridview.journal.log import Log
 from gridview.live.outbox import Reply
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
-from gridview.support import clock
+from gridview.support import clock, fold_pace
+from gridview.support.fold_pace import Pace
 from gridview.view.canary import Canary
 from gridview.view.freshness import Notes
 from gridview.view.heartbeat import Heart
@@ -38,8 +40,8 @@ KINDS = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
 PLAIN = {**KINDS, "id": "plain", "indexed": False}
 TAGS = {**KINDS, "id": "tags", "type": "multi_enum"}
 OPEN = {"field": "state", "op": "eq", "value": "open"}
-MANY = 620
-"""Issues of one value: more than it shares a block with."""
+MANY = 40
+"""Issues of one value: more than it shares a block with, where `_grow_and_shrink` has blocks be small."""
 
 
 ELSEWHERE = {
@@ -294,15 +296,17 @@ def _take_back(api: Client, account: Cloud, path: str) -> None:
 def _grow_and_shrink(api: Client, account: Cloud) -> None:
     """A block that the fold splits, and one that it merges again."""
     api.made("/v1/projects", {"id": "many", "name": "Many"})
-    for _ in range(MANY // 20):
-        api.batch("many", *[{"create": {"name": "one"}}] * 20)
-    account.derive()
-    account.upkeep()
-    grown = _blocks(account, "many")
-    for first in range(1, MANY, 20):
-        api.batch("many", *[{"delete": {"num": num}} for num in range(first, first + 20)])
-    account.derive()
-    account.upkeep()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "POPULAR", MANY - 10)
+        patch.setattr(blocks, "UNPOPULAR", MANY // 2)
+        patch.setattr(fold_pace, "_used", Pace(weight=MANY))
+        api.batch("many", *[{"create": {"name": "one"}}] * MANY)
+        account.derive()
+        account.upkeep()
+        grown = _blocks(account, "many")
+        api.batch("many", *[{"delete": {"num": num}} for num in range(1, MANY + 1)])
+        account.derive()
+        account.upkeep()
     assert _blocks(account, "many") < grown
 
 

@@ -8,9 +8,11 @@ import pytest
 from gridview.commands import pages, views
 from gridview.encoding import keys
 from gridview.query import saved_views
+from gridview.schema.catalog import MAX_ATTRIBUTES
 from gridview.schema.views import MAX_PRIVATE_VIEWS, MAX_SHARED_VIEWS
 from tests.support.cloud import Cloud
 from tests.support.http import Client
+from tests.support.many_attributes import add_attributes
 from tests.support.removed import removed
 
 FIELDS: tuple[dict[str, Any], ...] = (
@@ -212,12 +214,13 @@ def test_a_view_has_a_size(api: Client, home: str) -> None:
     assert api.get(f"{home}/{made['id']}").body == made
 
 
-def test_a_view_of_every_field_of_a_large_project_fits(api: Client, project: str) -> None:
-    columns = [{"field": one, "width": 120, "frozen": False} for one in ("num", "name", "state")]
-    for num in range(400):
-        field = f"a_field_with_an_id_that_says_what_it_is_{num}"
-        api.made(f"{project}/attributes", {"id": field, "name": field, "type": "text"})
-        columns.append({"field": field, "width": 220, "frozen": False})
+def test_a_view_of_every_field_of_a_large_project_fits(api: Client, account: Cloud, project: str) -> None:
+    prefix = "a_field_with_an_id_that_says_what_it_is_"
+    fields = add_attributes(api, account, project, MAX_ATTRIBUTES, prefix, type="text")
+    columns = [
+        *({"field": one, "width": 120, "frozen": False} for one in ("num", "name", "state")),
+        *({"field": one, "width": 220, "frozen": False} for one in fields),
+    ]
     made = api.made(f"{project}/views", {"name": "All", "columns": columns})
     assert made["columns"] == columns
 

@@ -1,6 +1,7 @@
 """One viewer's worst is measured in virtual time, so the targets hold or break in the same way on every machine."""
 
 import io
+from functools import cache
 
 import pytest
 from rich.console import Console
@@ -20,6 +21,7 @@ def table() -> MemoryTable:
     return loaded(40)
 
 
+@cache  # a run is the same each time
 def run(table: MemoryTable, concurrency: int, *kinds: str, limited: bool = True) -> Timed:
     return measured(Setting(concurrency, kinds, limited, RATES, seconds=4, size=40), 0, table)
 

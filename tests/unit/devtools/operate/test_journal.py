@@ -1,10 +1,10 @@
 """`./dev journal list`: which journals it shows, and what it shows of each."""
 
-import argparse
 from typing import Any
 
 import pytest
 
+from devtools.cli import parser_of
 from devtools.failure import Failure
 from devtools.operate import journal, target
 from devtools.operate.target import Target
@@ -32,11 +32,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> MemoryTable:
 
 
 def run(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    journal.register(parser.add_subparsers())
-    parsed = parser.parse_args(["journal", "list", *arguments])
-    status: int = parsed.func(parsed)
-    return status
+    return journal.run(parser_of("journal").parse_args(["list", *arguments]))
 
 
 @pytest.mark.parametrize(

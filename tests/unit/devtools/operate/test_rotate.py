@@ -1,6 +1,5 @@
 """`./dev rotate`, on a stack and a secret of moto's."""
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from moto import mock_aws
 
 from devtools import cli
-from devtools.operate import rotate, target
+from devtools.operate import target
 from devtools.operate.rotate import APART, Secret, rotate_webhooks
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.sealing import MAX_AGE, SECRETS, fetched
@@ -155,6 +154,4 @@ def test_a_stack_of_before_has_to_be_deployed_again(
 
 
 def test_help_names_both_secrets() -> None:
-    parser = argparse.ArgumentParser()
-    rotate.register(parser.add_subparsers())
-    assert parser.parse_args(["rotate", "webhooks"]).which == "webhooks"
+    assert cli.parser_of("rotate").parse_args(["webhooks"]).which == "webhooks"

@@ -28,7 +28,7 @@ def test_answers_count_what_their_cursor_stands_for() -> None:
 
 
 def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["oracle", "--changes", "--queries", "2", "--jobs", "1"]) == 0
+    assert main(["oracle", "--changes", "--queries", "1", "--jobs", "1"]) == 0
     assert "no difference" in capsys.readouterr().out
 
 
@@ -46,20 +46,22 @@ def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
     return found if found is None or found.move != "change" else found._replace(move="enter")
 
 
-SPOILT: dict[str, tuple[Any, str, Any]] = {
-    "what is laid over is told again": (Seen, "counted", nothing_ahead),
-    "documents may be of any moment": (Seen, "_agree", lambda *_: True),
-    "versions ahead are told": (_Telling, "_is_known", lambda *_: False),
-    "a row that changes is told to enter": (FollowedRows, "move", always_enters),
+SPOILT: dict[str, tuple[int, Any, str, Any]] = {
+    "what is laid over is told again": (1, Seen, "counted", nothing_ahead),
+    "documents may be of any moment": (3, Seen, "_agree", lambda *_: True),
+    "versions ahead are told": (1, _Telling, "_is_known", lambda *_: False),
+    "a row that changes is told to enter": (0, FollowedRows, "move", always_enters),
 }
+"""What is done wrong, with the scenario that showed it the last time. It is tried first, which saves the search, and no more."""
 
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    monkeypatch.setattr(*SPOILT[what])
+    first, owner, name, spoilt = SPOILT[what]
+    monkeypatch.setattr(owner, name, spoilt)
 
     def play_all() -> None:
-        for seed in range(60):
+        for seed in (first, *range(60)):
             following.play(seed)
 
     with pytest.raises(Difference):

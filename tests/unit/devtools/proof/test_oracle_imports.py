@@ -51,7 +51,7 @@ def test_an_import_of_1_900_issues_is_right_at_once() -> None:
 
 
 def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["oracle", "--imports", "--queries", "2", "--jobs", "1"]) == 0
+    assert main(["oracle", "--imports", "--queries", "1", "--jobs", "1"]) == 0
     assert "no difference" in capsys.readouterr().out
 
 

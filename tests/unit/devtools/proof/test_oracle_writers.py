@@ -69,7 +69,7 @@ def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_scenarios_can_be_played_by_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["oracle", "--writers", "--queries", "3", "--jobs", "1"]) == 0
+    assert main(["oracle", "--writers", "--queries", "2", "--jobs", "1"]) == 0
     assert "no difference" in capsys.readouterr().out
 
 

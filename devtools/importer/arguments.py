@@ -1,0 +1,98 @@
+"""The arguments of `./dev import`, and its help."""
+
+import argparse
+from pathlib import Path
+
+from devtools.arguments import add_data, count
+from infra.limits import IMPORTED_PER_SECOND
+
+_DESCRIPTION = """\
+Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
+
+A first pass over the file infers the type of each column from its values: date, datetime, number, bool, enum,
+multi_enum (lists joined by ";"), else text. Column names become attribute ids. The command creates the project if it is
+missing. If the project exists, its attributes must have the same types. The command then sends the rows in batches. It
+waits out throttling, server errors and lost connections. Kill it whenever you like: the same command goes on where it
+stopped and creates nothing twice.
+"""
+
+_EPILOG = """\
+The types file is a JSON object, column -> text, number, date, datetime, bool, enum, multi_enum, user, or "skip":
+  {"zip": "text", "assignee": "user", "row": "skip"}
+
+The command leaves two files beside the input (or in .data/imports/ if that folder is read-only; with --api, in the current folder)
+  FILE.<tenant>.<project>.progress.json     which batches were sent
+  FILE.<tenant>.<project>.rejected.ndjson   refused rows with reasons, if there are any
+
+Exit status: 0 when every row is in, 3 when some were refused, 1 when the import could not go on, 130 when interrupted.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `./dev import`."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="a .csv, .ndjson or .jsonl file, or one of these with .gz"
+    )
+    parser.add_argument("--project", metavar="ID", help="project id (default: made from the file's name)")
+    parser.add_argument(
+        "--name-column",
+        metavar="C",
+        help="column of the issue's name (default: title, name or summary, else the first text)",
+    )
+    parser.add_argument(
+        "--state-column",
+        metavar="C",
+        help="column of the issue's state (default: status or state, if it looks like an enum)",
+    )
+    parser.add_argument(
+        "--types",
+        metavar="FILE",
+        type=Path,
+        help="JSON file that sets the types of some columns",
+    )
+    parser.add_argument("--limit", metavar="N", type=count, help="import only the first N rows")
+    parser.add_argument(
+        "--format", choices=("csv", "ndjson"), help="format of the file, if its name does not say"
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="CHAR",
+        type=_character,
+        default=",",
+        help="delimiter of CSV cells (default: a comma)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the inferred columns and send nothing")
+    parser.add_argument(
+        "--again", action="store_true", help="import the whole file again, whatever was imported before"
+    )
+    parser.add_argument("--rejects", metavar="PATH", type=Path, help="file for the refused rows")
+    parser.add_argument("--progress", metavar="DIR", type=Path, help="folder for the progress file")
+    parser.add_argument(
+        "--workers", metavar="N", type=count, default=4, help="batches in flight at a time (default: 4)"
+    )
+    parser.add_argument(
+        "--rate",
+        metavar="N",
+        type=count,
+        help=f"rows a second, at most (default: {IMPORTED_PER_SECOND} with --api, else as many as possible)",
+    )
+    there = parser.add_argument_group("where to (default: the running local stack)")
+    there.add_argument(
+        "--tenant", metavar="T", default="0807", help="tenant of the local stack (default: 0807)"
+    )
+    add_data(there)
+    there.add_argument("--api", metavar="URL", help="another API, such as a deployed one")
+    there.add_argument(
+        "--token",
+        metavar="JWT",
+        help="an admin's ID token for --api (default: $GRIDVIEW_TOKEN); $GRIDVIEW_REFRESH_TOKEN renews it",
+    )
+
+
+def _character(text: str) -> str:
+    if text == "\\t":
+        return "\t"
+    if len(text) != 1:
+        raise argparse.ArgumentTypeError(r"must be one character (a tab: \t)")
+    return text
