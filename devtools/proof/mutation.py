@@ -138,10 +138,6 @@ def _same(pattern: Any, node: Any, captured: _Captured) -> bool:
             return isinstance(node, ast.expr) and _capture(name, node, captured)
         case ast.NamedExpr(ast.Name(name), value) if _is_letter(name) or name == _HERE:
             return _same(value, node, captured) and _capture(name, node, captured)
-        case ast.Expr(ast.NamedExpr(ast.Name(name), value)) if _is_letter(name) and isinstance(
-            node, ast.Expr
-        ):
-            return _same(value, node.value, captured) and _capture(name, node, captured)
         case ast.AST():
             return type(pattern) is type(node) and all(
                 _same_field(pattern, name, value, node, captured) for name, value in ast.iter_fields(pattern)

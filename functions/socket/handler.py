@@ -105,7 +105,7 @@ def _connected(calls: SocketCalls, connection: str, event: Mapping[str, Any]) ->
 
 def _spoke(calls: SocketCalls, connection: str, event: Mapping[str, Any]) -> None:
     try:
-        calls.spoke(connection, event.get("body") or "", is_base64=event.get("isBase64Encoded", False))
+        calls.spoke(connection, event.get("body") or "", is_base64=event["isBase64Encoded"])
     except Exception:
         # The client hears of it, and the invocation ends well: nobody would repeat it.
         logger.exception("message failed")

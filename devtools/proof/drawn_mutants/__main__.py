@@ -12,7 +12,7 @@ from devtools.proof.drawn_mutants.drawing import Drawn
 
 
 def main() -> int:
-    """Print the mutants that live, and the score; 1 when one lives that is not listed."""
+    """Print the mutants that live, and the score; 1 when one lives without a reason, or a reason is stale."""
     parser = argparse.ArgumentParser(prog="drawn_mutants", description=__doc__)
     parser.add_argument(
         "--name", default="", help="judge the mutants whose names hold this text, and show their change"
@@ -29,21 +29,17 @@ def main() -> int:
     if asked.name:
         for mutant in mutants:
             _show(mutant)
-    listed = sampling.living()
+    reasons = sampling.living()
     for verdict in sorted(judged.verdicts):
-        if not verdict.by:
-            told = listed.get(verdict.name, "no reason is listed")
-            print(f"alive  {verdict.name}\n       after {verdict.looks} looks; {told}")
-        elif asked.name:
-            print(f"killed {verdict.name}\n       by {verdict.by} ({verdict.looks} looks): {verdict.failure}")
-    for broken in judged.broken:
-        print(f"fails of the core as it is: {broken}")
+        if not verdict.by and verdict.name in reasons:
+            print(f"alive, as listed: {verdict.name}\n  {reasons[verdict.name]}")
+        elif verdict.by and asked.name:
+            print(f"killed: {verdict.name}\n  by {verdict.by} ({verdict.looks} looks): {verdict.failure}")
+    differences = judged.differences(reasons)
+    print("\n".join(differences))
     seconds = sum(verdict.seconds for verdict in judged.verdicts)
-    print(
-        f"{len(judged.verdicts):,} mutants, {judged.score:.1f} % found out, {seconds:,.0f} seconds of the processor"
-        + (f", {judged.left:,} not judged" if judged.left else "")
-    )
-    return 1 if judged.broken or {one.name for one in judged.living} - listed.keys() else 0
+    print(f"{judged.figures()}, {seconds:,.0f} seconds of the processor")
+    return 1 if differences else 0
 
 
 def _show(mutant: Drawn) -> None:

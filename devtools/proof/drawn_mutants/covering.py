@@ -8,12 +8,13 @@ import ast
 import hashlib
 import multiprocessing
 import pickle
+import re
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, zip_longest
+from itertools import accumulate, chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +37,10 @@ _NOT_OF_THE_CORE = ("devtools", "test_")
 _MOST_SECONDS = 10.0
 """Seconds of the processor that the looks at a mutant take together, when it lives."""
 
-_MOST = 60
+_NEAR_SECONDS = 6.0
+"""Of these, the seconds of those that are near it. They mostly share a fixture, which each other file has to make."""
+
+_MOST = 120
 """Looks at a mutant."""
 
 Hits = Mapping[str, bytes]
@@ -186,9 +190,12 @@ class Chooser:
         )
 
     def looks(self, mutant: Drawn) -> list[Look]:
-        """Those that execute it, in turn one from the tests of its package and one of each file, until there are enough.
+        """Those that execute it: tests that are near it, then in turn one of each file, until there are enough.
 
-        What is outside of functions is executed by those that mention its name.
+        Near are the tests whose file is named like the module, the likest first, and those of its package. What is outside of
+        functions is executed by those that mention its name. What only runs while modules are loaded is executed by tests of files
+        that import the module, or else by those of its package. Looks that execute the same of the module come one after another
+        only when there are no others: they mostly find the same.
         """
         if mutant.probe is None:
             places = _mentions().get(mutant.about) or {(mutant.module, None)}
@@ -196,25 +203,52 @@ class Chooser:
             places = {(mutant.module, mutant.probe)}
         fitting = [look for look in self._looks if any(_covers(look, *place) for place in places)]
         package, _, name = mutant.place.partition(":")[0].rpartition(".")
-        near = [look for look in fitting if look.file.startswith(f"tests/unit/{package.partition('.')[0]}/")]
-        near.sort(key=lambda look: name not in look.file)
-        by_file: dict[str, list[Look]] = {}
-        for look in fitting:
-            by_file.setdefault(look.file, []).append(look)
-        far = chain.from_iterable(zip_longest(*by_file.values()))
-        chosen: dict[str, Look] = {}
-        seconds = 0.0
-        for look in chain.from_iterable(zip_longest(near, (look for look in far if look is not None))):
-            if look is not None and look.name not in chosen and len(chosen) < _MOST:
-                seconds += look.seconds
-                if seconds < _MOST_SECONDS or not chosen:
-                    chosen[look.name] = look
-        return [*chosen.values()]
+        of_package = f"tests/unit/{package.partition('.')[0]}/"
+        if not fitting and (mutant.probe is None or self.runs_while_loading(mutant)):
+            importing = re.compile(rf"\b{re.escape(package)}(\.| import (.*, )?){name}\b")
+            fitting = [look for look in self._looks if importing.search(_text(look.file))] or [
+                look for look in self._looks if look.file.startswith(of_package)
+            ]
+        likeness = {file: _likeness(f"{package}_{name}", file) for file in {look.file for look in fitting}}
+        near = [look for look in fitting if likeness[look.file] or look.file.startswith(of_package)]
+        near.sort(key=lambda look: -likeness[look.file])
+        near = _in_turn(near, lambda look: look.hits.get(mutant.module))
+        far = _in_turn(fitting, lambda look: look.file)
+        first = _within(near, _NEAR_SECONDS, _MOST // 2)
+        rest = _within(far, _MOST_SECONDS - _NEAR_SECONDS, _MOST - len(first))
+        return [*{look.name: look for look in [*first, *rest]}.values()]
 
 
 def _covers(look: Look, module: str, probe: int | None) -> bool:
     hits = look.hits.get(module)
     return hits is not None and (probe is None or bool(hits[probe]))
+
+
+def _within(looks: Sequence[Look], seconds: float, count: int) -> list[Look]:
+    """The first looks, at most so many, that take no more seconds together; one at least."""
+    before = accumulate((look.seconds for look in looks), initial=0.0)
+    return [look for look, spent in zip(looks, before, strict=False) if spent < seconds][:count]
+
+
+def _in_turn(looks: Sequence[Look], kind: Callable[[Look], Any]) -> list[Look]:
+    """One of each kind, then another of each."""
+    of_kind: dict[Any, list[Look]] = {}
+    for look in looks:
+        of_kind.setdefault(kind(look), []).append(look)
+    return [look for some in zip_longest(*of_kind.values()) for look in some if look is not None]
+
+
+def _likeness(module: str, file: str) -> int:
+    """How many words a module's name and the name of a file of tests share."""
+    one, other = (
+        {word.removesuffix("s") for word in re.split(r"[._]", name)} for name in (module, Path(file).stem)
+    )
+    return len(one & other)
+
+
+@cache
+def _text(file: str) -> str:
+    return "" if file == SCENARIOS else (ROOT / file).read_text("utf-8")
 
 
 @cache

@@ -197,7 +197,7 @@ def _of_a_branch(node: ast.AST) -> Iterator[_Change]:
                 yield "branch", node, ast.unparse(left[0] if len(left) == 1 else ast.BoolOp(op, left))
         case ast.UnaryOp(ast.Not(), operand):
             yield "branch", node, ast.unparse(operand)
-        case ast.Return(ast.expr() as value) if not _is_none(value) and not _is_condition(value):
+        case ast.Return(ast.expr() as value) if not _is_false(value) and not _is_condition(value):
             yield "branch", node, "return None"
 
 
@@ -222,8 +222,9 @@ def _conditions(node: ast.AST) -> Iterator[ast.expr]:
                 yield cast("ast.expr", part)
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_false(node: ast.expr) -> bool:
+    """Whether it is None, or False, which callers do not tell from None."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def _is_condition(node: ast.AST | None) -> bool:

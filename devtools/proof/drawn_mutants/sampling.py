@@ -16,7 +16,7 @@ from devtools.proof.drawn_mutants.judging import Case, Verdict, judged
 MUTANTS = 1_000
 SEED = 27
 SECONDS = 40 * 60.0
-"""What the command judges without other orders, and the seconds of the processor that this takes at most."""
+"""The sample of the command and of `./dev prove`, and the seconds of the processor that it takes at most."""
 
 _CONTROL_SECONDS = 3 * 60.0
 """Of these, the seconds that are left for the core as it is."""
@@ -39,6 +39,26 @@ class Judged(NamedTuple):
     def score(self) -> float:
         """The share in percent of the judged mutants that were found out."""
         return 100 * (1 - len(self.living) / len(self.verdicts)) if self.verdicts else 0.0
+
+    def differences(self, reasons: Mapping[str, str]) -> list[str]:
+        """Living mutants without a reason, reasons of mutants that do not live, and looks that fail of the core as it is."""
+        found = {one.name for one in self.verdicts if one.by}
+        return [
+            *(
+                f"alive: {one.name}, after {one.looks} looks\n  {replay(one.name)}"
+                for one in self.living
+                if one.name not in reasons
+            ),
+            *(f"found out, but listed in {_LIVING.name}: {name}" for name in sorted(found & reasons.keys())),
+            *(f"fails of the core as it is: {one}" for one in self.broken),
+        ]
+
+    def figures(self) -> str:
+        """One line: how many were judged, and what became of them."""
+        left = f", {self.left:,} not judged" if self.left else ""
+        return (
+            f"{len(self.verdicts):,} mutants, {self.score:.1f} % found out, {len(self.living):,} live{left}"
+        )
 
 
 def all_drawn(modules: str = "") -> list[Drawn]:

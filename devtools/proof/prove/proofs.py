@@ -13,6 +13,7 @@ from rich.console import Console
 from devtools.bench.postgres import cluster, compare, datasets
 from devtools.paths import PYTHONPATH, ROOT
 from devtools.proof import baseline
+from devtools.proof.drawn_mutants import sampling
 from devtools.proof.faults import judging, local, mutants, scenarios
 from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
@@ -85,6 +86,18 @@ def judge(jobs: int) -> Proven:
         if verdict.difference is None:
             alive.append(f"alive: {verdict.name}, after {verdict.played:,} scenarios")
     return Proven(f"{judged} mutants, {played:,} scenarios to find them out", alive)
+
+
+def judge_drawn(jobs: int) -> Proven:
+    """Look whether a test or a scenario finds out each mutant of a sample of the drawn ones, but for those with a reason."""
+    drawn = sampling.all_drawn()
+    reasons = sampling.living()
+    judged = sampling.judge(sampling.sampled(drawn, sampling.MUTANTS, sampling.SEED), jobs)
+    gone = sorted(reasons.keys() - {one.name for one in drawn})
+    return Proven(
+        judged.figures(),
+        [*judged.differences(reasons), *(f"listed as living, but not drawn: {name}" for name in gone)],
+    )
 
 
 def ask(count: int, data: str, engine: str, jobs: int) -> Proven:
@@ -268,7 +281,12 @@ PROOFS: tuple[Proof, ...] = (
             ],
         ),
     ),
-    Proof("mutants", "a fault scenario or a test finds out every mutant of the core", judge),
+    Proof("mutants", "a fault scenario or a test finds out every mutant of the core by hand", judge),
+    Proof(
+        "drawn mutants",
+        f"a test or a scenario finds out each of {sampling.MUTANTS:,} drawn mutants of the core, but for those with a reason",
+        judge_drawn,
+    ),
     Proof(
         "faults over DynamoDB Local",
         f"{ENGINE_SCENARIOS} of these scenarios go well over a real engine too",

@@ -1,9 +1,12 @@
 """The functions' configuration from the environment."""
 
+from collections.abc import Callable
+
 import pytest
 
 from gridview.api.config import (
     ConfigurationError,
+    projects_per_tenant,
     required,
     use_fold_pace,
     use_forms,
@@ -13,15 +16,21 @@ from gridview.api.config import (
 from gridview.support import fold_pace, forms
 
 
-def test_a_rate_of_writes_is_a_whole_number_and_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WRITES_PER_SECOND", raising=False)
-    assert writes_per_second() == 0
-    monkeypatch.setenv("WRITES_PER_SECOND", "50")
-    assert writes_per_second() == 50
+@pytest.mark.parametrize(
+    ("variable", "limit"),
+    [("WRITES_PER_SECOND", writes_per_second), ("PROJECTS_PER_TENANT", projects_per_tenant)],
+)
+def test_a_limit_is_a_whole_number_and_none_by_default(
+    monkeypatch: pytest.MonkeyPatch, variable: str, limit: Callable[[], int]
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    assert limit() == 0
+    monkeypatch.setenv(variable, "50")
+    assert limit() == 50
     for wrong in ("", "1.5", "-1", "many"):
-        monkeypatch.setenv("WRITES_PER_SECOND", wrong)
-        with pytest.raises(ConfigurationError, match="WRITES_PER_SECOND"):
-            writes_per_second()
+        monkeypatch.setenv(variable, wrong)
+        with pytest.raises(ConfigurationError, match=variable):
+            limit()
 
 
 def test_a_share_of_work_is_a_percentage_and_no_limit_by_default(monkeypatch: pytest.MonkeyPatch) -> None:

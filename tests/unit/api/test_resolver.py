@@ -120,6 +120,28 @@ def test_a_request_that_another_overtakes_is_answered_as_itself() -> None:
     assert (failed["statusCode"], json.loads(failed["body"])["request_id"]) == (500, "of eve")
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_each_request_counts_and_an_error_of_the_server_counts_as_one(
+    monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    endpoints = Endpoints[None]("Grid", "query")
+
+    @endpoints.get("/v1/projects/<project>/grid", Role.VIEWER, "Fails or not")
+    def ask(_: Request[None]) -> Response:
+        if fails:
+            raise RuntimeError("a defect")
+        return ok({})
+
+    counted: list[tuple[str, int]] = []
+
+    def count(_: Metrics, name: str, value: int, **__: Any) -> None:
+        counted.append((name, value))
+
+    monkeypatch.setattr(Uncounted, "add_metric", count)
+    assert made(endpoints)(event("ann", "a1"), Context())["statusCode"] == (500 if fails else 200)
+    assert counted == [("Requests", 1), *([("ServerErrors", 1)] if fails else [])]
+
+
 @pytest.mark.usefixtures("impatient")
 def test_requests_of_two_threads_never_mix() -> None:
     endpoints = Endpoints[None]("Grid", "query")

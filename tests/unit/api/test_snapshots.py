@@ -2,7 +2,8 @@
 
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +13,9 @@ from botocore.credentials import Credentials
 from botocore.loaders import create_loader
 
 from gridview.api import snapshots
+from gridview.command_api.resources import LATER as OF_COMMANDS
 from gridview.dynamodb.table import Table
+from gridview.query_api.resources import LATER as OF_QUERIES
 from gridview.support import aws
 
 ROLE = "arn:aws:iam::123456789012:role/session"
@@ -122,6 +125,11 @@ def test_without_snapshots_they_wait_for_a_request(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(tmp_path)
     snapshots.start([], [], ["needed_later"])
     assert "needed_later" not in sys.modules
+
+
+@pytest.mark.parametrize("names", [OF_COMMANDS, OF_QUERIES])
+def test_what_endpoints_import_later_are_modules_of_the_core(names: Sequence[str]) -> None:
+    assert [name for name in names if find_spec(name) is None] == []
 
 
 def test_environments_of_one_snapshot_draw_different_numbers(runtime: Runtime) -> None:

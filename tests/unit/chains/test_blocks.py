@@ -251,6 +251,13 @@ def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() 
     assert [one.write_id[0] for one in (block, once, touched(block))] == ["d"] * 3
 
 
+@pytest.mark.parametrize(("at", "to", "after"), [(0, 3, 3), (5, 3, 5), (5, 8, 8), (5, 0, 5)])
+def test_the_position_of_a_block_never_goes_back(at: int, to: int, after: int) -> None:
+    (block,) = built_chain("a1.1", [sort_string("a", 1)])
+    change = BlockChange(frozenset([sort_string("b", 1)]))
+    assert changed(changed(block, change, at), change, to).position == after
+
+
 def test_an_issue_that_moves_within_a_plain_block_stays_in_it() -> None:
     some = [sort_string(f"{num:03d}", num) for num in range(1, 60)]
     (block,) = built_chain("a1.1", some)

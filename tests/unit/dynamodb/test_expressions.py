@@ -6,7 +6,14 @@ import pytest
 from botocore.exceptions import ClientError
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.dynamodb.expressions import MAX_EXPRESSION_BYTES, PRESENT, Condition, projected
+from gridview.dynamodb.expressions import (
+    MAX_EXPRESSION_BYTES,
+    PRESENT,
+    Condition,
+    projected,
+    set_attribute,
+    version_is,
+)
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.query import group_request, predicates
@@ -82,3 +89,18 @@ def test_the_table_in_memory_refuses_what_dynamodb_finds_too_long() -> None:
 def test_a_field_that_is_asked_for_twice_is_named_once() -> None:
     once, twice = projected([("fields", "a1")]), projected([("fields", "a1"), ("fields", "a1")])
     assert once == twice
+
+
+def test_a_transaction_is_not_asked_for_the_item_of_a_failed_condition() -> None:
+    write = set_attribute("p", "s", "seen", 7, version_is(3))
+    assert write.kind == "Update"
+    assert write.request == {
+        "Key": {"PK": {"S": "p"}, "SK": {"S": "s"}},
+        "UpdateExpression": "SET #set = :set",
+        "ConditionExpression": version_is(3).expression,
+        "ExpressionAttributeNames": {"#set": "seen", **version_is(3).names},
+        "ExpressionAttributeValues": {
+            ":set": {"N": "7"},
+            **{name: {"N": "3"} for name in version_is(3).values},
+        },
+    }

@@ -84,10 +84,12 @@ def test_all_that_the_table_asks_goes_past_botocore() -> None:
     ]
 
 
-def test_a_request_is_json_with_binary_values_as_base64() -> None:
+def test_a_request_is_json_with_binary_values_as_base64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gridview.support.clock.seconds", lambda: 1_700_000_000.5)
     client, engine = answered((200, {"ConsumedCapacity": {"CapacityUnits": 1.0}}))
     answer = client.put_item(TableName="t", Item={"PK": {"S": "ü"}, "set": {"B": b"\x00\xff"}})
     assert answer == {"ConsumedCapacity": {"CapacityUnits": 1.0}}
+    assert engine.requests[0].headers["X-Amz-Date"] == "20231114T221320Z"
     body: Any = engine.requests[0].body
     assert json.loads(body) == {
         "TableName": "t",
@@ -101,6 +103,14 @@ def test_what_is_not_its_own_is_botocores() -> None:
     client, _ = answered((200, {"TableNames": ["t"]}))
     assert client.list_tables()["TableNames"] == ["t"]
     assert client.meta.region_name == "us-east-1"
+
+
+@pytest.mark.parametrize("name", ["message", "Message"])
+def test_a_message_of_either_spelling_is_that_of_the_error(pauses: list[float], name: str) -> None:
+    client, _ = answered((400, {"__type": f"{PREFIX}ValidationException", name: "Too long"}))
+    with pytest.raises(ClientError) as error:
+        client.put_item(TableName="t")
+    assert error.value.response["Error"] == {"Code": "ValidationException", "Message": "Too long"}
 
 
 def test_a_refusal_is_botocores_error_with_all_that_was_told(pauses: list[float]) -> None:

@@ -24,7 +24,7 @@ from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKe
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.checker import Check, _reason
 from gridview.fsck.issue_diff import Difference, DifferenceKind
-from gridview.fsck.progress import STUCK, Finding, Tally
+from gridview.fsck.progress import BY_HAND, STUCK, Finding, Tally
 from gridview.fsck.repair import mend_all
 from gridview.fsck.repairs import Repairs
 from gridview.maintenance.stream_consumer import consume
@@ -395,6 +395,25 @@ def test_what_the_fold_cannot_pass_is_not_called_a_persons_task(
     (left,) = (one for one in found if not one.repaired)
     assert (left.reason, [one.kind for one in left.differences]) == (STUCK, [DifferenceKind.UNFOLDED])
     assert tally.wrong == 1
+
+
+def test_what_is_lost_is_named_once_beside_what_the_fold_cannot_pass(
+    derived: Derived, monkeypatch: pytest.MonkeyPatch, later: Any
+) -> None:
+    for num in (1, 2, 3):
+        derived.consume(num)
+    derived.fold()
+    derived.table.delete(derived_keys.journal(TENANT, PROJECT), derived_keys.journal_item(2))
+    derived.consume(4)
+    later(journal_check.LATE + 1)
+    monkeypatch.setattr(Repairs, "fold", lambda *_: None)
+    found, _ = checked(derived.table, repair=True)
+    assert sorted(
+        (one.reason, [each.kind for each in one.differences]) for one in found if not one.repaired
+    ) == [
+        (BY_HAND, [DifferenceKind.LOST]),
+        (STUCK, [DifferenceKind.UNFOLDED]),
+    ]
 
 
 def test_a_block_that_is_half_repaired_is_reported_as_both(

@@ -170,6 +170,13 @@ def test_ids_never_come_again_and_an_issue_has_so_many_comments(
     assert api.made(home, {"text": "x"})["id"] == 4
 
 
+def test_the_last_id_is_given_out_once(api: Client, home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comments, "MAX_COMMENT_ID", 1)
+    assert api.made(home, {"text": "x"})["id"] == 1
+    assert api.delete(f"{home}/1").status == 204
+    assert api.post(home, {"text": "x"}).kind == (422, "unprocessable")
+
+
 def test_pages_of_comments_are_all_comments(account: Cloud, api: Client, home: str, project: str) -> None:
     api.made(f"{project}/issues", {"name": "Other"})
     for num in range(7):

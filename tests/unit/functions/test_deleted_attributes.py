@@ -249,6 +249,9 @@ def test_background_work_goes_on_while_it_is_hidden(
     assert attributes.rebuild(account.table, Catalogs(), "0807", "35e9", ["3812"], rate=0, settling=0) == [
         "3812"
     ]
+    assert attributes.rebuild(account.table, Catalogs(), "0807", "35e9", ["882a"], rate=0, settling=0) == [
+        "882a"
+    ]
     account.upkeep()
     account.forget()
     assert restore(api).body["build"] is None

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ def file_at(url: str) -> str:
     signed = parse_qs(parts.query)
     assert int(signed["X-Amz-Expires"][0]) <= 300
     assert signed["X-Amz-Signature"]
-    assert "attachment" in signed["response-content-disposition"][0]
+    (name,) = re.findall(r'^attachment; filename="(.+)"$', signed["response-content-disposition"][0])
+    assert name == "-".join(parts.path.split("/")[-2:])  # the project, and the job with the form
     content: bytes = boto3.client("s3").get_object(Bucket=EXPORTS, Key=parts.path[1:])["Body"].read()
     return content.decode()
 

@@ -170,6 +170,9 @@ def test_activity_between_two_instants(api: Client, busy: str, limit: str) -> No
     times = {one["id"]: one["at"] for one in told}
     assert activity(api, busy, limit=limit, **{"from": times["1.2"], "to": times["2.3"]}) == ALL[1:4]
     assert activity(api, busy, limit=limit, **{"from": times["3.2"]}) == ALL[:2]
+    for to in ("1.2", "2.3"):
+        empty = api.get(f"{busy}/activity", query={"from": times["2.3"], "to": times[to]})
+        assert empty.errors == {"to": "must be later than from"}
     assert activity(api, busy, limit=limit, to=times["1.1"]) == []
     assert activity(api, busy, limit=limit, to="9999-12-31T23:59:59Z") == ALL
     assert activity(api, busy, **{"from": "9999-01-01T00:00:00Z"}) == []

@@ -737,6 +737,15 @@ def test_a_client_that_has_gone_leaves_nothing(
     told.leave()  # told twice
 
 
+def test_a_client_that_has_gone_before_it_is_refused_something_leaves_nothing(
+    account: Cloud, client: SocketClient
+) -> None:
+    client.subscribe()
+    client.leave(told=False)
+    client.send("{")
+    assert sockets_in(account) == set()
+
+
 def test_a_slow_client_is_dropped_and_comes_back_with_its_cursor(
     account: Cloud, api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
 ) -> None:

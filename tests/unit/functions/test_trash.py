@@ -568,6 +568,22 @@ def test_of_a_restore_and_another_one_wins(
     assert api.get(ISSUE).body["updated_by"] == "bob"
 
 
+def test_a_restore_whose_answer_was_lost_is_done(
+    api: Client, account: Cloud, deleted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = account.modules["command"].table
+    put = table.put
+
+    def twice(item: Any, condition: Any = None) -> None:
+        put(item, condition)
+        put(item, condition)
+
+    monkeypatch.setattr(table, "put", twice)
+    restored = restore(api)
+    assert restored.status == 200
+    assert api.get(ISSUE).body["version"] == restored.body["version"]
+
+
 def test_an_edit_does_not_bring_back_what_was_deleted_meanwhile(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

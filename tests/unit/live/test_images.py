@@ -101,6 +101,7 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
     end = data.draw(st.integers(first, last))
     current = data.draw(st.one_of(st.integers(end, last), st.just(GONE)))
     course = Course.of(life.changes[first - 1 : end], WANTED)
+    assert course.version == life.changes[end - 1].version
     if current != GONE:
         course = course.with_document(life.documents[current - 1])
     later = life.changes[end:] if current == GONE else life.changes[end:current]

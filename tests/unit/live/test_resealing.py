@@ -135,11 +135,29 @@ def test_a_webhook_that_is_changed_or_deleted_meanwhile_is_read_again(
         if not raced:
             raced.append(item[keys.SK])
             was = Webhook.from_item(table.items[item[keys.PK], item[keys.SK]])
-            real(was.written("ann", LATER).to_item())
+            real(was.written("bob", LATER).to_item())
             table.delete(item[keys.PK], "w2")
         real(item, condition)
 
     monkeypatch.setattr(table, "put", meanwhile)
     assert reseal_webhooks(table, ROTATED) == Resealed(2, 1, ())
     assert opened(table, "w1", NEW) == [b"one"]
-    assert table.items[live_keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "ann"
+    assert table.items[live_keys.webhooks("0807", "35e9"), "w1"]["updated_by"] == "bob"
+
+
+def test_a_listed_webhook_that_late_copies_of_the_table_lack_is_sealed_again(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = table.scan
+
+    def listed(**asked: Any) -> Any:
+        table.stale(None)
+        found = scan(**asked)
+        table.stale(lambda _, states: states)
+        return found
+
+    table.stale(lambda _, states: states)
+    put(table, "w1", b"one")
+    monkeypatch.setattr(table, "scan", listed)
+    assert reseal_webhooks(table, ROTATED) == Resealed(1, 1, ())
+    assert opened(table, "w1", NEW) == [b"one"]

@@ -7,6 +7,7 @@ from botocore.awsrequest import AWSResponse, HeadersDict
 
 from gridview.live.management_client import ManagementClient
 from gridview.live.wire import ApiGatewayWire, Gone, Slow
+from gridview.support import clock
 
 
 class Answers:
@@ -50,6 +51,24 @@ def test_nobody_is_there_any_more(monkeypatch: pytest.MonkeyPatch, status: int) 
     with pytest.raises(Gone):
         wire_to(monkeypatch, answers).post("abc=", b"{}")
     assert len(answers.asked) == 1
+
+
+def test_pauses_between_attempts_grow_and_are_drawn_from_their_upper_half(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept: list[float] = []
+    drawn: list[tuple[float, float]] = []
+
+    def uniform(low: float, high: float) -> float:
+        drawn.append((low, high))
+        return high
+
+    wire = wire_to(monkeypatch, Answers(503, 503, 200))
+    monkeypatch.setattr("random.uniform", uniform)
+    monkeypatch.setattr(clock, "sleep", slept.append)
+    wire.post("abc=", b"{}")
+    assert drawn == [(0.5, 1.0)] * 2
+    assert slept[1] == 2 * slept[0] > 0
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])

@@ -21,6 +21,7 @@ from gridview.derive.images import Image, Poison
 from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.derive.sort_entries import sort_strings_of
 from gridview.derive.work import Subject, Superseded
+from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
@@ -615,6 +616,16 @@ def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
     Worker(table, Catalogs(), lambda: 99.0, sent.append, settling=SETTLING).work()
     assert [(poison.key, poison.version) for poison in sent] == [(document[keys.PK], version)]
     assert now(table).attributes[0].served is not None
+
+
+def test_an_issue_whose_entries_no_item_holds_is_sent_away_too(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    too_large = {keys.issue(TENANT, PROJECT, 2): ItemTooLarge("400 KB")}
+    monkeypatch.setattr(maintainer, "derive", lambda *_, **__: too_large)
+    sent: list[Poison] = []
+    pass_over(table, Catalogs(), Fences(), TENANT, PROJECT, [1, 2], sent.append)
+    assert [(poison.key, poison.error) for poison in sent] == [(keys.issue(TENANT, PROJECT, 2), "400 KB")]
 
 
 def test_an_issue_that_cannot_be_derived_loses_the_values_of_a_deleted_attribute_too(

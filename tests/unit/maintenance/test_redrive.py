@@ -23,6 +23,7 @@ from gridview.maintenance.waiting import FIRST_WAIT, LONGEST_WAIT, PATIENCE, Bat
 from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
+from gridview.schema.trash import mark_of
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
@@ -234,6 +235,16 @@ def test_a_batch_that_lambda_gave_up_is_derived_with_its_history(place: Place) -
     assert not place.batches.contents
 
 
+def test_what_was_deleted_in_such_a_batch_is_listed_in_the_trash(place: Place) -> None:
+    one = document(place.table, 7)
+    deleted = {**one, "version": 2, **mark_of("ann", clock.now())}
+    place.table.put(deleted)
+    by_lambda(place, record(1, one, deleted))
+    assert place.redrive() == redrive.Redriven(done=1)
+    ((_, listed),) = [key for key in place.table.items if key[0] == keys.trash(TENANT, PROJECT)]
+    assert keys.parse_trash_place(listed) == (7, 2)
+
+
 def test_nothing_is_remembered_of_an_issue_that_is_gone_meanwhile(place: Place) -> None:
     one = document(place.table, 7)
     place.table.delete(issue_key(7), keys.project(TENANT, PROJECT))
@@ -306,7 +317,7 @@ def test_after_a_day_issues_become_dead_letters(
         now[0] += 60
     assert now[0] >= began + PATIENCE
     (letter,) = place.letters
-    assert (letter.key, says in letter.error) == (issue_key(7), True)
+    assert (letter.key, letter.version, says in letter.error) == (issue_key(7), 0, True)
 
 
 def test_without_the_bucket_the_batch_is_reported(table: MemoryTable, now: list[float]) -> None:

@@ -81,6 +81,9 @@ def test_a_second_in_which_too_much_happened_is_told_run_by_run(
     table, expected = filled(seed, 200, 1)
     found = told(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit)
     assert set(found) == set(expected)
+    begin = PageStart.before(derived_keys.ACTIVITY_END)
+    first = read_back(table, PARTITION, clock.stored(BEGUN), begin, lambda _: False)
+    assert 20 <= len(first.entries) < 200
     # What came again in other company may be in two runs.
     assert len(found) <= len(expected) * 6 / 5
 

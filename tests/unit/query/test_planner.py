@@ -9,6 +9,7 @@ from gridview.chains.blocks import entry_of
 from gridview.chains.directory import Directory
 from gridview.encoding.sort_strings import sort_string
 from gridview.query import planner
+from gridview.query.aggregate_planner import GroupsRule
 from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import resolve
 from gridview.query.sort_order import Place, Spot
@@ -108,3 +109,17 @@ def test_there_is_an_end_to_what_is_read() -> None:
     with pytest.raises(Unprocessable, match="3,001 blocks"):
         planner.check_blocks(planner.MAX_BLOCKS + 1)
     assert "2,001 issues" in str(planner.too_wide(None, 2_001))
+
+
+@pytest.mark.parametrize(
+    ("field_id", "reason"), [(None, "the groups of 10,001 issues are told"), ("tags", "their values of tags")]
+)
+def test_groups_by_documents_are_those_of_ten_thousand_issues_at_most(
+    field_id: str | None, reason: str
+) -> None:
+    nothing: Any = None
+    rule = GroupsRule(CATALOG, nothing, nothing, ())
+    assert rule.beyond_documents(10_000, field_id) is None
+    beyond = rule.beyond_documents(10_001, field_id)
+    assert beyond is not None
+    assert reason in beyond.reason

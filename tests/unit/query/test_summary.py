@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -13,7 +14,9 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import parse_datetime
 from gridview.query import aggregate_planner, planner, prices, summary_request
 from gridview.query.counting import summarized
-from gridview.query.summary_request import of_values, resolve, summary_json
+from gridview.query.summary_columns import is_told_by_blocks
+from gridview.query.summary_request import FieldSummary, Function, of_values, resolve, summary_json
+from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import InvalidRequest, Unprocessable
@@ -107,13 +110,19 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
             {"id": "kind", "name": "Kind", "type": "enum", "options": ["b", "a"]},
             {"id": "note", "name": "Note", "type": "text"},
             {"id": "bare", "name": "Bare", "type": "number", "indexed": False},
+            {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y"]},
         ]
     )
     return loaded.fill(
         loaded.issue(
             num,
             state="open" if num % 2 else "closed",
-            fields={"cost": num, "bare": num, **({"kind": "ab"[num % 2]} if num % 3 == 0 else {})},
+            fields={
+                "cost": num,
+                "bare": num,
+                **({"kind": "ab"[num % 2]} if num % 3 == 0 else {}),
+                **({"tags": ["xy"[num % 2]]} if num % 30 == 0 else {}),
+            },
         )
         for num in range(1, 91)
     )
@@ -127,6 +136,7 @@ def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
             {"field": "state", "functions": ["count", "empty", "distinct"]},
             {"field": "cost", "functions": ["count", "empty"]},
             {"field": "num", "functions": ["count", "distinct"]},
+            {"field": "tags", "functions": ["count", "empty"]},
         ],
     )
     assert answer == {
@@ -136,6 +146,7 @@ def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
             {"field": "state", "count": 90, "empty": 0, "distinct": 2},
             {"field": "cost", "count": 90, "empty": 0},
             {"field": "num", "count": 90, "distinct": 90},
+            {"field": "tags", "count": 3, "empty": 87},
         ],
     }
     assert meter.rounds == 1
@@ -283,3 +294,23 @@ def test_everything_wrong_with_a_summary_is_told(filled: Loaded, fields: Any, wr
     with pytest.raises(InvalidRequest) as error:
         resolve(filled.catalog, {"fields": fields})
     assert {one.field for one in error.value.errors} == wrong
+
+
+@pytest.mark.parametrize(
+    ("kind", "functions", "told"),
+    [
+        (FieldType.ENUM, ("count", "empty"), True),
+        (FieldType.ENUM, ("distinct",), False),
+        (FieldType.ENUM, ("min",), False),
+        (FieldType.MULTI_ENUM, ("count", "empty", "distinct"), True),
+        (FieldType.MULTI_ENUM, ("max",), False),
+    ],
+)
+def test_while_options_move_blocks_tell_what_does_not_depend_on_their_ranks(
+    kind: FieldType, functions: tuple[Function, ...], *, told: bool
+) -> None:
+    option = Option("o1", "a", "1")
+    field = Field("kind", "a1", "Kind", kind, (option,))
+    assert is_told_by_blocks(FieldSummary(field, functions))
+    moved = replace(field, options=(option.moved_to("2", 7),))
+    assert is_told_by_blocks(FieldSummary(moved, functions)) is told

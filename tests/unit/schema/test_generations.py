@@ -1,10 +1,11 @@
 """The generations of an index: what is written, what is served, and how one follows another."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gridview.encoding.sort_strings import SPEC_VERSION
-from gridview.schema.generations import Index, Indexes, IndexState, order_id
+from gridview.schema.generations import Index, Indexes, IndexNotReady, IndexState, order_id
 
 READY, BUILDING, LEAVING = IndexState.READY, IndexState.BUILDING, IndexState.LEAVING
 
@@ -166,3 +167,10 @@ def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given
             assert not indexes.written
         if step in {"settled", "settled late"} and before.ready:
             assert indexes.ready, "what is served is replaced, never taken away"
+
+
+@pytest.mark.parametrize(("composite", "named"), [(None, "of kind"), ("kind-day", "kind-day")])
+def test_an_index_that_is_not_ready_is_named(composite: str | None, named: str) -> None:
+    error = IndexNotReady("kind", composite)
+    assert f"The index {named} is being built" in error.detail
+    assert (error.attribute, error.composite) == ("kind", composite)

@@ -27,6 +27,11 @@ def test_a_pass_with_a_rate_is_kept_whole() -> None:
     assert Job(3, "now", 1, 10_000, rate=500).cut(1) == []
 
 
+@pytest.mark.parametrize(("following", "left"), [(1, 7), (7, 1), (8, 0), (9, 0)])
+def test_nothing_is_left_past_the_end(following: int, left: int) -> None:
+    assert Job(1, "", following, 7).left == left
+
+
 def test_progress_is_that_of_all_slices() -> None:
     slices = [Job(3, "now", 8, 10, part=1), Job(3, "now", 14, 13, part=2)]
     job = Job(3, "now", 14, 13, slices=2)

@@ -4,9 +4,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
+from botocore.httpsession import get_cert_path
 
+from gridview.support import connections
 from gridview.support.connections import Broken, Connections, Patience, is_direct
 
 Reply = Callable[[bytes], bytes | None]
@@ -272,3 +275,13 @@ def test_a_proxy_of_the_environment_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     assert is_direct("http://127.0.0.1:8000")
     monkeypatch.setenv("NO_PROXY", ".amazonaws.com")
     assert is_direct("https://dynamodb.eu-west-1.amazonaws.com")
+
+
+@pytest.mark.parametrize("bundle", ["", "/etc/own.pem"])
+def test_authorities_are_those_of_the_environment_or_else_botocores(
+    monkeypatch: pytest.MonkeyPatch, bundle: str
+) -> None:
+    monkeypatch.setenv("AWS_CA_BUNDLE", bundle)
+    monkeypatch.setattr("ssl.create_default_context", lambda cafile: cafile)
+    chosen: Any = connections._context.__wrapped__()
+    assert chosen == (bundle or get_cert_path(True))

@@ -291,6 +291,17 @@ def test_the_sort_strings_of_a_part_of_a_block_serve_that_part_and_those_of_a_bl
     assert ranges_read(whole, part, NOW) == 1
 
 
+@pytest.mark.parametrize("family", [ORDER, FEW])
+@pytest.mark.parametrize(("members", "ranged"), [(True, True), (True, False), (False, True)])
+def test_what_is_at_hand_was_read(family: str, *, members: bool, ranged: bool) -> None:
+    one = reader(filled())
+    entry = one.directories([family])[family].entries[0]
+    want = Want(family, entry, WHOLE if ranged else None, members=members)
+    assert not one.has(want)
+    one.read([want])
+    assert one.has(want)
+
+
 # Directories that are outdated
 
 

@@ -82,6 +82,7 @@ def test_a_project_that_is_on_time_is_noted_once_an_hour(
     assert noted(1_124.0, 1.0), "it is on time again"
     assert not noted(4_723.0, 1.0)
     assert noted(4_725.0, 1.0)
+    assert noted(4_724.5, 1.0), "the clock was set back"
 
 
 def test_each_heartbeat_is_noted(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:

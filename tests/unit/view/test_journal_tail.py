@@ -11,6 +11,8 @@ from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import sort_string
+from gridview.journal.items import Listing
+from gridview.journal.log import Log
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view.block_cache import BlockCache
@@ -199,6 +201,26 @@ def test_a_container_that_was_idle_leaves_out_what_was_folded_meanwhile(
     found, rounds, calls = container.read()
     assert sorted(found) == [9_999]
     assert (rounds, calls) == (2, ["get_item", "query", "query"])
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_all_that_waits_is_read_consistently_for_whom_the_first_page_was(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch, *, consistent: bool
+) -> None:
+    log, cache = log_of(table), BlockCache()
+    learn(log, cache)
+    commit(table, day(1, None, "x"))
+    waiting = log.all_behind(0)
+    asked: list[bool] = []
+
+    def all_behind(_: Log, __: int, *, consistent: bool = True) -> Any:
+        asked.append(consistent)
+        return waiting
+
+    monkeypatch.setattr(Log, "behind", lambda *_, **__: Listing(more=True))
+    monkeypatch.setattr(Log, "all_behind", all_behind)
+    assert sorted(recent_moves(log, cache, tail_of(log, cache), consistent=consistent).moves) == [1]
+    assert asked == [consistent]
 
 
 def test_an_item_that_a_late_copy_of_the_table_lacks_is_read_again(

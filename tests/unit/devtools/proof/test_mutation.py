@@ -63,7 +63,7 @@ MUTATIONS = {
     ),
     "two statements the other way round": (
         "x:Box.put",
-        "(A := _.put(...))\nX += Y",
+        "A\nX += Y",
         "X += Y\nA",
         "        self.table.put(item, unchanged(self.read), consistent=True)\n        self.count += 1\n",
         "        self.count += 1\n        self.table.put(item, unchanged(self.read), consistent=True)\n",

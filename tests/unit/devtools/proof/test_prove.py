@@ -16,6 +16,9 @@ from devtools.cli import main
 from devtools.proof import baseline
 from devtools.proof.baseline.questions import READ_WHOLE
 from devtools.proof.baseline.service import Found
+from devtools.proof.drawn_mutants import sampling
+from devtools.proof.drawn_mutants.drawing import draw
+from devtools.proof.drawn_mutants.judging import Verdict as DrawnVerdict
 from devtools.proof.faults import judging, scenarios
 from devtools.proof.faults.judging import Verdict
 from devtools.proof.faults.project import MEMORY
@@ -117,6 +120,34 @@ def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) ->
     found = proofs.judge(1)
     assert found.figures == "2 mutants, 63 scenarios to find them out"
     assert found.differences == ["alive: lives, after 60 scenarios"]
+
+
+def test_a_drawn_mutant_that_lives_is_a_difference_unless_it_is_listed_and_so_is_a_stale_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = draw("x", "first = 1 < 'lives'\n")
+    equal, *_, less, lives = (one.name for one in drawn)
+    verdicts = [
+        DrawnVerdict(equal, "", "", 60, 1.0),
+        DrawnVerdict(less, "a test", "wrong", 3, 1.0),
+        DrawnVerdict(lives, "", "", 60, 1.0),
+        DrawnVerdict("x: found", "a test", "wrong", 1, 1.0),
+    ]
+    judged = sampling.Judged(verdicts, 5, [one for one in verdicts if not one.by], ["a test: flaky"])
+    monkeypatch.setattr(sampling, "all_drawn", lambda: drawn)
+    monkeypatch.setattr(sampling, "judge", lambda *_: judged)
+    monkeypatch.setattr(
+        sampling, "living", lambda: dict.fromkeys([equal, less, "x: gone"], "It means the same.")
+    )
+    found = proofs.judge_drawn(1)
+    assert found.figures == "4 mutants, 50.0 % found out, 2 live, 5 not judged"
+    assert found.differences == [
+        f"alive: {lives}, after 60 looks\n"
+        """  ./dev python -m devtools.proof.drawn_mutants --name 'x: '"'"'lives'"'"' => '"'"'lives~'"'"''""",
+        f"found out, but listed in living.txt: {less}",
+        "fails of the core as it is: a test: flaky",
+        "listed as living, but not drawn: x: gone",
+    ]
 
 
 def test_queries_are_counted_and_what_differs_is_asked_again_by_one_command(

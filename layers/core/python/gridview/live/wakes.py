@@ -49,7 +49,7 @@ def wakes_in(records: Sequence[Mapping[str, Any]]) -> dict[Owner, Wake]:
             if not sort_key.isdecimal():
                 continue  # the head of the journal, or a mark
             owner, wake = Owner(*derived_keys.parse_journal(partition)), Wake(int(sort_key), None, first)
-        elif keys.is_project(partition) and sort_key == keys.CATALOG:
+        elif sort_key == keys.CATALOG:
             owner, wake = Owner(*keys.parse_project(partition)), Wake(None, None, first)
         elif keys.is_views(partition) and sort_key.startswith(("shared/", "private/")):
             views = frozenset({keys.parse_view(sort_key)})

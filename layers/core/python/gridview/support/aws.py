@@ -33,7 +33,7 @@ FOR_FILES = PATIENT.merge(
 
 def refusal(error: Exception) -> tuple[str, int]:
     """The code and the HTTP status that a service refused a call with; what never came to an answer: `""` and 0."""
-    response = getattr(error, "response", {})
+    response = getattr(error, "response", None) or {}
     code = str(response.get("Error", {}).get("Code", ""))
     return code, int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 

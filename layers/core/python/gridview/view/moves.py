@@ -114,7 +114,7 @@ def _steps(known: FamilyMove | None, number: int, num: int, one: FamilyChange) -
     sure = (
         not one.thorough
         and len(one.left) < 2
-        and all(is_key(told, num) for told in (*one.left, one.to or had) if told)
+        and all(is_key(told, num) for told in (*one.left, one.to) if told)
     )
     if not sure or (known is not None and (not known.steps or known.takes != had)):
         return ()

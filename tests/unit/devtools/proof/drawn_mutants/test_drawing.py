@@ -48,6 +48,8 @@ CHANGES: dict[str, tuple[str, Sequence[str]]] = {
     "not": ("return not one", ["not one => True", "not one => False", "not one => one"]),
     "result": ("return one", ["return one => return None"]),
     "no result": ("return None", []),
+    "no": ("return False", ["False => True"]),
+    "yes": ("return True", ["return True => return None", "True => False"]),
     "call": ("one.put()", ["one.put() => nothing"]),
     "call of a value": ("found = sorted(one)", ["sorted(one) => one"]),
     "arguments": (

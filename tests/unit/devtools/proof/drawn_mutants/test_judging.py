@@ -72,14 +72,32 @@ def test_looks_are_those_that_execute_the_change_or_mention_it_and_those_of_its_
             look("encoding/test_keys", "nearest", hit),
             look("encoding/test_keys", "elsewhere", missed),
             look("encoding/test_keys", "", missed),
+            look("functions/test_key", "of a like name", hit),
         ]
     )
     for mutant in (change, constant):
         assert [one.name for one in chooser.looks(mutant)] == [
             "nearest",
-            "first of others",
+            "of a like name",
             "near",
+            "first of others",
             "of another file",
             "second of others",
         ]
         assert not chooser.runs_while_loading(mutant)
+
+
+def test_looks_at_what_no_function_mentions_are_those_of_files_that_import_the_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = {
+        "a.py": "from gridview.encoding.keys import LIMIT",
+        "b.py": "from gridview.encoding import codec, keys",
+        "c.py": "from gridview.encoding import keyset",
+        "d.py": "from gridview.decoding import keys",
+    }
+    monkeypatch.setattr(covering, "_mentions", dict)
+    monkeypatch.setattr(covering, "_text", texts.__getitem__)
+    (constant,) = draw("encoding.keys", "LIMIT = True")
+    chooser = Chooser([Look(file, f"{file}::test", 0.1, {}) for file in texts])
+    assert [one.file for one in chooser.looks(constant)] == ["a.py", "b.py"]
