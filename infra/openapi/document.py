@@ -13,7 +13,7 @@ from gridview.commands import preconditions
 from gridview.commands.actor import Role
 from gridview.commands.changes import CHANGE_ID
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
-from gridview.commands.requests import IDEMPOTENCY_KEY
+from gridview.commands.idempotency import KEY as IDEMPOTENCY_KEY
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.query.predicates import schemas as filter_schemas
 from gridview.schema import ids

@@ -22,4 +22,4 @@ NAMES: Final = (
     "botocore.retries.quota:RetryQuota",
     "botocore.session",
 )
-"""`module:name`, or a module as a whole. Functions do not start on a runtime whose version lacks one, so a new one is a risk more."""
+"""`module:name`, or a module as a whole. Functions do not start on a runtime whose version lacks one, so each is a risk."""

@@ -27,6 +27,7 @@ HOLDS_NO_RULE = {
     "gridview.query_api.container": "plain values",
     "gridview.query_api.resources": "plain values",
     "gridview.commands.context": "plain values",
+    "gridview.commands.parameters": "the models of query parameters",
     "gridview.commands.requests": "the models of bodies",
     "gridview.derive.issue_changes": "plain values",
     "gridview.dynamodb.errors": "names of errors",
