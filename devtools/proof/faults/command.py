@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import multiprocessing
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +13,7 @@ from rich.table import Table
 from devtools.proof.faults import judging, local, scenarios
 from devtools.proof.faults.project import MEMORY, Engine
 from devtools.proof.faults.scenarios import Played
+from devtools.proof.forks import forked
 from gridview.support.concurrency import chunked
 
 _AT_ONCE = 20
@@ -96,8 +96,7 @@ def results(seeds: Sequence[int], engine: Engine, jobs: int) -> Iterator[Played]
     if jobs == 1:
         yield from (scenarios.play(seed, engine) for seed in seeds)
         return
-    # Forked, so that what was made once (the prepared table) is there; nothing else runs in this process.
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+    with forked(jobs) as pool:
         chunks = [(some, engine) for some in chunked(seeds, _AT_ONCE)]
         for some in pool.imap_unordered(_play_some, chunks):
             yield from some

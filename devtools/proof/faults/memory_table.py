@@ -26,7 +26,7 @@ from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Wri
 from gridview.dynamodb.metering import Call, Meter
 from gridview.dynamodb.table import BATCH_GET, Fetched, Page, Scanned, Table, Together
 from gridview.encoding import keys
-from gridview.encoding.attribute_values import Wire, from_wire, item_from_wire, item_size, item_to_wire
+from gridview.encoding.attribute_values import Wire, item_from_wire, item_size, item_to_wire
 from gridview.support.concurrency import chunked
 
 QUERY_BYTES = 2**20
@@ -44,6 +44,8 @@ _REMEMBERED = 4
 _EXACT = Context(prec=38)
 """As many digits as a number may have."""
 
+_CONTAINERS = (dict, list)
+
 InWireForm = dict[str, Wire]
 
 
@@ -54,6 +56,16 @@ class Stored(InWireForm):
     def size(self) -> int:
         """Bytes, as DynamoDB counts them."""
         return sum(len(name.encode()) + wire_size(value) for name, value in self.items())
+
+    def item(self) -> Item:
+        """The item. It is the caller's, who may change it; it is copied because that costs less than decoding it again."""
+        copied: Item = _copied(self.decoded)
+        return copied
+
+    @cached_property
+    def decoded(self) -> Item:
+        """The item, to look at only."""
+        return item_from_wire(self)
 
 
 class _Store:
@@ -85,6 +97,11 @@ class _Store:
     def stored(self, key: Key) -> Stored | None:
         return self.partitions.get(key[0], {}).get(key[1])
 
+    def decoded(self, key: Key) -> Item:
+        """An item, to look at only; one without attributes when there is none."""
+        found = self.stored(key)
+        return {} if found is None else found.decoded
+
     def read(self, key: Key, consistent: bool) -> Stored | None:
         present = self.stored(key)
         if consistent or self.stale is None:
@@ -107,7 +124,7 @@ class _Store:
         else:
             self.show(key, item)
         if self.listener is not None and before != item:
-            self.listener(*(None if one is None else item_from_wire(one) for one in (before, item)))
+            self.listener(*(None if one is None else one.item() for one in (before, item)))
 
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
@@ -173,7 +190,7 @@ class MemoryTable(Table):
     def items(self) -> dict[Key, Item]:
         """All that is stored."""
         return {
-            (pk, sk): item_from_wire(item)
+            (pk, sk): item.item()
             for pk, items in sorted(self._store.partitions.items())
             for sk, item in sorted(items.items())
         }
@@ -228,7 +245,7 @@ class MemoryTable(Table):
             found = self._store.read((pk, sk), consistent)
             units = read_units(1 if found is None else found.size, consistent)
             self._count("get_item", "table", int(found is not None), units)
-        return None if found is None else item_from_wire(found)
+        return None if found is None else found.item()
 
     @override
     def batch_get(
@@ -345,7 +362,7 @@ class MemoryTable(Table):
             for sort, stored in self._range(partition, index, bound, forward, consistent):
                 examined += 1
                 size += stored.size
-                if only is None or holds(only, item_from_wire(stored)):
+                if only is None or holds(only, stored.decoded):
                     items.append(_projected(stored, paths))
                 if examined == limit or size >= QUERY_BYTES:
                     last = sort
@@ -398,10 +415,9 @@ class MemoryTable(Table):
                 if stored is None:
                     continue
                 examined += 1
-                item = item_from_wire(stored)
                 size += stored.size
-                if only is None or holds(only, item):
-                    items.append(item)
+                if only is None or holds(only, stored.decoded):
+                    items.append(stored.item())
                 if examined == limit or size >= QUERY_BYTES:
                     last = key
                     break
@@ -462,7 +478,7 @@ class MemoryTable(Table):
             changed = {**(default or {}), **kept, **found, **(assign or {}), **raised}
             left = {name: value for name, value in changed.items() if name not in drop}
             wire = item_to_wire(left)
-            if holds(condition, self._stored((pk, sk)) or {}):
+            if holds(condition, self._store.decoded((pk, sk))):
                 _check_size(left, wire)
             self._write((pk, sk), wire, condition, "update_item")
         return left
@@ -488,7 +504,7 @@ class MemoryTable(Table):
             failed = tuple(
                 place
                 for place, (key, write) in enumerate(zip(written, writes, strict=True))
-                if not holds(condition_of(write.request), self._stored(key) or {})
+                if not holds(condition_of(write.request), self._store.decoded(key))
             )
             if failed:
                 raise TransactionFailed(failed)
@@ -536,7 +552,7 @@ class MemoryTable(Table):
 
     def _stored(self, key: Key) -> Item | None:
         found = self._store.stored(key)
-        return None if found is None else item_from_wire(found)
+        return None if found is None else found.item()
 
     def _write(
         self, key: Key, wire: InWireForm | None, condition: Condition | None, operation: str | None = None
@@ -544,10 +560,8 @@ class MemoryTable(Table):
         _check_key(key)
         with self._store.lock:
             self._count(operation or ("put_item" if wire is not None else "delete_item"), "table", 0)
-            if condition is not None:
-                found = self._stored(key)
-                if not holds(condition, found or {}):
-                    raise ConditionFailed(found)
+            if condition is not None and not holds(condition, self._store.decoded(key)):
+                raise ConditionFailed(self._stored(key))
             self._store.write(key, wire)
 
 
@@ -643,17 +657,28 @@ def _check_projection(paths: Sequence[Sequence[str]] | None) -> None:
 
 
 def _projected(stored: Stored, paths: Sequence[Sequence[str]] | None) -> Item:
-    """What is asked for of an item. Only that is decoded: it is most of the work of a read."""
+    """What is asked for of an item."""
     if paths is None:
-        return item_from_wire(stored)
+        return stored.item()
     found: Item = {}
     for path in ((keys.PK,), (keys.SK,), (keys.SORT,), *paths):
-        source: Any = stored
+        source: Any = stored.decoded
         target: Any = found
         for part in path[:-1]:
-            source = source.get(part, {}).get("M", {})
+            source = source.get(part)
+            if not isinstance(source, dict):
+                source = {}
             if source:
                 target = target.setdefault(part, {})
         if path[-1] in source:
-            target[path[-1]] = from_wire(source[path[-1]])
+            target[path[-1]] = _copied(source[path[-1]])
     return found
+
+
+def _copied(value: Any) -> Any:
+    """A value of an item whose maps and lists are new."""
+    if type(value) is dict:
+        return {name: _copied(part) if type(part) in _CONTAINERS else part for name, part in value.items()}
+    if type(value) is list:
+        return [_copied(part) if type(part) in _CONTAINERS else part for part in value]
+    return value

@@ -8,7 +8,6 @@ from typing_extensions import override
 from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Write
 from gridview.dynamodb.table import Fetched, Page, Scanned, Table, Together
 from gridview.encoding import keys
-from gridview.encoding.attribute_values import item_from_wire
 
 WRITES = frozenset({"put", "delete", "add", "update", "remove", "transact", "batch_put"})
 
@@ -247,5 +246,4 @@ class Watched(Table):
 def written_key(write: Write) -> Key:
     """The key that one write of a transaction is about."""
     wire = write.request["Item"] if write.kind == "Put" else write.request["Key"]
-    found = item_from_wire({name: wire[name] for name in (keys.PK, keys.SK)})
-    return found[keys.PK], found[keys.SK]
+    return wire[keys.PK]["S"], wire[keys.SK]["S"]

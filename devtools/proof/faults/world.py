@@ -6,7 +6,9 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
+
+from typing_extensions import override
 
 from devtools.local.delivery import Record, sequence_number
 from devtools.proof.faults.adversary import Invocation, Verdict, refuse_as_too_large
@@ -629,29 +631,25 @@ def _first_failed(run: Run, batch: Sequence[Record]) -> str | None:
     raise Difference(f"{run.name} answers {run.invocation.result}, which names none of its records")
 
 
-class _Definitions(NamedTuple):
+class _Definitions:
     """What a catalog is made from. Those with the same items are equal: most scenarios have the same, and models take long."""
 
-    tenant: str
-    project: str
-    stored: ProjectItems
+    def __init__(self, tenant: str, project: str, stored: ProjectItems) -> None:
+        self.parts = tenant, project, stored
+        self._text = repr((tenant, project, stored.project, stored.catalog, stored.attributes))
 
-    @property
-    def _told(self) -> str:
-        return repr(
-            (self.tenant, self.project, self.stored.project, self.stored.catalog, self.stored.attributes)
-        )
-
+    @override
     def __hash__(self) -> int:
-        return hash(self._told)
+        return hash(self._text)
 
+    @override
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Definitions) and self._told == other._told
+        return isinstance(other, _Definitions) and self._text == other._text
 
 
 @lru_cache(maxsize=256)
 def _catalog_of(definitions: _Definitions) -> Catalog:
-    return to_catalog(*definitions)
+    return to_catalog(*definitions.parts)
 
 
 def is_document(key: Key) -> bool:

@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import itertools
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from devtools.local import bulk
 from devtools.local import engine as engines
 from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.forks import forked
 from devtools.proof.oracle import following, imports, tokens, writers
 from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
 from devtools.proof.oracle.limits import LIMITS
@@ -124,8 +124,7 @@ def tallies(
         start()
         yield from map(_play, chunks)
         return
-    # Forked, so that a table's place need not be told; nothing else runs in this process.
-    with multiprocessing.get_context("fork").Pool(min(jobs, len(chunks)), start) as pool:
+    with forked(min(jobs, len(chunks)), start) as pool:
         yield from pool.imap_unordered(_play, chunks)
 
 
@@ -135,7 +134,7 @@ def scenarios(seeds: range, jobs: int, play: Callable[[range], Tally]) -> Iterat
     if jobs == 1:
         yield from map(play, chunks)
         return
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+    with forked(jobs) as pool:
         yield from pool.imap_unordered(play, chunks)
 
 
