@@ -510,7 +510,8 @@ def _api_rules(
             threshold=CALLERS_REFUSED,
             means=f"{CALLERS_REFUSED} or more requests were answered with 429 in 5 minutes.",
             do="Find route and user in the access log. Without `integrationLatency` API Gateway's throttle refused everyone; "
-            "else it was a limit of that user or tenant.",
+            "else it was a limit of that user or tenant. A route of `{proxy+}` got wrong paths or methods, "
+            "and concerns only those.",
         ),
         **slow,
     }

@@ -1,8 +1,7 @@
-"""The HTTP API: a route for each method of each known path (`infra.routes`).
+"""The HTTP API: the routes of the endpoints, and for each method a route that refuses every other path (`infra.routes`).
 
-A known path with a method that it does not have reaches the function that answers 405. There is no catch-all: API Gateway itself
-answers 404 to an unknown path, so that no stranger starts a function with one. No route is for ANY method: preflights would reach
-its authorizer.
+The greedy routes require a token, so no stranger starts a function with a wrong path or method, or learns which paths exist. No
+route is for ANY method: preflights would reach its authorizer (decision 0082).
 """
 
 import json
@@ -22,7 +21,7 @@ from infra.checks import acknowledge
 from infra.function import GridFunction
 from infra.identity import Identity
 from infra.retention import log_group
-from infra.routes import METHODS, REFUSES, Resource, resources
+from infra.routes import DECLARED, METHODS, Declared
 from infra.settings import Settings
 
 
@@ -34,13 +33,19 @@ class Throttle(NamedTuple):
 
 
 THROTTLE = Throttle(500, 1000)
-"""Of each call that needs a token."""
+"""Of each endpoint that needs a token."""
 
 PUBLIC_THROTTLE = Throttle(10, 20)
-"""Of each call that strangers can make: what they use up of our concurrency and money."""
+"""Of each endpoint that strangers can call: what they use up of our concurrency and money."""
 
 REFUSED_THROTTLE = Throttle(10, 20)
-"""Of each method that a path does not have, for users with a token."""
+"""Of each route that only refuses. Those for every path share it between all users with a token."""
+
+PUBLIC_REFUSED_THROTTLE = Throttle(1, 5)
+"""Of each wrong method of a path that strangers can call."""
+
+UNCHOSEN_THROTTLE = PUBLIC_REFUSED_THROTTLE
+"""Of a route without a throttle of its own. There is none; one that is forgotten gets the least."""
 
 TOO_MANY = "TooManyRequests"
 """The metric of answers with 429, by stack. API Gateway counts them among its `4xx` only, so it is made from the access log."""
@@ -78,7 +83,6 @@ class Ingress(Construct):
             disable_execute_api_endpoint=None if settings.execute_api else True,
         )
         self.stage = self._add_stage(settings)
-        self._throttles: dict[str, Throttle] = {}
 
     @property
     def url(self) -> str:
@@ -96,38 +100,35 @@ class Ingress(Construct):
             )
             for name, function in functions.items()
         }
-        for resource in resources():
-            for method in METHODS:
-                self._add_route(resource, method, targets, authorizer)
+        for route in DECLARED:
+            self._add_route(route, targets[route.function], authorizer)
         _stage_resource(self.stage).route_settings = {
-            key: {"ThrottlingRateLimit": limits.requests_per_second, "ThrottlingBurstLimit": limits.burst}
-            for key, limits in self._throttles.items()
+            route.key: {
+                "ThrottlingRateLimit": _throttle(route).requests_per_second,
+                "ThrottlingBurstLimit": _throttle(route).burst,
+            }
+            for route in DECLARED
         }
 
     def _add_route(
         self,
-        resource: Resource,
-        method: str,
-        targets: Mapping[str, apigateway.HttpRouteIntegration],
+        route: Declared,
+        target: apigateway.HttpRouteIntegration,
         authorizer: authorizers.HttpUserPoolAuthorizer,
     ) -> None:
-        call = resource.calls.get(method)
-        public = resource.public if call is None else call.role is None
-        declared = apigateway.HttpRoute(
+        made = apigateway.HttpRoute(
             self,
-            _construct_id(call.operation if call else f"no_{method.lower()}_{resource.path}"),
+            _construct_id(route.call.operation if route.call else f"no_{route.method.lower()}_{route.path}"),
             http_api=self.api,
-            route_key=apigateway.HttpRouteKey.with_(resource.path, apigateway.HttpMethod[method]),
-            integration=targets[REFUSES if call is None else call.function],
-            authorizer=apigateway.HttpNoneAuthorizer() if public else authorizer,
+            route_key=apigateway.HttpRouteKey.with_(route.path, apigateway.HttpMethod[route.method]),
+            integration=target,
+            authorizer=apigateway.HttpNoneAuthorizer() if route.public else authorizer,
         )
-        if call is None or public:
-            self._throttles[f"{method} {resource.path}"] = PUBLIC_THROTTLE if public else REFUSED_THROTTLE
         # NOTE: API Gateway refuses a stage with settings of a route that is not there yet.
-        self.stage.node.add_dependency(declared)
-        if public:
+        self.stage.node.add_dependency(made)
+        if route.public:
             acknowledge(
-                declared,
+                made,
                 {"AwsSolutions-APIG4": "Public by contract: the answer contains no tenant data."},
             )
 
@@ -140,7 +141,7 @@ class Ingress(Construct):
             stage_name="$default",
             auto_deploy=True,
             throttle=apigateway.ThrottleSettings(
-                rate_limit=THROTTLE.requests_per_second, burst_limit=THROTTLE.burst
+                rate_limit=UNCHOSEN_THROTTLE.requests_per_second, burst_limit=UNCHOSEN_THROTTLE.burst
             ),
         )
         _stage_resource(stage).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
@@ -172,6 +173,12 @@ def _stage_resource(stage: apigateway.HttpStage) -> apigateway.CfnStage:
     resource = stage.node.default_child
     assert isinstance(resource, apigateway.CfnStage)  # noqa: S101  what an HttpStage is made of
     return resource
+
+
+def _throttle(route: Declared) -> Throttle:
+    if route.call is None:
+        return PUBLIC_REFUSED_THROTTLE if route.public else REFUSED_THROTTLE
+    return PUBLIC_THROTTLE if route.public else THROTTLE
 
 
 def _construct_id(words: str) -> str:

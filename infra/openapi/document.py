@@ -13,7 +13,7 @@ from gridview.commands import preconditions
 from gridview.commands.actor import Role
 from gridview.commands.changes import CHANGE_ID
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
-from gridview.commands.requests import IDEMPOTENCY_KEY
+from gridview.commands.idempotency import KEY as IDEMPOTENCY_KEY
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.query.predicates import schemas as filter_schemas
 from gridview.schema import ids
@@ -59,9 +59,9 @@ _ABOUT = """\
 A multi-tenant database grid on DynamoDB: sorts and filters by anything.
 
 The token names tenant, user and role. What belongs to another tenant answers like what does not exist: 404.
-Refusals are problem documents (RFC 9457). A method that a path does not have answers 405 with `Allow`.
-API Gateway itself answers, without a problem document: a token that it refuses (401), a path that it does not know (404),
-and too many requests (429).
+Refusals are problem documents (RFC 9457). A method that a path does not have answers 405 with `Allow`, and an unknown path 404.
+API Gateway itself answers, without a problem document: a token that it refuses (401), also where path or method is wrong;
+a path outside `/v1/` and a method that no path has (404); and too many requests (429).
 
 Every other answer has `Cache-Control: no-store` and `X-Content-Type-Options: nosniff`."""
 

@@ -10,16 +10,15 @@ from pydantic import BaseModel
 from pydantic import Field as ModelField
 
 from gridview.commands.comment_requests import CommentCreate, CommentPatch
+from gridview.commands.parameters import ListParameters, UsersParameters
 from gridview.commands.requests import (
     AttributeCreate,
     AttributePatch,
     BatchRequest,
     CompositeCreate,
-    ListParameters,
     ProjectCreate,
     ProjectPatch,
     UndoRequest,
-    UsersParameters,
 )
 from gridview.encoding.values import TEXT_LIMIT
 from gridview.live.change_requests import ChangesRequest

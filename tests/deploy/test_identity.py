@@ -10,7 +10,7 @@ import pytest
 from devtools.failure import Failure
 from devtools.importer.session import Session
 from gridview.api.routes import Route
-from infra.routes import ROUTES
+from infra.routes import METHODS, ROUTES
 from tests.deploy.conftest import PASSWORD, Deployment, Users
 from tests.deploy.waiting import until
 
@@ -35,16 +35,43 @@ def test_all_others_do(deployment: Deployment, route: Route) -> None:
         assert api.request(route.method, _path(route)).status_code == 401
 
 
-def test_an_unknown_path_is_answered_by_the_gateway_itself(deployment: Deployment) -> None:
+def test_a_path_outside_the_api_is_answered_by_the_gateway_itself(deployment: Deployment) -> None:
     with deployment.api() as api:
         answer = api.get("/v2/projects")
     assert (answer.status_code, answer.json()) == (404, {"message": "Not Found"})
 
 
-def test_a_wrong_method_is_told_the_right_ones(deployment: Deployment, users: Users) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("PUT", "/v1/projects", "GET, POST"),
+        ("POST", "/v1/projects/missing", "DELETE, GET, PATCH"),
+        ("PUT", "/v1/projects/missing/issues/batch", "POST"),
+        ("GET", "/v1/projects/missing/issues/batch", "POST"),
+        ("PATCH", "/v1/projects/missing/issues/update-matching", "POST"),
+        ("DELETE", "/v1/health", "GET"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(
+    deployment: Deployment, users: Users, method: str, path: str, allow: str
+) -> None:
     with users.api("0807", "viewer") as api:
-        answer = api.put("/v1/projects")
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+        answer = api.request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allow)
+    with deployment.api() as api:
+        assert api.request(method, path).status_code == (405 if path == "/v1/health" else 401)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", ["/v1/nowhere", "/v1/health/", "/v1/projects/missing/nowhere"])
+def test_an_unknown_path_of_the_api_is_a_problem_with_a_token_only(
+    deployment: Deployment, users: Users, method: str, path: str
+) -> None:
+    with users.api("0807", "viewer") as api:
+        answer = api.request(method, path)
+    assert (answer.status_code, answer.json()["type"]) == (404, "not-found")
+    with deployment.api() as api:
+        assert api.request(method, path).status_code == 401
 
 
 def test_a_long_answer_comes_compressed_to_whom_accepts_it(deployment: Deployment) -> None:

@@ -305,6 +305,12 @@ def test_the_api_wants_a_token_where_the_deployed_one_does(sam: Sam) -> None:
     assert sam.request("GET", "/v1/projects", "viewer")[0] == 200
     assert sam.request("PUT", "/v1/projects")[0] == 401
     assert sam.request("PUT", "/v1/projects", "viewer")[0] == 405
+    assert sam.request("GET", "/v1/projects/missing/issues/batch", "viewer")[0] == 405
+    assert sam.request("PUT", "/v1/health")[0] == 405
+    for path in ("/v1/nowhere", "/v1/projects/missing/nowhere"):
+        assert sam.request("PUT", path)[0] == 401
+        status, problem = sam.request("PUT", path, "viewer")
+        assert (status, problem["type"]) == (404, "not-found")
 
 
 def test_the_api_knows_roles_bodies_and_headers(sam: Sam) -> None:

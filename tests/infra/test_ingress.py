@@ -1,22 +1,48 @@
 import json
+import re
 from typing import Any
 
 from gridview.api.headers import REQUEST_HEADERS, RESPONSE_HEADERS
-from infra.routes import BY_KEY, BY_PATH, METHODS, REFUSES
+from gridview.api.paths import EVERY_PATH
+from infra.paths import ROOT
+from infra.routes import BY_KEY, BY_PATH, DECLARED, METHODS, REFUSES
 from tests.support.templates import of_construct, only, resources
 
+PAGE = (ROOT / "docs" / "deploying.md").read_text("utf-8")
 
-def test_each_known_path_has_a_route_for_each_method_and_nothing_else_has_one(
-    template: dict[str, Any],
-) -> None:
-    """No catch-all and no ANY: strangers start no function with an unknown path, and preflights reach no authorizer."""
-    assert set(_routes(template)) == {f"{method} {path}" for path in BY_PATH for method in METHODS}
-    assert set(BY_KEY) < set(_routes(template))
-    assert len(_routes(template)) < 300  # API Gateway's quota
+ROUTE_QUOTA = 300
+"""API Gateway: routes of an API."""
+
+RESOURCE_QUOTA = 500
+"""CloudFormation: resources of a stack."""
+
+MORE_PATHS = 60
+"""Paths for which there has to be room."""
+
+
+def test_api_gateway_has_the_declared_routes_and_nothing_else(template: dict[str, Any]) -> None:
+    """None for ANY method, OPTIONS or `$default`: preflights reach no authorizer."""
+    assert set(_routes(template)) == {route.key for route in DECLARED}
+    assert {key.partition(" ")[0] for key in _routes(template)} == set(METHODS)
+
+
+def test_there_is_room_for_more_paths(template: dict[str, Any]) -> None:
+    """Each with as many methods as the fullest path has today. A route is a resource of the stack, and nothing else is."""
+    methods = max(len(resource.calls) for resource in BY_PATH.values())
+    assert methods >= 3
+    assert len(_routes(template)) + MORE_PATHS * methods <= ROUTE_QUOTA
+    assert len(template["Resources"]) + MORE_PATHS * methods <= RESOURCE_QUOTA
+
+
+def test_the_page_of_deploying_names_the_numbers_of_routes_and_resources(template: dict[str, Any]) -> None:
+    rows = dict(re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", PAGE, re.MULTILINE))
+    assert rows["routes of an API"].startswith(f"{len(_routes(template))}, ")
+    (about,) = re.findall(r"about (\d+)", rows["resources of a stack"])
+    assert abs(int(about) - len(template["Resources"])) <= 10
 
 
 def test_a_token_is_asked_for_wherever_a_role_is(template: dict[str, Any]) -> None:
-    """To be told that a method is wrong, one needs a token too, unless the path is public."""
+    """A wrong path and a wrong method require one too, unless the path is public."""
     (authorizer_id,) = resources(template, "AWS::ApiGatewayV2::Authorizer")
     for key, declared in _routes(template).items():
         if _public(key):
@@ -27,13 +53,32 @@ def test_a_token_is_asked_for_wherever_a_role_is(template: dict[str, Any]) -> No
             assert declared["AuthorizerId"] == {"Ref": authorizer_id}
 
 
-def test_what_strangers_can_call_has_a_throttle_of_its_own(template: dict[str, Any]) -> None:
-    """It neither uses up a tenant's throttle nor much of our money; nor does a method that nobody has a reason to send."""
+def test_every_route_has_a_throttle_that_was_chosen_for_it(template: dict[str, Any]) -> None:
+    """Strangers neither use up a tenant's throttle nor much of our money; nor do requests that nobody has a reason to send."""
     stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
-    limited = {key for key in _routes(template) if _public(key) or key not in BY_KEY}
-    assert set(stage["RouteSettings"]) == limited
-    for settings in stage["RouteSettings"].values():
-        assert settings == {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
+    chosen = {
+        key: (one["ThrottlingRateLimit"], one["ThrottlingBurstLimit"])
+        for key, one in stage["RouteSettings"].items()
+    }
+    assert chosen == {
+        key: ((10, 20) if _public(key) else (500, 1000))
+        if key in BY_KEY
+        else ((1, 5) if _public(key) else (10, 20))
+        for key in _routes(template)
+    }
+
+
+def test_a_route_whose_throttle_is_forgotten_gets_the_least(template: dict[str, Any]) -> None:
+    stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
+    assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 5}
+
+
+def test_what_strangers_and_wrong_paths_can_start_is_what_the_page_says(template: dict[str, Any]) -> None:
+    settings = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")["RouteSettings"]
+    of_strangers = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if _public(key))
+    wrong = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if key.endswith(EVERY_PATH))
+    assert f"strangers start at most {of_strangers} invocations a second" in " ".join(PAGE.split())
+    assert f"of everyone share {wrong} requests a second" in " ".join(PAGE.split())
 
 
 def test_the_stage_waits_for_the_routes_that_it_has_settings_of(template: dict[str, Any]) -> None:
@@ -107,12 +152,10 @@ def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any])
     }
 
 
-def test_the_stage_is_throttled_and_logged_without_what_users_typed(template: dict[str, Any]) -> None:
+def test_the_stage_is_logged_without_what_users_typed(template: dict[str, Any]) -> None:
     stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
     assert stage["StageName"] == "$default"
     assert stage["AutoDeploy"] is True
-    assert stage["DefaultRouteSettings"]["ThrottlingRateLimit"] > 0
-    assert stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] > 0
     line = json.loads(stage["AccessLogSettings"]["Format"])
     assert "$context.path" not in line.values()
     assert {"$context.requestId", "$context.routeKey", "$context.status"} <= set(line.values())
@@ -127,7 +170,8 @@ def _routes(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _public(key: str) -> bool:
-    return BY_PATH[key.partition(" ")[2]].public
+    path = key.partition(" ")[2]
+    return path in BY_PATH and BY_PATH[path].public
 
 
 def _function_behind(template: dict[str, Any], route: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
 from infra.openapi import responses
 from infra.openapi.document import document as openapi_document
 from infra.openapi.responses import BackgroundJob, Problem
-from infra.routes import BY_KEY
+from infra.routes import BY_KEY, REFUSES
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 Handlers = Mapping[str, Handler]
@@ -85,8 +85,8 @@ def claims(tenant: str = "0807", role: str = "admin", user: str = "ann") -> dict
 
 def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = None) -> Answer:
     """Hand an event to the function that its route names, and check the answer by the rules that hold for every one."""
-    matched = matching.match(event["requestContext"]["http"]["method"], event["rawPath"])
-    raw = handlers[matched.function](event, context or Context())
+    route = BY_KEY.get(event["routeKey"])
+    raw = handlers[route.function if route else REFUSES](event, context or Context())
     text = _text_of(raw)
     answer = Answer(
         status=raw["statusCode"],

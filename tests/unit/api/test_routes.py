@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import gridview
+from gridview.api.paths import EVERY_PATH
 from gridview.commands.actor import Role
 from infra.paths import ROOT
-from infra.routes import BY_KEY, METHODS, ROUTES, resources
+from infra.routes import BY_KEY, BY_PATH, DECLARED, METHODS, REFUSES, ROUTES, resources
 
 CORE = Path(str(gridview.__file__)).parents[1]
 
@@ -101,6 +102,32 @@ def test_each_path_names_the_methods_that_it_has_and_those_that_it_refuses() -> 
         assert sorted([*resource.calls, *resource.refused]) == sorted(METHODS)
     grid = found["/v1/projects/{project}/grid"]
     assert (grid.allow, grid.refused) == ("GET, POST", ("PUT", "PATCH", "DELETE"))
+
+
+def test_api_gateway_has_the_endpoints_a_refusal_of_all_else_and_the_few_that_it_would_get_wrong() -> None:
+    """A public path would require a token for a wrong method, and `batch` would be taken for the number of an issue."""
+    issues = "/v1/projects/{project}/issues"
+    public = ("/v1/health", "/v1/openapi.json")
+    taken = (f"{issues}/batch", f"{issues}/delete-matching", f"{issues}/update-matching")
+    assert [one.key for one in DECLARED] == [
+        *(route.key for route in ROUTES),
+        *(f"{method} {path}" for path in public for method in ("POST", "PUT", "PATCH", "DELETE")),
+        *(f"{method} {path}" for path in taken for method in ("GET", "PATCH", "DELETE")),
+        *(f"{method} {EVERY_PATH}" for method in METHODS),
+    ]
+
+
+def test_a_refusal_requires_a_token_but_on_public_paths() -> None:
+    for one in DECLARED:
+        if one.call is None:
+            assert one.function == REFUSES
+            assert one.public == (one.path in BY_PATH and BY_PATH[one.path].public)
+        else:
+            assert (one.call.key, one.function, one.public) == (
+                one.key,
+                one.call.function,
+                one.call.role is None,
+            )
 
 
 def test_only_health_and_the_openapi_document_are_reached_without_a_token() -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from devtools.local import matching
+from gridview.api.paths import EVERY_PATH, most_specific
 from gridview.api.routes import Route
 from gridview.commands.actor import Role
 from gridview.support.errors import Overloaded
-from infra.routes import ROUTES, resources
+from infra.routes import BY_PATH, METHODS, ROUTES, resources
 from tests.support import worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, invoke
@@ -216,7 +216,15 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
         ("GET", "/v1/projects/35e9/issues"),
         ("GET", "/v1/projects/35e9/attributes"),
         ("GET", "/v1/projects/35e9/issues/batch"),
+        ("PATCH", "/v1/projects/35e9/issues/batch"),
+        ("PUT", "/v1/projects/35e9/issues/batch"),
         ("DELETE", "/v1/projects/35e9/grid"),
+        ("PUT", "/v1/projects/missing"),
+        ("PUT", "/v1/projects/NO ID"),
+        ("PUT", "/v1/projects/%E9%FF"),
+        ("POST", "/v1/projects/35e9/issues/999999"),
+        ("POST", "/v1/projects/35e9/issues/x%20y"),
+        ("POST", "/v1/projects/missing/views/none"),
         ("HEAD", "/v1/projects"),
         ("OPTIONS", "/v1/projects"),
         ("BREW", "/v1/projects/missing"),
@@ -226,11 +234,56 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
 def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
     owner: Client, method: str, path: str
 ) -> None:
-    has = matching.match(method, path).resource.calls
+    known = most_specific(BY_PATH, path)
+    assert known is not None
     for client in (owner, owner.anonymous()):
         answer = client.call(method, path)
         assert answer.kind == (405, "method-not-allowed")
-        assert answer.headers["allow"].split(", ") == sorted(has)
+        assert answer.headers["allow"] == BY_PATH[known].allow
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/nowhere",
+        "/v1/health/",
+        "/v1/projects/",
+        "/v1/projects/35e9/",
+        "/v1/projects//grid",
+        "/v1/projects/35e9/issues/1/2",
+        "/v1/projects/35e9/nowhere",
+        "/v1/%2F",
+        "/v1/{proxy+}",
+        "/v1/Projects",
+    ],
+)
+@pytest.mark.usefixtures("unchanged")
+def test_an_unknown_path_is_not_found_by_any_method(owner: Client, method: str, path: str) -> None:
+    answer = owner.call(method, path)
+    assert answer.kind == (404, "not-found")
+    assert answer.body["detail"].startswith("The API has no such path.")
+    assert "allow" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/v1/projects/a%2Fb", 404), ("/v1/projects/a%2Fgrid", 405), ("/v1/projects%2F35e9", 405)],
+)
+def test_an_encoded_slash_separates_segments_where_nothing_but_the_method_is_wrong(
+    owner: Client, path: str, status: int
+) -> None:
+    """API Gateway hands over a decoded path. No id has a slash, so this only concerns which refusal one gets."""
+    assert owner.call("PUT", path).status == status
+
+
+def test_the_route_for_every_path_serves_nothing(owner: Client) -> None:
+    """Whatever path and method an event of it has: its authorizer and throttle are not those of the endpoint."""
+    for route in ROUTES:
+        event = owner.event(route.method, route.path.format(**PARTS))
+        event["routeKey"] = f"{route.method} {EVERY_PATH}"
+        for name in ("query", "command", "live"):
+            assert owner.handlers[name](event, owner.context)["statusCode"] == 404
 
 
 def test_every_method_of_every_path_is_a_call_or_is_refused(owner: Client) -> None:

@@ -18,7 +18,7 @@ from gridview.query_api.resources import RESOURCES
 from infra.openapi import examples, responses
 from infra.openapi.document import document
 from infra.paths import ROOT
-from infra.routes import ROUTES, Resource
+from infra.routes import ROUTES, Declared
 from tests.support import worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context, claims
@@ -52,7 +52,7 @@ def test_the_endpoint_of_the_page_is_stated_and_answers(
 ) -> None:
     (route,) = added.served
     path, parameters = worked_example.load(api), {"project": worked_example.PROJECT}
-    matched = Match(Resource(route.path, {"GET": route}), "GET", parameters)
+    matched = Match(Declared("GET", route.path, "query", False, route), parameters)
     query: Any = account.modules["query"]
     handle: Any = handler([*RESOURCES, added], query._container, query.logger, query.metrics)
 

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -11,7 +12,7 @@ from devtools.local import gateway, matching
 from devtools.local.gateway import BadResponseError, Request
 from gridview.api.routes import Route
 from gridview.support.errors import PROBLEMS, Unauthenticated
-from infra.routes import ROUTES
+from infra.routes import METHODS, ROUTES
 
 
 def event(
@@ -44,30 +45,52 @@ def test_a_literal_segment_goes_before_a_parameter() -> None:
     assert route.operation == "batch"
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/"),
-        ("GET", "/v1/projects/"),
-        ("GET", "/v1/projects//issues/1"),
-        ("GET", "/v1/projects/p/"),
-        ("GET", "/v1/projects/p/issues/1/2"),
-        ("GET", "/V1/health"),
-    ],
-)
-def test_a_path_that_the_api_does_not_have_matches_nothing(method: str, path: str) -> None:
+@pytest.mark.parametrize("method", [*METHODS, "HEAD", "OPTIONS", "BREW"])
+@pytest.mark.parametrize("path", ["/", "", "/v1", "/v1/", "/V1/health", "//v1/health", "/v2/projects"])
+def test_a_path_outside_the_api_matches_nothing(method: str, path: str) -> None:
     with pytest.raises(matching.UnknownPathError):
         matching.match(method, path)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "nowhere",
+        "health/",
+        "projects/",
+        "projects//issues/1",
+        "projects/p/",
+        "projects/p/issues/1/2",
+        "%70rojects",
+    ],
+)
+def test_an_unknown_path_of_the_api_goes_to_the_function_that_refuses_it(method: str, rest: str) -> None:
+    matched = matching.match(method, f"/v1/{rest}")
+    assert (matched.route, matched.key) == (None, f"{method} /v1/{{proxy+}}")
+    assert (matched.function, matched.needs_token) == ("query", True)
+    assert matched.parameters == {"proxy": unquote(rest)}
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "BREW"])
+def test_a_method_without_routes_has_no_greedy_one(method: str) -> None:
+    """So a preflight meets no authorizer."""
+    with pytest.raises(matching.UnknownPathError):
+        matching.match(method, "/v1/nowhere")
 
 
 @pytest.mark.parametrize(
     ("method", "path", "key", "token"),
     [
-        ("PUT", "/v1/projects", "PUT /v1/projects", True),
+        ("PUT", "/v1/projects", "PUT /v1/{proxy+}", True),
         ("DELETE", "/v1/health", "DELETE /v1/health", False),
         ("HEAD", "/v1/health", "HEAD /v1/health", False),
-        ("POST", "/v1/projects/p", "POST /v1/projects/{project}", True),
+        ("OPTIONS", "/v1/projects/p", "OPTIONS /v1/projects/{project}", True),
+        ("POST", "/v1/projects/p", "POST /v1/{proxy+}", True),
+        ("PUT", "/v1/projects/a%2Fb", "PUT /v1/{proxy+}", True),
         ("GET", "/v1/projects/p/issues/batch", "GET /v1/projects/{project}/issues/batch", True),
+        ("PATCH", "/v1/projects/p/issues/batch", "PATCH /v1/projects/{project}/issues/batch", True),
+        ("PUT", "/v1/projects/p/issues/batch", "PUT /v1/{proxy+}", True),
     ],
 )
 def test_a_wrong_method_of_a_known_path_goes_to_the_function_that_refuses_it(

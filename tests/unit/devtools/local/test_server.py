@@ -108,12 +108,27 @@ def test_without_a_good_token_no_function_is_called(token: str | None) -> None:
     assert json.loads(content)["request_id"] == headers["apigw-requestid"]
 
 
-@pytest.mark.parametrize("target", ["/nowhere", "/", "//[", "*", "http://[/v1/health", "/v1/health/"])
-def test_a_path_that_the_api_does_not_have_reaches_no_function(target: str) -> None:
+@pytest.mark.parametrize("target", ["/nowhere", "/", "//[", "*", "http://[/v1/health", "/v1/"])
+def test_a_path_outside_the_api_reaches_no_function(target: str) -> None:
     client = Client()
-    status, headers, content = client.call("GET", target, token=bearer())
-    assert (status, headers["content-type"]) == (404, "application/problem+json")
-    assert json.loads(content)["type"] == "not-found"
+    for token in (bearer(), None):
+        status, headers, content = client.call("GET", target, token=token)
+        assert (status, headers["content-type"]) == (404, "application/problem+json")
+        assert json.loads(content)["type"] == "not-found"
+    assert client.events == []
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+def test_a_stranger_does_not_learn_which_paths_and_methods_exist(method: str) -> None:
+    client = Client()
+    answers = [
+        client.call(method, target)
+        for target in ("/v1/projects", "/v1/nowhere", "/v1/health/", "/v1/projects/p/issues/batch")
+    ]
+    for status, headers, content in answers:
+        told = json.loads(content)
+        assert (status, told["type"], headers.get("allow")) == (401, "unauthenticated", None)
+        assert told["detail"] == json.loads(answers[0][2])["detail"]
     assert client.events == []
 
 
@@ -125,7 +140,7 @@ def test_a_wrong_method_requires_a_token_where_the_path_does() -> None:
     assert (status, headers["allow"]) == (405, "GET, POST")
     assert client.call("PUT", "/v1/health")[0] == 405
     assert [(function, event["routeKey"]) for function, event in client.events] == [
-        ("query", "PUT /v1/projects"),
+        ("query", "PUT /v1/{proxy+}"),
         ("query", "PUT /v1/health"),
     ]
 

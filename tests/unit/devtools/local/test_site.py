@@ -130,9 +130,14 @@ def test_any_other_path_is_not_found(browser: Browser, target: str) -> None:
     assert headers["content-type"] == "application/problem+json"
 
 
-def test_what_the_api_does_not_have_is_the_apis_404(browser: Browser) -> None:
-    status, headers, body = browser.ask("GET", "/v1/nowhere", authorization=bearer())
-    assert (status, json.loads(body)["detail"]) == (404, "There is no such path.")
+@pytest.mark.parametrize(
+    ("target", "kind"), [("/v1/", (404, "not-found")), ("/v1/nowhere", (401, "unauthenticated"))]
+)
+def test_what_the_api_does_not_have_is_refused_by_the_api(
+    browser: Browser, target: str, kind: tuple[int, str]
+) -> None:
+    status, headers, body = browser.ask("GET", target, authorization=bearer())
+    assert (status, json.loads(body)["type"]) == kind
     assert "content-security-policy" not in headers
 
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gridview.api.paths import EVERY_PATH, most_specific
 from gridview.encoding.json_codec import dumps, loads
 from gridview.support.errors import MethodNotAllowed, NotFound, RequestError
 
@@ -19,12 +20,18 @@ class DocumentFile:
         """The document, encoded, of an API that is reached at `server`."""
         return dumps({**self._document, "servers": [{"url": server}]})
 
-    def refusal(self, key: str) -> RequestError:
-        """The error of a route key that this function does not serve: MethodNotAllowed if its path has other methods alone."""
-        method, _, path = key.partition(" ")
-        methods = sorted(name.upper() for name in self._document["paths"].get(path, ()))
+    def refusal(self, key: str, path: str) -> RequestError:
+        """The error of a request whose route key this function does not serve.
+
+        MethodNotAllowed if its path is known and has other methods only, else NotFound. The path is known by the key, or for a key
+        of `EVERY_PATH` by the request's own, decoded path. An encoded slash therefore separates segments here.
+        """
+        method, _, declared = key.partition(" ")
+        known = self._document["paths"]
+        named = most_specific(known, path) if declared == EVERY_PATH else declared
+        methods = sorted(name.upper() for name in known.get(named or "", ()))
         if not methods or method in methods:
-            return NotFound("Route not found.")
+            return NotFound("The API has no such path. `GET /v1/openapi.json` lists those that it has.")
         allow = ", ".join(methods)
         return MethodNotAllowed(f"This path has no {method}. It has {allow}.", headers={"Allow": allow})
 

@@ -53,14 +53,14 @@ class Invocation:
     """What a function is invoked with, and what answers.
 
     `container` is what the function keeps from one request to the next. `served` has its endpoints by route key, and `refuse`
-    makes the error for any other key.
+    makes the error for any other key and the path of the request.
     """
 
     event: APIGatewayProxyEventV2
     lambda_context: LambdaContext
     container: Any
     served: Mapping[str, tuple[Route, Endpoint]]
-    refuse: Callable[[str], RequestError]
+    refuse: Callable[[str, str], RequestError]
     logger: Logger
     routing: dict[str, Any] = field(default_factory=dict)
     """What Powertools knows of the route."""
@@ -89,7 +89,7 @@ class Invocation:
         if key in self.served:
             return self.answer(*self.served[key])
         try:
-            return self.refusal(self.refuse(key))
+            return self.refusal(self.refuse(key, self.event.path))
         except Exception as error:
             return self.refusal(error)
 

@@ -19,7 +19,7 @@ from gridview.support.errors import NotFound, RequestError
 Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 
-def _not_found(_: str) -> RequestError:
+def _not_found(_: str, __: str) -> RequestError:
     return NotFound("Route not found.")
 
 
@@ -28,11 +28,12 @@ def handler(
     container: Callable[[], Container],
     logger: Logger,
     metrics: Metrics,
-    refuse: Callable[[str], RequestError] = _not_found,
+    refuse: Callable[[str, str], RequestError] = _not_found,
 ) -> Handler:
     """The Lambda handler that serves these endpoints.
 
-    `container` makes what each request gets of the function's own; `refuse` the error for a route key that it does not serve.
+    `container` makes what each request gets of the function's own; `refuse` the error for a route key that it does not serve, and
+    the path of the request.
     """
     app = _Resolver()
     served: dict[str, tuple[Route, Endpoint]] = {}

@@ -11,8 +11,8 @@ from gridview.commands.actor import Actor, Role
 from gridview.commands.comment_requests import CommentCreate, CommentPatch
 from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.pages import first_of
+from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
-from gridview.commands.requests import ListParameters
 from gridview.dynamodb.expressions import ABSENT, Bound, Write, delete, put, revision_is, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys

@@ -12,10 +12,10 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.answers import fitting, project_json
 from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.projects import listed_at, one_more
 from gridview.commands.reads import whole_project
-from gridview.commands.requests import ListParameters
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys

@@ -7,16 +7,19 @@ batch makes more writes than a transaction holds: `attempts`. Why not Powertools
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gridview.commands.requests import IDEMPOTENCY_KEY
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, Write, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Record, Use, answered, new_state
 from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest, RequestError
+
+KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")
+"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one name with it."""
 
 
 class Scope(NamedTuple):
@@ -31,7 +34,7 @@ class Scope(NamedTuple):
 
 def use_of(scope: Scope, key: str, body: bytes) -> Use:
     """The use of a key in a scope. InvalidRequest if it cannot be a key."""
-    if not IDEMPOTENCY_KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         expectation = "must be 1 to 255 visible ASCII characters without a comma, and be sent once"
         raise InvalidRequest(f"Idempotency-Key {expectation}.", [FieldError("Idempotency-Key", expectation)])
     parts = scope.tenant, scope.user, scope.operation, scope.project, *scope.further, key

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from gridview.commands.actor import Actor, Role
 from gridview.commands.idempotency import Commit, at_once
-from gridview.commands.requests import ListParameters
+from gridview.commands.parameters import ListParameters
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import Bound, Condition, Item
 from gridview.dynamodb.table import Table

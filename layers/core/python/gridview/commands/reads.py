@@ -20,7 +20,7 @@ from gridview.commands.answers import (
     fitting,
     project_json,
 )
-from gridview.commands.requests import ListParameters
+from gridview.commands.parameters import ListParameters
 from gridview.dynamodb.expressions import Bound, Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys

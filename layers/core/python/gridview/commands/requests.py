@@ -1,6 +1,5 @@
 """Models of the request bodies of all writes. The OpenAPI document is made from them. Pure."""
 
-import re
 from collections import Counter
 from typing import Annotated, Any, Literal
 
@@ -14,7 +13,6 @@ from pydantic import (
 )
 from pydantic import Field as ModelField
 
-from gridview.commands.actor import MAX_NAME
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
 from gridview.encoding.values import USER_LIMIT
 from gridview.schema import ids
@@ -211,25 +209,4 @@ class UndoRequest(RequestModel):
     )
     dry_run: bool = ModelField(
         default=False, description="Write nothing, and say in `issues` how many issues the undo is about."
-    )
-
-
-IDEMPOTENCY_KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")
-"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one name with it."""
-
-
-class ListParameters(RequestModel):
-    """GET /v1/projects."""
-
-    limit: int = ModelField(default=100, ge=1, le=500)
-    cursor: str | None = None
-
-
-class UsersParameters(ListParameters):
-    """GET /v1/users."""
-
-    prefix: str = ModelField(
-        default="",
-        max_length=MAX_NAME,
-        description="What a name begins with, without regard to case and accents.",
     )

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.requests import UsersParameters
+from gridview.commands.parameters import UsersParameters
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.requests import ListParameters
+from gridview.commands.parameters import ListParameters
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, live_keys

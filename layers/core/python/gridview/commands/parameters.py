@@ -1,0 +1,26 @@
+"""Models of the query parameters of lists. The OpenAPI document is made from them. Pure.
+
+They are apart from the bodies of writes (`requests`), so that the query function does not build those at a cold start.
+"""
+
+from pydantic import Field as ModelField
+
+from gridview.commands.actor import MAX_NAME
+from gridview.support.validation import RequestModel
+
+
+class ListParameters(RequestModel):
+    """GET /v1/projects."""
+
+    limit: int = ModelField(default=100, ge=1, le=500)
+    cursor: str | None = None
+
+
+class UsersParameters(ListParameters):
+    """GET /v1/users."""
+
+    prefix: str = ModelField(
+        default="",
+        max_length=MAX_NAME,
+        description="What a name begins with, without regard to case and accents.",
+    )
