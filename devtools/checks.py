@@ -46,8 +46,8 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
 
     parser = subparsers.add_parser(
         "check",
-        help="check style, formatting and types",
-        description="Run ruff check, ruff format --check and mypy --strict. All three run, even when one fails.",
+        help="check style, formatting, types and English",
+        description="Run ruff check, ruff format --check, mypy --strict and devtools.prose. All run, even when one fails.",
     )
     parser.set_defaults(func=_check)
 
@@ -73,6 +73,7 @@ def _check(args: argparse.Namespace) -> int:
         _python("ruff", "check", "."),
         _python("ruff", "format", "--check", "."),
         _python("mypy", "--strict", *_TYPED),
+        _python("devtools.prose"),
     ]
     return max(statuses)
 
