@@ -55,11 +55,12 @@ def _is_path(argument: str) -> bool:
 
 
 def check(_: argparse.Namespace) -> int:
-    """Run ruff check, ruff format --check and mypy --strict: all three, even when one fails. Returns the worst status."""
+    """Run ruff check, ruff format --check, mypy --strict and devtools.prose, even when one fails. Returns the worst status."""
     statuses = [
         _python("ruff", "check", "."),
         _python("ruff", "format", "--check", "."),
         _python("mypy", "--strict", *_TYPED),
+        _python("devtools.prose"),
     ]
     return max(statuses)
 

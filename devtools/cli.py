@@ -47,7 +47,7 @@ COMMANDS = {
     "prove": Command.of(
         "devtools.proof.prove.command", "run every proof at full length (two to three hours)"
     ),
-    "check": Command("check style, formatting and types", f"{_CHECKS}:check"),
+    "check": Command("check style, formatting, types and English", f"{_CHECKS}:check"),
     "faults": Command.of(
         "devtools.proof.faults.command", "play scenarios with faults and check that the index stays right"
     ),

@@ -2,9 +2,11 @@
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -12,32 +14,11 @@ from uuid import UUID
 
 import pytest
 
-from devtools.local.gateway import MAX_PAYLOAD_BYTES
-from gridview.commands.answers import MAX_PROJECT_BYTES
-from gridview.commands.requests import MAX_OPERATIONS
 from gridview.encoding import derived_keys, fences, keys, live_keys, sort_strings
-from gridview.encoding.consistency import MAX_ISSUES
-from gridview.encoding.values import MAX_NUMBER_CHARACTERS
-from gridview.live import poll_limits
-from gridview.maintenance.bulk_request import MAX_ROWS
-from gridview.query.grid_request import MAX_COLUMNS, MAX_OFFSET
-from gridview.query.group_request import MAX_AGGREGATES
-from gridview.query.operators import MAX_VALUES, OPERATORS, Operand
-from gridview.query.predicates import MAX_CONDITIONS
-from gridview.query.summary_request import MAX_FIELDS
-from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS
-from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
-from gridview.schema.user_jobs import (
-    MOST_EXPORTS_OF_PROJECT,
-    MOST_EXPORTS_OF_USER,
-    MOST_OF_PROJECT,
-    MOST_OF_TENANT,
-    MOST_OF_USER,
-)
-from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
-from gridview.support.validation import RequestModel
+from gridview.query.operators import OPERATORS, Operand
+from gridview.schema.fields import Field, FieldType
+from gridview.support.errors import INTERNAL, PROBLEMS
 from infra.routes import ROUTES
-from infra.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
@@ -77,7 +58,7 @@ def test_the_table_of_calls_is_the_table_of_routes() -> None:
     expected = [
         [route.key, route.function, route.role.name.lower() if route.role else ""] for route in ROUTES
     ]
-    assert table_in("docs/querying.md", "## Calls") == expected
+    assert table_in("docs/calls.md", "## All calls") == expected
 
 
 def test_the_table_of_operators_is_the_registry() -> None:
@@ -91,38 +72,6 @@ def test_the_table_of_operators_is_the_registry() -> None:
         for one in OPERATORS.values()
     ]
     assert table_in("docs/querying.md", "## Filters") == expected
-
-
-def test_the_table_of_limits_tells_those_of_the_code() -> None:
-    limits = {
-        what: limit for what, limit, _ in table_in("docs/querying.md", "## Limits of requests and answers")
-    }
-    assert limits == {
-        "a request": f"{MAX_PAYLOAD_BYTES // 2**20} MB",
-        "an answer": f"{MAX_PAYLOAD_BYTES // 2**20} MB",
-        "a problem document": f"{MAX_PROBLEM_BYTES // 2**10} KB",
-        "errors that a problem tells": f"{MAX_ERRORS}",
-        "properties of an object": f"{RequestModel.max_properties}",
-        "values of an issue": f"{MAX_ATTRIBUTES}",
-        "operations of a batch": f"{MAX_OPERATIONS}",
-        "issues that the tokens of a request name": f"{MAX_ISSUES}",
-        "options or states": f"{MAX_OPTIONS}",
-        "columns": f"{MAX_COLUMNS}",
-        "keys of a sort": f"{MAX_KEYS}",
-        "conditions of a filter, parts of and and or": f"{MAX_CONDITIONS}",
-        "values of in and not_in": f"{MAX_VALUES}",
-        "aggregates of groups": f"{MAX_AGGREGATES}",
-        "fields of a summary": f"{MAX_FIELDS}",
-        "offset": f"{MAX_OFFSET:,}",
-        "rows of a bulk change": f"{MAX_ROWS:,}",
-        "open jobs of a user": f"{MOST_OF_USER}, of which {MOST_EXPORTS_OF_USER} exports",
-        "open jobs of a project": f"{MOST_OF_PROJECT}, of which {MOST_EXPORTS_OF_PROJECT} exports",
-        "open jobs of a tenant": f"{MOST_OF_TENANT}",
-        "open long polls of a user": f"{poll_limits.MOST_OF_USER}",
-        "projects of a tenant": f"{Settings().projects_per_tenant:,}",
-        "characters of a number": f"{MAX_NUMBER_CHARACTERS:,}",
-        "a project with its attributes and options": f"{MAX_PROJECT_BYTES // 1_000_000} MB",
-    }
 
 
 JOB = "018f3a5c2b71e7d4c90a"
@@ -462,3 +411,54 @@ def test_the_glossary_says_each_term_once_and_links_the_module_that_owns_it() ->
     for term, meaning, module in rows:
         assert (ROOT / "docs" / module).is_file(), term
         assert len(re.findall(r"[.?](?: |$)", meaning)) <= 3, term
+
+
+def test_the_table_of_problem_types_is_that_of_the_code() -> None:
+    """Every type, with each of its statuses, and no other."""
+    rows = table_in("docs/errors.md", "## All types")
+    shown = [(re.sub(r"^\[(.*)\]\(#(.*)\)$", r"\1", kind), int(status)) for kind, status, _ in rows]
+    assert shown == [(kind.name, kind.status) for kind in (*PROBLEMS.values(), INTERNAL)]
+    assert all(retry for _, _, retry in rows)
+
+
+def test_every_problem_type_has_a_section_with_a_true_example() -> None:
+    """An example of each type and status: its title is the code's, and its detail a text of the code."""
+    page = text_of("docs/errors.md")
+    expected = {(kind.name, kind.status, kind.title) for kind in (*PROBLEMS.values(), INTERNAL)}
+    shown = set()
+    for name in {kind.name for kind in (*PROBLEMS.values(), INTERNAL)}:
+        section = section_of("docs/errors.md", f"### {name}")
+        for example in map(json.loads, re.findall(r"```json\n(.*?)```", section, re.DOTALL)):
+            assert example["type"] == name
+            shown.add((name, example["status"], example["title"]))
+            assert is_said(example["detail"]), example["detail"]
+    assert shown == expected
+    headings = set(re.findall(r"^### (.+)$", page, re.MULTILINE)) - {"How to retry"}
+    assert headings == {name for name, _, _ in expected}
+
+
+def is_said(detail: str) -> bool:
+    """Whether a text, or each of its sentences, is one that the core writes."""
+    parts = re.split(r"(?<=[.?]) (?=[A-Z0-9])", detail)
+    return _is_written(detail) or all(map(_is_written, parts))
+
+
+def _is_written(text: str) -> bool:
+    constants, forms = texts_of_the_core()
+    return text in constants or any(form.fullmatch(text) for form in forms)
+
+
+@cache
+def texts_of_the_core() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
+    """The literals of the core, and a pattern for each f-string that is not mostly made of its values."""
+    constants, forms = set(), {}
+    for file in (ROOT / "layers/core/python/gridview").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                constants.add(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                fixed = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
+                if sum(len(str(part)) for part in fixed if part is not None) > 12:
+                    pattern = "".join(".+" if part is None else re.escape(str(part)) for part in fixed)
+                    forms[pattern] = re.compile(pattern)
+    return frozenset(constants), tuple(forms.values())

@@ -239,7 +239,7 @@ def counted(api: Client, account: Cloud, operations: list[Any]) -> tuple[list[An
 
 
 def test_the_largest_batch_takes_so_many_calls(api: Client, account: Cloud, project: str) -> None:
-    """docs/querying.md compares them with the 29 s that API Gateway waits."""
+    """docs/writing.md compares them with the 29 s that API Gateway waits."""
     ids = add_attributes(api, account, project, 9, type="text", indexed=False)
     large = {"name": "x", "fields": dict.fromkeys(ids, "x" * 1024)}
     results, calls = counted(api, account, [{"create": large}] * 500)

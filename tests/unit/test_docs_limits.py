@@ -1,0 +1,245 @@
+"""docs/limits.md has every limit of the code, each with the value of its constant."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from devtools.local import gateway
+from gridview.api import work_shares
+from gridview.commands import answers, batch, idempotency, issues, pages, reads, requests, undo, write_rate
+from gridview.encoding import consistency, sort_strings, values
+from gridview.live import (
+    change_requests,
+    changes,
+    messages,
+    outbox,
+    poll_limits,
+    presence,
+    retries,
+    seats,
+    sending,
+    socket_messages,
+    sockets,
+    targets,
+    tickets,
+    webhook_store,
+)
+from gridview.maintenance import bulk_request, export, export_files, export_links
+from gridview.query import (
+    aggregate_planner,
+    grid_request,
+    group_filter,
+    group_request,
+    operators,
+    page,
+    planner,
+    predicates,
+    saved_views,
+    summary_request,
+)
+from gridview.schema import (
+    catalog,
+    comments,
+    documents,
+    fields,
+    history,
+    ids,
+    options,
+    remembered,
+    restorable,
+    trash,
+    user_jobs,
+    views,
+)
+from gridview.support import errors
+from gridview.support.validation import RequestModel
+from infra.settings import Settings
+from tests.unit.test_docs import ROOT, table_in
+
+CORE = ROOT / "layers/core/python/gridview"
+PAGE = "docs/limits.md"
+
+
+def kilobytes(size: int) -> str:
+    return f"{-(-size // 1024)} KB"
+
+
+def megabytes(size: int) -> str:
+    return f"{size // 1_000_000} MB"
+
+
+LIMITS = {
+    "a request": f"{gateway.MAX_PAYLOAD_BYTES // 2**20} MB",
+    "an answer": f"{gateway.MAX_PAYLOAD_BYTES // 2**20} MB",
+    "rows of the grid in one answer": megabytes(page.MAX_PAGE_BYTES),
+    "views or comments in one answer": megabytes(pages.MAX_PAGE_BYTES),
+    "deleted issues in one answer": megabytes(reads.MAX_TRASH_BYTES),
+    "changes in one answer": [megabytes(changes.MAX_ANSWER_BYTES), f"{changes.MAX_EVENTS}"],
+    "issues in the answer of a batch": megabytes(batch.MAX_ANSWER_BYTES),
+    "a problem document": kilobytes(errors.MAX_PROBLEM_BYTES),
+    "errors of a problem": f"{errors.MAX_ERRORS}",
+    "properties of an object": f"{RequestModel.max_properties}",
+    "values of an issue": f"{catalog.MAX_ATTRIBUTES}",
+    "operations of a batch": f"{requests.MAX_OPERATIONS}",
+    "characters of an Idempotency-Key": "255",
+    "hours for which an Idempotency-Key is remembered": f"{remembered.KEPT_DAYS * 24:.0f}",
+    "issues that the tokens of a request name": f"{consistency.MAX_ISSUES}",
+    "seconds for which a consistency token is valid": f"{consistency.SECONDS}",
+    "rows of a result page": f"{grid_request.MAX_LIMIT}",
+    "groups of a result page": f"{group_request.MAX_GROUPS}",
+    "offset": f"{grid_request.MAX_OFFSET:,}",
+    "columns": f"{grid_request.MAX_COLUMNS}",
+    "keys of a sort": f"{catalog.MAX_KEYS}",
+    "conditions of a filter, parts of and and or": f"{predicates.MAX_CONDITIONS}",
+    "levels of a filter": f"{predicates.MAX_DEPTH}",
+    "values of in and not_in": f"{operators.MAX_VALUES}",
+    "fields of groups": f"{group_request.MAX_FIELDS}",
+    "aggregates of groups": f"{group_request.MAX_AGGREGATES}",
+    "fields of a summary": f"{summary_request.MAX_FIELDS}",
+    "a filter that groups repeat": kilobytes(group_filter.MAX_OWN_BYTES),
+    "documents that one query judges or sorts": f"{planner.CANDIDATES:,}",
+    "documents that aggregates of one query read": f"{aggregate_planner.MAX_DOCUMENTS:,}",
+    "issues of a project that one query reads as a whole": f"{planner.WHOLE:,}",
+    "blocks that one query reads": f"{planner.MAX_BLOCKS:,}",
+    "blocks whose sort entries one summary reads": f"{aggregate_planner.MAX_QUERIES}",
+    "intersections of sets for groups": f"{aggregate_planner.MAX_WORK:,}",
+    "new issues that need no token": f"{planner.CANDIDATES:,}",
+    "projects of a tenant": f"{Settings().projects_per_tenant:,}",
+    "attributes of a project": f"{catalog.MAX_ATTRIBUTES}",
+    "attributes with an index by default": f"{catalog.INDEXED_BY_DEFAULT}",
+    "deleted attributes that can be restored": f"{catalog.MAX_ATTRIBUTES}",
+    "days for which deleted attributes and projects can be restored": f"{restorable.KEPT_DAYS:.0f}",
+    "a project with its attributes and options": megabytes(answers.MAX_PROJECT_BYTES),
+    "options or states": f"{fields.MAX_OPTIONS}",
+    "composite indexes of a project": f"{catalog.MAX_COMPOSITES}",
+    "characters of the name of a project or attribute": f"{requests.MAX_NAME_LENGTH}",
+    "characters of an option or state": f"{options.MAX_VALUE_LENGTH}",
+    "days of history": "3,650",
+    "issues of a project": f"{issues.MAX_ISSUES:,}",
+    "issue numbers of a project": f"{ids.MAX_ISSUE_NUMBER:,}",
+    "an issue": kilobytes(documents.MAX_DOCUMENT_BYTES),
+    "characters of a text": f"{values.TEXT_LIMIT:,}",
+    "characters of a text that orders and ranges compare": f"{sort_strings.TEXT_WIDTH}",
+    "characters of a user id": f"{values.USER_LIMIT}",
+    "significant digits of a number": f"{values.NUMBER_DIGITS}",
+    "magnitude of a number": f"1E{values.NUMBER_MIN_EXPONENT} to 9.99E+{values.NUMBER_MAX_EXPONENT}",
+    "characters of a number": f"{values.MAX_NUMBER_CHARACTERS:,}",
+    "days in the trash": f"{trash.KEPT_DAYS:.0f}",
+    "comments of an issue": f"{comments.MAX_COMMENTS:,}",
+    "ids of comments of an issue": f"{ids.MAX_COMMENT_ID:,}",
+    "characters of a comment": f"{comments.MAX_COMMENT_LENGTH:,}",
+    "users whom a comment mentions": f"{comments.MAX_MENTIONS}",
+    "shared views of a project": f"{views.MAX_SHARED_VIEWS}",
+    "private views of a user in a project": f"{views.MAX_PRIVATE_VIEWS}",
+    "numbers of views of a project": f"{ids.MAX_VIEW_NUMBER:,}",
+    "a view": kilobytes(views.MAX_VIEW_BYTES),
+    "characters of the name of a view": f"{saved_views.MAX_NAME_LENGTH}",
+    "missing parts that a view lists": f"{saved_views.MAX_GONE}",
+    "a filter of a view in an answer": megabytes(saved_views.MAX_FILTER_BYTES),
+    "issues that one request undoes": f"{undo.MAX_AT_ONCE}",
+    "issues in the nums of an undo": f"{requests.MAX_OPERATIONS}",
+    "rows of a bulk change": f"{bulk_request.MAX_ROWS:,}",
+    "open jobs of a user": f"{user_jobs.MOST_OF_USER}, of which {user_jobs.MOST_EXPORTS_OF_USER} exports",
+    "open jobs of a project": f"{user_jobs.MOST_OF_PROJECT}, of which {user_jobs.MOST_EXPORTS_OF_PROJECT} exports",
+    "open jobs of a tenant": f"{user_jobs.MOST_OF_TENANT}",
+    "days for which a job is listed": f"{user_jobs.KEPT_DAYS:.0f}",
+    "parts of an exported file": f"{export.MOST_PARTS:,}, or 120 GB",
+    "days for which an exported file is kept": f"{export_files.FILE_DAYS}",
+    "seconds for which a link to a file is valid": f"{export_links.LINK_SECONDS}",
+    "seconds that a request waits": f"{change_requests.MAX_WAIT}",
+    "days for which changes can be read": f"{history.FEED_DAYS}",
+    "open long polls of a user": f"{poll_limits.MOST_OF_USER}",
+    "long polls of a user in flight": f"{poll_limits.MOST_IN_FLIGHT}",
+    "open sockets of a tenant": f"{sockets.MAX_SOCKETS}",
+    "open sockets of a user": f"{seats.MAX_USER_SOCKETS}",
+    "subscriptions of a socket": f"{seats.MAX_SUBSCRIPTIONS}",
+    "different rows that a user follows": f"{seats.MAX_USER_ROWS}",
+    "messages of a socket": f"{sockets.MESSAGES} at once, {sockets.MESSAGES_PER_SECOND} a second",
+    "sockets and subscriptions that a user begins": f"{seats.STARTS} at once, {seats.STARTS_PER_SECOND} a second",
+    "a message of a socket": f"{socket_messages.MAX_FRAME_BYTES:,} bytes",
+    "seconds for which a ticket is valid": f"{tickets.TICKET_SECONDS:.0f}",
+    "minutes for which a socket is open": f"{sockets.MAX_SECONDS / 60:.0f}",
+    "minutes without a message of the client": f"{sockets.IDLE_SECONDS / 60:.0f}",
+    "users that people lists": f"{presence.MAX_PEOPLE}",
+    "webhooks of a project": f"{webhook_store.MAX_WEBHOOKS}",
+    "characters of the address of a webhook": f"{targets.MAX_URL:,}",
+    "a message to a webhook": kilobytes(messages.MOST_BYTES_SENT),
+    "seconds of one attempt": f"{sending.SECONDS:.0f}",
+    "attempts of one delivery": f"{len(retries.DELAYS) + 1}",
+    "the answer of a receiver": kilobytes(sending.MOST_BYTES),
+    "days for which deliveries are listed": f"{outbox.DELIVERY_DAYS}",
+    "writes of a tenant": f"{Settings().writes_per_second} a second, over {write_rate.WINDOW} s",
+    "seconds of a query that count as no work": f"{work_shares.FREE_SECONDS}",
+}
+"""Each row of the page with its limit; several rows of one name are a list."""
+
+INTERNAL = {
+    "actor.MAX_NAME",  # a longer name is cut
+    "blocks.MAX_BYTES",
+    "committer.MAX_ITEM_BYTES",
+    "expressions.MAX_EXPRESSION_BYTES",
+    "export.MOST_RESTARTS",
+    "feed_cursors.MAX_AHEAD",
+    "fold.MOST",
+    "grid.MAX_RESPONSE_BYTES",  # that of an answer, less what surrounds the rows
+    "items.MAX_BYTES",
+    "job_line.MOST_FAILURES",
+    "derived_keys.MAX_JOURNAL_NUMBER",
+    "derived_keys.MAX_VERSION",
+    "sealing.MAX_AGE",
+    "socket_messages.MAX_ITEMS_BYTES",
+    "sort_strings.MAX_OPTIONS",  # that of the catalog
+}
+"""The limits that no caller meets."""
+
+
+def test_the_table_of_limits_has_the_values_of_the_code() -> None:
+    found: dict[str, list[str]] = {}
+    for what, limit, beyond in table_in(PAGE, "## All limits"):
+        if what.startswith("**"):
+            continue
+        assert limit
+        assert beyond, what
+        found.setdefault(what, []).append(limit)
+    assert found == {what: [limit] if isinstance(limit, str) else limit for what, limit in LIMITS.items()}
+
+
+def test_the_table_of_limits_leaves_out_no_limit() -> None:
+    """Every public constant `MAX_…` or `MOST_…` of the core is in the table, or no caller meets it."""
+    constants = {
+        f"{file.stem}.{name}"
+        for file in CORE.rglob("*.py")
+        for name in re.findall(
+            r"^((?:MAX|MOST)(?:_[A-Z]+)*)\b[^=\n]*= ", file.read_text("utf-8"), re.MULTILINE
+        )
+    }
+    named = {
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(ast.parse(Path(__file__).read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    assert len(constants) > 50
+    assert constants - named == INTERNAL
+
+
+@pytest.mark.parametrize(("days", "valid"), [(3_650, True), (3_651, False)])
+def test_the_longest_history_is_the_one_of_the_page(*, days: int, valid: bool) -> None:
+    try:
+        requests.HistoryInput(days=days)
+    except ValueError:
+        assert not valid
+    else:
+        assert valid
+
+
+def test_the_longest_idempotency_key_is_the_one_of_the_page() -> None:
+    assert idempotency.KEY.fullmatch("k" * 255)
+    assert not idempotency.KEY.fullmatch("k" * 256)
+
+
+def test_the_largest_exported_file_is_the_one_of_the_page() -> None:
+    small = export.SMALL_PARTS * export.PART
+    large = (export.MOST_PARTS - export.SMALL_PARTS) * export.LARGE_PART
+    assert (small + large) / 2**30 == pytest.approx(120, abs=1)
