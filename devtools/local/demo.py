@@ -103,7 +103,7 @@ _PEOPLE: Final = (
     "h.tanaka",
     "i.murray",
 )
-_DEMO: Final = _Project(
+DEMO: Final = _Project(
     TENANT,
     PROJECT,
     "Demo",
@@ -129,7 +129,9 @@ _DEMO: Final = _Project(
         {"id": "remarks", "name": "Remarks", "type": "text"},
     ),
 )
-_DEMO_STATES: Final = {
+"""The demo project with its attributes."""
+
+STATES: Final = {
     "reported": "blue",
     "planned": "purple",
     "in progress": "yellow",
@@ -137,8 +139,8 @@ _DEMO_STATES: Final = {
     "done": "green",
     "rejected": "gray",
 }
-"""With their colors."""
-_FIRST_STATE: Final = next(iter(_DEMO_STATES))
+"""Its states with their colors."""
+_FIRST_STATE: Final = next(iter(STATES))
 
 _WORK: Final = {
     "Structural": (
@@ -179,7 +181,7 @@ def load(table: Table) -> None:
     for project, bodies in ((_BRIDGE, _BRIDGE_ISSUES), (_NEWS, _NEWS_ISSUES)):
         catalog = _ensure(table, project)
         _load_issues(table, catalog, [_example(catalog, num, body) for num, body in enumerate(bodies, 1)])
-    catalog = _ensure(table, _DEMO, states=_colored(_DEMO_STATES))
+    catalog = _ensure(table, DEMO, states=_colored(STATES))
     _load_issues(table, catalog, list(_generate(catalog)))
 
 
@@ -225,7 +227,7 @@ def _generate(catalog: Catalog) -> Iterator[Document]:
 
 def _issue(catalog: Catalog, random: Random, num: int, reported: datetime) -> Document:
     draft = _Draft(
-        state=random.choices(tuple(_DEMO_STATES), (25, 15, 12, 5, 38, 5))[0],
+        state=random.choices(tuple(STATES), (25, 15, 12, 5, 38, 5))[0],
         discipline=random.choices(_DISCIPLINES, (22, 10, 14, 8, 12, 26, 8))[0],
         severity=random.choices((1, 2, 3, 4, 5), (20, 35, 25, 15, 5))[0],
         place=f"{random.choice(_PLACES)}, {random.choice(('bay', 'span', 'panel'))} {random.randint(1, 24)}",
