@@ -12,7 +12,11 @@ from typing import Any, NamedTuple
 
 from devtools.paths import PYTHONPATH
 
-PROGRAMS = {"sh": None, "python": ("python3", ".py"), "js": ("node", ".mjs")}
+PROGRAMS: Mapping[str, tuple[str, str] | None] = {
+    "sh": None,
+    "python": ("python3", ".py"),
+    "js": ("node", ".mjs"),
+}
 """The languages of blocks that run. A shell block runs in the page's shell, any other in a program of its own."""
 
 SHOWN = frozenset({"json", "text"})
