@@ -30,9 +30,13 @@ def typed_in(text: str) -> Iterator[str]:
     """The commands of a text's blocks of code, to be typed as they are: whole lines, and `$(./dev ...)` within others."""
     for block in _BLOCK.findall(text):
         whole = block.replace("\\\n", " ")
-        yield from _NESTED.findall(whole)
+        yield from (_before_pipe(command) for command in _NESTED.findall(whole))
         for line in _SHOWN.findall(whole):
-            yield line.partition(" #")[0].partition(" > ")[0].strip()
+            yield _before_pipe(line.partition(" #")[0].partition(" > ")[0])
+
+
+def _before_pipe(command: str) -> str:
+    return command.partition(" | ")[0].strip()
 
 
 def named_in(text: str) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """What some tests need that a machine may lack. The closing lines of a run say what did not run for want of it."""
 
+import shutil
+
 import pytest
 
 from devtools import browser, paths
@@ -12,4 +14,5 @@ chromium = pytest.mark.skipif(
     browser.find() is None,
     reason="Chromium is not installed (apt-get install chromium-headless-shell): nobody looked at the page in a browser",
 )
+aws_cli = pytest.mark.skipif(shutil.which("aws") is None, reason="the AWS CLI is not installed")
 time = pytest.mark.skipif(not THOROUGH, reason="it takes minutes, and ./dev prove runs it")

@@ -25,6 +25,8 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(RO
 SEPARATOR = "␁"
 
 README_LINES = 250
+README_WORDS = 900
+"""Outside code and the diagram."""
 
 WALKS = ("## The life of a write", "## The life of a query", "## The life of a webhook delivery")
 """The walks through the code, step by step and function by function."""
@@ -52,6 +54,8 @@ def table_in(page: str, heading: str) -> list[list[str]]:
 
 def test_the_readme_is_read_in_one_sitting() -> None:
     assert len(text_of("README.md").splitlines()) <= README_LINES
+    prose = re.sub(r"^```.*?^```$", "", text_of("README.md"), flags=re.MULTILINE | re.DOTALL)
+    assert len(prose.split()) <= README_WORDS
 
 
 def test_the_table_of_calls_is_the_table_of_routes() -> None:

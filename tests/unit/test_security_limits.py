@@ -16,12 +16,13 @@ ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
 
 
 def test_the_table_of_limits_has_the_numbers_of_the_code() -> None:
-    section = PAGE.partition("## What a tenant and a user can cost the others")[2].partition("\n## ")[0]
+    section = PAGE.partition("## How tenants and users can slow each other down")[2].partition("\n## ")[0]
     assert dict(ROW.findall(section)) == {
         "what": "limit",
-        "long polls of a user that wait": f"{poll_limits.MOST_OF_USER}",
+        "waiting long polls of a user": f"{poll_limits.MOST_OF_USER}",
         "long polls of a user in flight": f"{poll_limits.MOST_IN_FLIGHT}, and at most twice the tenant's limit",
-        "long polls of a tenant that wait": "a third of what `live` has reserved, else a fifth of the account; below 50 a tenth",
+        "waiting long polls of a tenant": "a third of the reserved concurrency of `live`, else a fifth of the account; "
+        "below 50 a tenth",
         f"long queries of a user, beyond {FREE_SECONDS} s each": f"{Settings().work_share}% of each container's time in an account "
         f"below 50, {Settings(account_concurrency=50).work_share}% below 1,000; a tenant twice that",
         "sockets of a user": f"{seats.MAX_USER_SOCKETS}",
@@ -32,9 +33,9 @@ def test_the_table_of_limits_has_the_numbers_of_the_code() -> None:
         "open jobs of a user": f"{user_jobs.MOST_OF_USER}, of them {user_jobs.MOST_EXPORTS_OF_USER} exports",
         "time of a batch of pushes": f"{push_shares.BATCH_SECONDS} s, shared between tenants",
         "projects of a tenant": f"{Settings().projects_per_tenant:,} (`-c projects-per-tenant`)",
-        "requests of everyone together": f"{THROTTLE.requests_per_second} a second",
-        "attempts to connect a socket, everyone": f"{CONNECT_THROTTLE.requests_per_second} a second",
-        "messages of sockets, everyone": f"{MESSAGE_THROTTLE.requests_per_second:,} a second",
+        "requests of one route, all callers": f"{THROTTLE.requests_per_second} a second",
+        "attempts to connect a socket, all callers": f"{CONNECT_THROTTLE.requests_per_second} a second",
+        "messages of sockets, all callers": f"{MESSAGE_THROTTLE.requests_per_second:,} a second",
     }
 
 
@@ -45,4 +46,4 @@ def test_the_concurrency_that_is_reserved() -> None:
     assert f"`live` gets {shares['live']}% and `socket` {shares['socket']}%" in text
     assert f"({settings.UNRESERVED} stay unreserved)" in text
     least = next(most for most in range(1_000) if Settings(account_concurrency=most).reserved("live"))
-    assert f"from a concurrency of {least} on" in text
+    assert f"From a concurrency of {least} on" in text

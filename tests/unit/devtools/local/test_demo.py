@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -30,6 +31,7 @@ from gridview.schema.fields import FieldType
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
 from gridview.view.context import ReadContext
+from tests.unit.test_docs import section_of
 
 FEW = 450
 """Issues of a demo that is loaded three times: more than two chunks of the bulk path."""
@@ -95,6 +97,24 @@ def _order(stored: Table, field: str, direction: str) -> list[int]:
     query = resolve(catalog, {"sort": [{"field": field, "direction": direction}]})
     page = grid_page(ReadContext(stored.metered(), catalog), query, Cursors((b"secret",), "grid")).body
     return [row["num"] for row in json.loads(dumps(page["rows"]))]
+
+
+def test_the_query_of_the_readme_has_the_answer_that_is_shown(loaded: Table) -> None:
+    section = section_of("README.md", "## One query and its answer")
+    asked, shown = (
+        re.search(r"-d '(.*?)'", section, re.DOTALL),
+        re.search(r"```json\n(.*?)```", section, re.DOTALL),
+    )
+    assert asked is not None
+    assert shown is not None
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    query = resolve(catalog, json.loads(asked[1]))
+    page = grid_page(ReadContext(loaded.metered(), catalog), query, Cursors((b"secret",), "grid")).body
+    answer, got = json.loads(shown[1]), json.loads(dumps(page))
+    assert {name: answer[name] for name in ("rows", "prev", "offset", "total", "matched")} == {
+        name: got[name] for name in ("rows", "prev", "offset", "total", "matched")
+    }
+    assert got["next"]
 
 
 def test_the_worked_example_is_the_one_that_is_written_down(loaded: Table) -> None:
