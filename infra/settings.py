@@ -94,12 +94,14 @@ class Settings:
     )
     protect: bool = field(
         default=True,
-        metadata=_told("`false` at the stage `dev`: no deletion protection, and the data go with the stack"),
+        metadata=_told(
+            "`false` at the stage `dev`: no deletion protection; deleting the stack deletes the data"
+        ),
     )
     first: bool = field(
         default=False,
         metadata=_told(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing (the app asks AWS)"
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing behind (the app asks AWS)"
         ),
     )
     emulator: bool = field(
@@ -107,29 +109,30 @@ class Settings:
         metadata=_told("for a local engine: no bootstrap roles, no TLS, no alarm on an expression"),
     )
     alarm_email: str = field(
-        default="", metadata=_told("who is mailed when an alarm goes off; its owner confirms once")
+        default="",
+        metadata=_told("address that receives a mail when an alarm goes off; its owner confirms once"),
     )
     mail_from: str = field(
         default="",
         metadata=_told(
-            "whose address SES sends invitations and codes from, of a domain that SES has verified in this region; "
-            "without it Cognito sends some 50 mails a day"
+            "sender of invitations and codes by SES, of a domain that SES has verified in this region. "
+            "Without it Cognito sends some 50 mails a day"
         ),
     )
     check_schedule: str = field(
         default="cron(17 3 * * ? *)",
-        metadata=_told("when the index is compared with the issues, in UTC; at least once a day"),
+        metadata=_told("when upkeep compares the index with the issues, in UTC; at least once a day"),
     )
 
     allowed_origins: tuple[str, ...] = field(
         default=(),
-        metadata=_told("whose pages may call the API from a browser: `https://app.example.org,...`"),
+        metadata=_told("origins whose pages may call the API from a browser: `https://app.example.org,...`"),
     )
 
     page: bool = field(
         default=True,
         metadata=_told(
-            "the web page, from S3 by CloudFront, on one origin with the API; `false`: the API alone"
+            "the web page, from S3 by CloudFront, on one origin with the API; `false`: only the API"
         ),
     )
     domain_name: str = field(
@@ -169,13 +172,15 @@ class Settings:
     account_concurrency: int = field(
         default=0,
         metadata=_told(
-            "Lambda's concurrency that other stacks have not reserved; from 200 on 30% and 10% are for `live` and `socket` "
-            "(the app asks AWS); below 50 the background is held back"
+            "Lambda's concurrency that other stacks have not reserved (the app asks AWS). From 200 on, 30% and 10% are for `live` "
+            "and `socket`. Below 50, background work is limited"
         ),
     )
     reserved_concurrency: tuple[str, ...] = field(
         default=(),
-        metadata=_told("invocations set aside for a function, and its most: `query=100,maintain=20`"),
+        metadata=_told(
+            "invocations reserved for a function, which are also its maximum: `query=100,maintain=20`"
+        ),
     )
     polls_per_tenant: int = field(
         default=0,
@@ -184,8 +189,8 @@ class Settings:
     work_percent: int = field(
         default=0,
         metadata=_told(
-            "percentage of a query container's time that a user's long queries may take, a tenant's twice that, up to 100 (no "
-            "limit); by default 10 below a concurrency of 50, 50 below 1,000, else 100"
+            "percentage of a query container's time that a user's long queries may take, and a tenant's twice that; 100: no "
+            "limit. Default: 10 below a concurrency of 50, 50 below 1,000, otherwise 100"
         ),
     )
     projects_per_tenant: int = field(
@@ -196,49 +201,43 @@ class Settings:
     )
     workers: int = field(
         default=2,
-        metadata=_told("jobs of projects that are worked on at once, 1 to 1000; `1`: once a minute, by one"),
+        metadata=_told("jobs of projects in progress at once, 1 to 1000; `1`: one, once a minute"),
     )
     deliverers: int = field(
         default=2,
         metadata=_told(
-            "invocations at once that deliver to webhooks, 1 to 1000, and as many to slow ones; `1`: once a minute, by one"
+            "invocations at once that deliver to webhooks, 1 to 1000, and as many to slow ones; `1`: one, once a minute"
         ),
     )
     warm_reads: int = field(
-        default=0, metadata=_told("read units a second that table and index take at once")
+        default=0, metadata=_told("read units a second that table and index take from the start")
     )
     warm_writes: int = field(
-        default=0, metadata=_told("write units a second that table and index take at once")
+        default=0, metadata=_told("write units a second that table and index take from the start")
     )
-    max_reads: int = field(default=0, metadata=_told("read units a second from which on DynamoDB throttles"))
-    max_writes: int = field(
-        default=0, metadata=_told("write units a second from which on DynamoDB throttles")
-    )
+    max_reads: int = field(default=0, metadata=_told("read units a second above which DynamoDB throttles"))
+    max_writes: int = field(default=0, metadata=_told("write units a second above which DynamoDB throttles"))
     writes_per_second: int = field(
         default=WRITES_OF_A_KEY,
-        metadata=_told(
-            "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request; `0`: no limit"
-        ),
+        metadata=_told("writes a second of each tenant, over 10 s, up to 1,000; `0`: no limit"),
     )
     forms: int = field(
         default=forms.NEWEST,
         metadata=_told(
-            "newest stored form that is written; the one before in the deployment that brings one (the app asks AWS)"
+            "newest stored form that the functions write; the previous one in the deployment that brings it (the app asks AWS)"
         ),
     )
     fold_weight: int = field(
         default=Pace().weight,
-        metadata=_told("changes that wait before a minute's upkeep folds them into blocks; more are cheaper"),
+        metadata=_told("changes that wait before a minute's upkeep folds them into blocks"),
     )
     fold_seconds: int = field(
         default=Pace().seconds,
-        metadata=_told("seconds after which fewer changes are folded too; longer is cheaper, up to 900"),
+        metadata=_told("seconds after which upkeep folds fewer changes too, up to 900"),
     )
     transport: Transport = field(
         default="direct",
-        metadata=_told(
-            "`botocore`: the functions call DynamoDB by botocore alone, which takes five times as much CPU time a call"
-        ),
+        metadata=_told("`botocore`: the functions call DynamoDB only by botocore"),
     )
     traces: Traces = field(
         default="callers",
@@ -264,18 +263,18 @@ class Settings:
         ),
     )
     backup_vault: str = field(
-        default="", metadata=_told("the vault's name; without it the stack's, with `-backups` behind")
+        default="", metadata=_told("the vault's name; by default the stack's name and `-backups`")
     )
     backup_vault_exists: bool = field(
         default=False,
-        metadata=_told("`true`: the vault is there already and is used, not made (the app asks AWS)"),
+        metadata=_told("`true`: the vault exists already, and the stack uses it (the app asks AWS)"),
     )
 
     restored_stream: str = field(
         default="",
         metadata=_told(
-            "ARN of the stream of a table that `./dev restore` made, which the stack uses in place of its own (the app asks AWS); "
-            "`none`: a new, empty table of its own"
+            "ARN of the stream of a table that `./dev restore` made; the stack uses that table (the app asks AWS). "
+            "`none`: a new, empty table"
         ),
     )
 
