@@ -97,7 +97,7 @@ def test_the_idle_bill_counts_the_metrics_that_the_code_writes() -> None:
         *(ROOT / "layers/core/python/gridview").glob("*/*.py"),
     ]
     text = "\n".join(path.read_text("utf-8") for path in sources)
-    written = set(re.findall(r'name="(\w+)",\s*unit=MetricUnit|\bcount\("(\w+)"\)|\("(\w+)", done\.', text))
+    written = set(re.findall(r'name="(\w+)",\s*unit=MetricUnit|\b_?count\("(\w+)"\)|\("(\w+)", done\.', text))
     assert {"".join(groups) for groups in written} == {name for _, name in BUSY} | NIGHTLY | OF_FAULTS
     counts = {what: int(count) for what, count, *_ in _rows("The idle bill")[:-2]}
     assert counts["metrics that gridview writes while idle"] == len(IDLE)

@@ -5,7 +5,7 @@ import pytest
 from infra.context import settings_from
 from infra.functions import FUNCTIONS
 from infra.paths import ROOT
-from infra.settings import UNRESERVED, SettingError, Settings, told
+from infra.settings import UNRESERVED, SettingError, Settings, described
 
 EUROPEAN = "arn:aws:acm:eu-west-1:123456789012:certificate/0f1e"
 
@@ -17,7 +17,7 @@ def _from_context(**context: object) -> Settings:
 def test_the_page_has_every_setting_once_with_its_cost() -> None:
     page = (ROOT / "docs/settings.md").read_text("utf-8")
     rows = re.findall(r"^\| `([\w-]+)` \| (?:`(.+?)`)? ?\| (.+) \| ([^|]+) \|$", page, re.MULTILINE)
-    assert sorted((name, default, does) for name, default, does, _ in rows) == sorted(told())
+    assert sorted((name, default, does) for name, default, does, _ in rows) == sorted(described())
     assert all(cost.strip() for *_, cost in rows)
 
 
