@@ -34,7 +34,7 @@ capacity.
 """
 
 PUSH_SECONDS = 30
-"""How many seconds late sockets may be told of changes."""
+"""How many seconds late sockets may receive changes."""
 
 NEAR_TIMEOUT = 0.75
 """The fraction of its timeout that an invocation of the consumer may take."""
@@ -107,6 +107,17 @@ _REPAIR = f"`./dev fsck {_DEPLOYED} --repair`"
 _JOBS = f"`./dev jobs {_DEPLOYED}`"
 _JOURNALS = f"`./dev journal list --all {_DEPLOYED}`"
 
+_NOTICED_THROTTLES: Mapping[str, str] = {
+    "query": "Callers: 5xx.",
+    "command": "Callers: 5xx.",
+    "live": "Callers: 5xx.",
+    "socket": "Users of the page: it polls.",
+    "deliver": "Receivers: late messages.",
+    "maintain": "Users: sorted grids show old values.",
+    "upkeep": "Users: jobs and builds are late.",
+}
+"""Who notices that Lambda refuses to run a function."""
+
 _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
 
 
@@ -125,6 +136,7 @@ class Severity(StrEnum):
 class _Rule:
     """An alarm without its actions. It goes off when all of the last `periods` periods are on the wrong side of
     `threshold`. `only_in`: the one region that has the metric; CloudFormation makes no alarm in others.
+    `notices`, `logs`, `means` and `do` are those of `Advice`.
     """
 
     severity: Severity
@@ -135,14 +147,20 @@ class _Rule:
     wrong: cloudwatch.ComparisonOperator = _AT_LEAST
     few_samples: str | None = None
     only_in: str | None = None
+    notices: str
+    logs: str
     means: str
     do: str
 
 
 class Advice(NamedTuple):
-    """How soon to look at an alarm, what it means, and what to do. Commands in it name the stack `STACK`."""
+    """The row of an alarm in the runbook. Its commands name the stack `STACK`."""
 
     severity: Severity
+    notices: str
+    """Who notices the fault, and how."""
+    logs: str
+    """Functions, or `access` for the access log, each with the runbook's queries for its log group; `none`: no log shows it."""
     means: str
     do: str
 
@@ -183,7 +201,7 @@ class Alarms(Construct):
             "DynamoDB": _table_rules(table, settings),
         }
         self.advice = {
-            name: Advice(rule.severity, rule.means, rule.do)
+            name: Advice(rule.severity, rule.notices, rule.logs, rule.means, rule.do)
             for group in rules.values()
             for name, rule in group.items()
         }
@@ -266,8 +284,10 @@ def _index_rules(
             metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),
             threshold=LAG_SECONDS * 1000,
             periods=5,
-            means=f"For 5 minutes the consumer got records older than {LAG_SECONDS} s: grids sorted by fields are stale.",
-            do="Check its errors, duration and throttles. Records that wait for 12 hours are given up, and kept in the bucket.",
+            notices="Users: sorted grids show old values.",
+            logs="maintain: errors, slow",
+            means=f"For 5 minutes the consumer got records older than {LAG_SECONDS} s.",
+            do="Check its errors, duration and throttles. After 12 hours Lambda gives a record up and keeps it in the bucket.",
         ),
         "DeadLetters": _Rule(
             severity=Severity.TODAY,
@@ -275,8 +295,10 @@ def _index_rules(
             threshold=1,
             # An inactive queue reports nothing, but keeps its messages.
             missing=_AS_BEFORE,
-            means="Nothing can be derived from some issues: their rows in sorted grids are missing or stale.",
-            do=f"Run {_LIST}; remove the cause that it names, then run {_REDRIVE}. A message waits for 14 days.",
+            notices="Users: rows of those issues are missing or stale.",
+            logs="maintain, upkeep: errors",
+            means="Nothing can be derived from some issues.",
+            do=f"Run {_LIST}. Remove the cause that it names, then run {_REDRIVE}. A message waits for 14 days.",
         ),
         "FailedBatches": _Rule(
             severity=Severity.TODAY,
@@ -286,8 +308,10 @@ def _index_rules(
                 {"EventSourceMappingUUID": mapping.ref},
             ),
             threshold=1,
+            notices="Users, until upkeep is done: rows are stale.",
+            logs="maintain, upkeep: errors",
             means="Lambda gave up a batch of records, which crashed or is older than 12 hours. Upkeep derives it again.",
-            do=f"Run {_LIST} and read upkeep's log group. After a day, what is left is dead letters. {_REDRIVE} does it now.",
+            do=f"Run {_LIST}. After a day the rest becomes dead letters. {_REDRIVE} derives them now.",
         ),
         "FailedBatchesWaiting": _Rule(
             severity=Severity.TODAY,
@@ -300,6 +324,8 @@ def _index_rules(
                 _DAY,
             ),
             threshold=1,
+            notices="Users: rows are missing or stale.",
+            logs="upkeep: errors",
             means="The bucket holds batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
             do=f"Run {_LIST} and {_REDRIVE}.",
         ),
@@ -307,14 +333,18 @@ def _index_rules(
             severity=Severity.TODAY,
             metric=_of_function(consumer, "DestinationDeliveryFailures"),
             threshold=1,
+            notices="Users: rows are missing or stale.",
+            logs="maintain: errors",
             means="Lambda gave up stream records and could not put them into the bucket either.",
-            do=f"Restore the role's s3:PutObject and s3:ListBucket, then run {_REPAIR}: it finds what was lost.",
+            do=f"Restore the role's s3:PutObject and s3:ListBucket, then run {_REPAIR}: it finds the lost changes.",
         ),
         "ConsumerErrors": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(consumer, "Errors"),
             threshold=3,
-            means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are retried.",
+            notices="Users, if it lasts: stale rows.",
+            logs="maintain: errors",
+            means="The consumer failed three times or more in 5 minutes. Lambda retries.",
             do="Read its log group.",
         ),
         "ConsumerSlow": _Rule(
@@ -322,8 +352,10 @@ def _index_rules(
             metric=_of_function(consumer, "Duration", "Maximum"),
             threshold=timeout * NEAR_TIMEOUT * 1000,
             periods=3,
+            notices="Users, if it lasts: stale rows.",
+            logs="maintain: slow, errors",
             means=f"For 15 minutes invocations of the consumer took more than {timeout * NEAR_TIMEOUT:.0f} of their {timeout} s.",
-            do="Look for throttles of the table and GSI1; else lower the mapping's batch size.",
+            do="Look for throttles of the table and GSI1. If there are none, lower the mapping's batch size.",
         ),
     }
 
@@ -336,8 +368,10 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             metric=_metric("gridview", "FsckDifferences", own, "Maximum"),
             threshold=1,
             missing=_AS_BEFORE,
+            notices="Users: wrong rows or counts.",
+            logs="upkeep: errors",
             means="The last check found derived items that do not match the issues.",
-            do=f"Run {_CHECK} to see them, and {_REPAIR}. It stays in alarm until a later check finds none.",
+            do=f"Run {_CHECK} to see them, and {_REPAIR}.",
         ),
         "CheckMissing": _Rule(
             severity=Severity.TODAY,
@@ -346,13 +380,17 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             periods=2,
             wrong=_BELOW,
             missing=_SILENT,
+            notices="Nobody.",
+            logs="upkeep: errors",
             means="No check has finished for two days (a new stack: not yet).",
-            do=f"Read the upkeep function's log group; run {_CHECK} meanwhile.",
+            do=f"Read upkeep's log group. Run {_CHECK} meanwhile.",
         ),
         "UpkeepErrors": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(upkeep, "Errors"),
             threshold=1,
+            notices="Users: jobs and builds pause.",
+            logs="upkeep: errors",
             means="The upkeep function failed. The next invocation continues its jobs, and a check in progress.",
             do=f"Read its log group, and run {_JOBS} to see what waits. If the check did not begin, run {_CHECK},"
             " or wait for the next night.",
@@ -361,7 +399,9 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             severity=Severity.TODAY,
             metric=_metric("gridview", "JobRefusals", own, "Maximum"),
             threshold=REFUSALS,
-            means=f"A project's job could not go on {REFUSALS} times in succession: its build or removal stands still.",
+            notices="Administrators: a build or removal hangs.",
+            logs="upkeep: errors",
+            means=f"A project's job failed {REFUSALS} times in succession.",
             do=f"Run {_JOBS} to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
         ),
         "UpkeepSilent": _Rule(
@@ -371,30 +411,38 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             periods=3,
             wrong=_BELOW,
             missing=_SILENT,
-            means="The upkeep function has not run for 15 minutes (a new stack: not yet): builds, sweeps and checks stand still.",
-            do="Look whether its schedule is enabled, and for throttles.",
+            notices="Users: jobs and builds hang, reads get slower.",
+            logs="upkeep: errors",
+            means="The upkeep function has not run for 15 minutes (a new stack: not yet).",
+            do="Check that its schedule is enabled. Look for throttles.",
         ),
         "JobsBehind": _Rule(
             severity=Severity.TODAY,
             metric=jobs.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
             periods=5,
-            means=f"For 5 minutes hints at jobs have waited for more than {LAG_SECONDS} s: folds and jobs are late.",
-            do=f"Run {_JOBS} to see what waits. Look for throttles of the upkeep function; more `-c workers=` work side by side.",
+            notices="Users: jobs, builds and exports are late.",
+            logs="upkeep: slow, errors",
+            means=f"For 5 minutes hints for jobs waited more than {LAG_SECONDS} s.",
+            do=f"Run {_JOBS} to see what waits. Look for throttles of upkeep. A higher `-c workers=` runs more jobs at once.",
         ),
         "FoldOverdue": _Rule(
             severity=Severity.TODAY,
             metric=_metric("gridview", "FoldOverdue", own, "Maximum"),
             threshold=FOLD_SECONDS,
-            means=f"A journal has not been folded for {FOLD_SECONDS // 60} minutes longer than it may wait: reads get slower.",
-            do=f"Run {_JOURNALS} to see which. Look for throttles, and in upkeep's log group; {_REPAIR} closes gaps.",
+            notices="Readers of that project: slow pages.",
+            logs="upkeep: errors",
+            means=f"A fold is {FOLD_SECONDS // 60} minutes overdue.",
+            do=f"Run {_JOURNALS} to see which. Look for throttles, and in upkeep's log group. {_REPAIR} closes gaps.",
         ),
         "IndexLate": _Rule(
             severity=Severity.TODAY,
             metric=_metric("gridview", "CanaryAge", own, "Maximum", _MINUTE),
             threshold=INDEX_SECONDS,
             periods=3,
-            means="GSI1 shows writes more than 30 s late: answers stay right, and reads lay more changes over the index.",
+            notices="Readers: slow pages.",
+            logs="none",
+            means="GSI1 shows writes more than 30 s late. Answers stay right.",
             do="Look for throttles of GSI1, and at the AWS Health Dashboard. Pause imports and jobs until it clears.",
         ),
     }
@@ -411,30 +459,38 @@ def _socket_rules(socket: lambda_.Function, sockets: SocketApi) -> dict[str, _Ru
             severity=Severity.TODAY,
             metric=_metric("AWS/ApiGateway", "IntegrationError", on_stage),
             threshold=CALLERS_REFUSED,
-            means=f"The socket function refused {CALLERS_REFUSED} or more attempts to connect in 5 minutes, or failed at them.",
-            do="Read its log group for the reason: forged or used tickets, a user's limit, or an error. Clients go on by polling.",
+            notices="Users of the page: it polls.",
+            logs="socket: errors",
+            means=f"The socket function refused {CALLERS_REFUSED} or more attempts to connect in 5 minutes, or failed.",
+            do="Read its log group for the reason: forged or used tickets, a user's limit, or an error.",
         ),
         "SocketsThrottled": _Rule(
             severity=Severity.NOW,
             metric=_metric("AWS/ApiGateway", "ClientError", on_stage),
             threshold=CALLERS_REFUSED,
+            notices="Users of the page: it polls.",
+            logs="none",
             means=f"API Gateway itself refused {CALLERS_REFUSED} or more connects or messages of sockets in 5 minutes.",
-            do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: beyond its throttle everyone is refused.",
+            do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: above its throttle it refuses everyone.",
         ),
         "PushesBehind": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(socket, "IteratorAge", "Maximum", _MINUTE),
             threshold=PUSH_SECONDS * 1000,
             periods=5,
-            means=f"For 5 minutes sockets were told of changes more than {PUSH_SECONDS} s late.",
-            do="Check the socket function's errors, duration and throttles. No change is lost: clients go on by their cursors.",
+            notices="Users of the page: others' changes are late.",
+            logs="socket: errors, slow",
+            means=f"For 5 minutes sockets received changes more than {PUSH_SECONDS} s late.",
+            do="Check the socket function's errors, duration and throttles. No change is lost: clients have cursors.",
         ),
         "SocketErrors": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(socket, "Errors"),
             threshold=3,
-            means="The socket function crashed or ran out of time three times or more in 5 minutes.",
-            do="Read its log group. Clients whose sockets end go on by long polling.",
+            notices="Users of the page: it polls.",
+            logs="socket: errors",
+            means="The socket function failed three times or more in 5 minutes.",
+            do="Read its log group.",
         ),
     }
 
@@ -448,13 +504,15 @@ def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue, settings: Sett
 
 
 def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, _Rule]:
-    # None for receivers that fail: that is their business, and the administrators of their projects are told.
+    # None for receivers that fail: that is their business, and the administrators of their projects receive a notice.
     return {
         "DeliverErrors": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(deliver, "Errors"),
             threshold=3,
-            means="The deliver function failed three times or more in 5 minutes: messages to some webhooks wait for minutes.",
+            notices="Receivers: late messages.",
+            logs="deliver: errors",
+            means="The deliver function failed three times or more in 5 minutes.",
             do="Read its log group.",
         ),
         "DeliverSilent": _Rule(
@@ -464,16 +522,20 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
             periods=3,
             wrong=_BELOW,
             missing=_SILENT,
-            means="The deliver function has not run for 15 minutes (a new stack: not yet): nothing is sent to webhooks.",
-            do="Look whether its schedule is enabled, and for throttles.",
+            notices="Receivers: no messages.",
+            logs="deliver: errors",
+            means="The deliver function has not run for 15 minutes (a new stack: not yet).",
+            do="Check that its schedule is enabled. Look for throttles.",
         ),
         "WebhooksBehind": _Rule(
             severity=Severity.TODAY,
             metric=webhooks.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
             periods=5,
-            means=f"For 5 minutes hints at webhooks have waited for more than {LAG_SECONDS} s: messages are sent late.",
-            do="Look for throttles of the deliver function, and for receivers that hang: `WebhookFailures` counts failed attempts.",
+            notices="Receivers: late messages.",
+            logs="deliver: slow, errors",
+            means=f"For 5 minutes hints for webhooks waited more than {LAG_SECONDS} s.",
+            do="Look for throttles of the deliver function, and for slow receivers: `WebhookFailures` counts failed attempts.",
         ),
     }
 
@@ -490,8 +552,10 @@ def _api_rules(
             periods=3,
             # With ten requests a night, one after a cold start is the p99.
             few_samples="ignore",
+            notices="Callers: slow answers.",
+            logs=f"access, {name}: slow",
             means=f"For 15 minutes one {what} in a hundred took longer than {LATENCY_SECONDS} s.",
-            do=f"Look for throttles, and in the access log for the routes; large {large} also cause it.",
+            do=f"Look for throttles and routes. Large {large} also cause it.",
         )
         for name, what, large in (("query", "read", "summaries"), ("command", "write", "imports"))
     }
@@ -500,14 +564,18 @@ def _api_rules(
             severity=Severity.NOW,
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             threshold=SERVER_ERRORS,
+            notices="Callers: 5xx.",
+            logs="access: failed; query, command, live: errors",
             means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes.",
-            do="Read the access log for the routes, and the functions' log groups for the errors, by `request_id`. "
-            "For 503 look for throttles of the table and, with `isolate-sessions`, for `AssumeRole` in CloudTrail.",
+            do="Find the routes in the access log, and the errors in the functions' log groups by `request_id`. "
+            "For 503 look for throttles of the table. With `isolate-sessions`, look for `AssumeRole` in CloudTrail.",
         ),
         "TooManyRequests": _Rule(
             severity=Severity.NOW,
             metric=_metric("gridview", TOO_MANY, {"stack": settings.stack_name}),
             threshold=CALLERS_REFUSED,
+            notices="Callers: 429.",
+            logs="access: refused",
             means=f"{CALLERS_REFUSED} or more requests were answered with 429 in 5 minutes.",
             do="Find route and user in the access log. Without `integrationLatency` API Gateway's throttle refused everyone; "
             "else it was a limit of that user or tenant. A route of `{proxy+}` got wrong paths or methods, "
@@ -522,7 +590,9 @@ def _api_rules(
                 "gridview", "UncountedWrites", {"service": "command", "stack": settings.stack_name}
             ),
             threshold=UNCOUNTED,
-            means=f"{UNCOUNTED} or more writes in 5 minutes could not be counted and were admitted: the rate limits nobody.",
+            notices="Nobody.",
+            logs="command: errors",
+            means=f"{UNCOUNTED} or more writes in 5 minutes were admitted uncounted: `writes-per-second` limits nobody.",
             do="Look for throttles of the table, and in the command function's log group and role for refused updates.",
         )
     return rules
@@ -534,8 +604,10 @@ def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
             severity=Severity.NOW,
             metric=_of_function(function.function, "Throttles"),
             threshold=1,
+            notices=_NOTICED_THROTTLES[name],
+            logs="none",
             means=f"Lambda refused to run the {name} function: the account's concurrency is used up.",
-            do="Find out what uses it, or ask AWS for a higher quota. Records and jobs wait; callers are refused.",
+            do="Find its users, or ask AWS for a higher quota.",
         )
         for name, function in functions.items()
     }
@@ -557,6 +629,8 @@ def _page_rules(front: Front) -> dict[str, _Rule]:
             threshold=PAGE_ERRORS,
             periods=5,
             only_in=CLOUDFRONT_REGION,
+            notices="Users: the page does not load.",
+            logs="access: failed",
             means=f"For 5 minutes {PAGE_ERRORS} % or more of CloudFront's answers were 5xx.",
             do="Is `ServerErrors` in alarm too? Then the API fails. Else look at the bucket's policy and the AWS Health Dashboard.",
         )
@@ -571,7 +645,9 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
                 "gridview", "TransportFallback", {"service": "table", "stack": settings.stack_name}
             ),
             threshold=1,
-            means="DynamoDB and the direct client misunderstood each other, so botocore carried out calls. No write is lost.",
+            notices="Nobody.",
+            logs="all functions: errors",
+            means="The direct client did not understand DynamoDB, so botocore made the calls. No write is lost.",
             do="Read `reason` in the functions' log groups. If it lasts, deploy with `-c transport=botocore`.",
         )
     }
@@ -586,9 +662,11 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
                 threshold=1,
                 # Retries absorb short bursts, and the table grows with its load.
                 periods=5,
-                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes, for whatever reason.",
-                do=f"If `{hot}` is in alarm too, one key range is the reason. Else look at `max-reads` and `max-writes`, and at "
-                "the account's quotas. What throttles writes of GSI1 throttles those of the table.",
+                notices="Callers, if it lasts: 503.",
+                logs="access: failed; maintain: errors",
+                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes.",
+                do=f"If `{hot}` is in alarm too, a key range is the reason. Otherwise check `max-reads`, `max-writes` and "
+                "quotas.",
             )
             rules[hot] = _Rule(
                 severity=Severity.TODAY,
@@ -597,8 +675,10 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
                 ),
                 threshold=1,
                 periods=5,
+                notices="Callers of a busy project: 503.",
+                logs="access: failed; maintain: errors",
                 means=f"For 5 minutes one key range of {place} has taken more {kind.lower()}s than a partition can.",
-                do="Lower the rate of imports and jobs (`--rate`). `-c hot-keys=true` names the keys.",
+                do="Lower `--rate` of imports and rebuilds. `-c hot-keys=true` names the keys.",
             )
     if not settings.emulator:  # MiniStack refuses alarms on expressions
         rules["TableErrors"] = _Rule(
@@ -616,8 +696,10 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
             ),
             threshold=1,
             periods=5,
+            notices="Callers: 5xx.",
+            logs="access: failed",
             means="DynamoDB has returned internal errors for 5 minutes.",
-            do="Look at the AWS Health Dashboard. Failed derivations are retried, and kept if they are given up.",
+            do="Look at the AWS Health Dashboard. The consumer retries, and keeps what it gives up.",
         )
     return rules
 

@@ -4,5 +4,5 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-RUNBOOK = "docs/operating.md"
+RUNBOOK = "docs/runbook.md"
 """The page with more on each alarm."""

@@ -25,8 +25,17 @@ def advice() -> Mapping[str, Advice]:
 
 def table_of(alarms: Mapping[str, Advice]) -> str:
     """The table in Markdown, one row for each alarm."""
-    rows = [f"| `{name}` | {severity} | {means} | {do} |\n" for name, (severity, means, do) in alarms.items()]
-    return "".join(["| alarm | look | what it means | what to do first |\n", "|---|---|---|---|\n", *rows])
+    rows = [
+        f"| `{name}` | {one.severity} | {one.notices} | {one.logs} | {one.means} | {one.do} |\n"
+        for name, one in alarms.items()
+    ]
+    return "".join(
+        [
+            "| alarm | look | who notices | logs | what it means | what to do first |\n",
+            "|---|---|---|---|---|---|\n",
+            *rows,
+        ]
+    )
 
 
 def with_table(page: str, table: str) -> str:
@@ -34,7 +43,7 @@ def with_table(page: str, table: str) -> str:
     before, _, rest = page.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not end:
-        raise ValueError(f"{RUNBOOK} has lost a mark: it needs {_BEGIN.strip()} and {_END.strip()}.")
+        raise ValueError(f"{RUNBOOK} lacks a mark: it needs {_BEGIN.strip()} and {_END.strip()}.")
     return before + _BEGIN + table + _END + after
 
 

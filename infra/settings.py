@@ -71,9 +71,9 @@ class SettingError(ValueError):
     """An invalid value of a setting; the message names it and the valid values."""
 
 
-def _told(tells: str) -> dict[str, str]:
-    """What help and docs tell of a setting."""
-    return {"tells": tells}
+def _described(text: str) -> dict[str, str]:
+    """Metadata with the text of a setting in help and docs."""
+    return {"text": text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,200 +82,211 @@ class Settings:
 
     stage: Stage = field(
         default="prod",
-        metadata=_told("`staging`: as `prod`, in a stack of its own; `dev`: disposable and cheap"),
+        metadata=_described("`staging`: as `prod`, in a stack of its own; `dev`: disposable and cheap"),
     )
     stack_name: str = field(
-        default="Gridview", metadata=_told("`Gridview-staging` and `Gridview-dev` at the other stages")
+        default="Gridview", metadata=_described("`Gridview-staging` and `Gridview-dev` at the other stages")
     )
-    architecture: Architecture = field(default="arm64", metadata=_told("or `x86_64`"))
-    runtime: str = field(default="python3.13", metadata=_told("3.11 or later"))
+    architecture: Architecture = field(default="arm64", metadata=_described("or `x86_64`"))
+    runtime: str = field(default="python3.13", metadata=_described("3.11 or later"))
     snap_start: bool = field(
-        default=True, metadata=_told("`false` at the stage `dev` and before 3.12; not in every region")
+        default=True, metadata=_described("`false` at the stage `dev` and before 3.12; not in every region")
     )
     protect: bool = field(
         default=True,
-        metadata=_told("`false` at the stage `dev`: no deletion protection, and the data go with the stack"),
+        metadata=_described(
+            "`false` at the stage `dev`: no deletion protection; deleting the stack deletes the data"
+        ),
     )
     first: bool = field(
         default=False,
-        metadata=_told(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing (the app asks AWS)"
+        metadata=_described(
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing behind (the app asks AWS)"
         ),
     )
     emulator: bool = field(
         default=False,
-        metadata=_told("for a local engine: no bootstrap roles, no TLS, no alarm on an expression"),
+        metadata=_described("for a local engine: no bootstrap roles, no TLS, no alarm on an expression"),
     )
     alarm_email: str = field(
-        default="", metadata=_told("who is mailed when an alarm goes off; its owner confirms once")
+        default="",
+        metadata=_described("address that receives a mail when an alarm goes off; its owner confirms once"),
     )
     mail_from: str = field(
         default="",
-        metadata=_told(
-            "whose address SES sends invitations and codes from, of a domain that SES has verified in this region; "
-            "without it Cognito sends some 50 mails a day"
+        metadata=_described(
+            "sender of invitations and codes by SES, of a domain that SES has verified in this region. "
+            "Without it Cognito sends some 50 mails a day"
         ),
     )
     check_schedule: str = field(
         default="cron(17 3 * * ? *)",
-        metadata=_told("when the index is compared with the issues, in UTC; at least once a day"),
+        metadata=_described("when upkeep compares the index with the issues, in UTC; at least once a day"),
     )
 
     allowed_origins: tuple[str, ...] = field(
         default=(),
-        metadata=_told("whose pages may call the API from a browser: `https://app.example.org,...`"),
+        metadata=_described(
+            "origins whose pages may call the API from a browser: `https://app.example.org,...`"
+        ),
     )
 
     page: bool = field(
         default=True,
-        metadata=_told(
-            "the web page, from S3 by CloudFront, on one origin with the API; `false`: the API alone"
+        metadata=_described(
+            "the web page, from S3 by CloudFront, on one origin with the API; `false`: only the API"
         ),
     )
     domain_name: str = field(
         default="",
-        metadata=_told(
+        metadata=_described(
             "the address of page and API: `grid.example.org`; its DNS record points to `DomainTarget`"
         ),
     )
     certificate_arn: str = field(
         default="",
-        metadata=_told("the domain's certificate: of us-east-1; without `page` and `cdn` of this region"),
+        metadata=_described(
+            "the domain's certificate: of us-east-1; without `page` and `cdn` of this region"
+        ),
     )
     socket_domain_name: str = field(
         default="",
-        metadata=_told(
+        metadata=_described(
             "the address of sockets: `live.grid.example.org`; its DNS record points to `SocketDomainTarget`"
         ),
     )
     regional_certificate_arn: str = field(
         default="",
-        metadata=_told(
+        metadata=_described(
             "a certificate of this region for `socket-domain-name`; with `execute-api=false` also for `domain-name`"
         ),
     )
     execute_api: bool = field(
         default=True,
-        metadata=_told(
+        metadata=_described(
             "`false`: API Gateway's own addresses are disabled; needs `domain-name` and `socket-domain-name`"
         ),
     )
     cdn: bool = field(
-        default=False, metadata=_told("`ApiUrl` is CloudFront's address, also without a domain")
+        default=False, metadata=_described("`ApiUrl` is CloudFront's address, also without a domain")
     )
     web_acl_arn: str = field(
-        default="", metadata=_told("AWS WAF before CloudFront: a web ACL for CLOUDFRONT, of us-east-1")
+        default="", metadata=_described("AWS WAF before CloudFront: a web ACL for CLOUDFRONT, of us-east-1")
     )
     account_concurrency: int = field(
         default=0,
-        metadata=_told(
-            "Lambda's concurrency that other stacks have not reserved; from 200 on 30% and 10% are for `live` and `socket` "
-            "(the app asks AWS); below 50 the background is held back"
+        metadata=_described(
+            "Lambda's concurrency that other stacks have not reserved (the app asks AWS). From 200 on, 30% and 10% are for `live` "
+            "and `socket`. Below 50, background work is limited"
         ),
     )
     reserved_concurrency: tuple[str, ...] = field(
         default=(),
-        metadata=_told("invocations set aside for a function, and its most: `query=100,maintain=20`"),
+        metadata=_described(
+            "invocations reserved for a function, which are also its maximum: `query=100,maintain=20`"
+        ),
     )
     polls_per_tenant: int = field(
         default=0,
-        metadata=_told("long polls that a tenant may have open; by default a third of what `live` may run"),
+        metadata=_described(
+            "long polls that a tenant may have open; by default a third of what `live` may run"
+        ),
     )
     work_percent: int = field(
         default=0,
-        metadata=_told(
-            "percentage of a query container's time that a user's long queries may take, a tenant's twice that, up to 100 (no "
-            "limit); by default 10 below a concurrency of 50, 50 below 1,000, else 100"
+        metadata=_described(
+            "percentage of a query container's time that a user's long queries may take, and a tenant's twice that; 100: no "
+            "limit. Default: 10 below a concurrency of 50, 50 below 1,000, otherwise 100"
         ),
     )
     projects_per_tenant: int = field(
-        default=1_000, metadata=_told("projects that a tenant may have; `0`: no limit")
+        default=1_000, metadata=_described("projects that a tenant may have; `0`: no limit")
     )
     parallelization: int = field(
-        default=2, metadata=_told("batches of one stream shard in progress at once, 1 to 10")
+        default=2, metadata=_described("batches of one stream shard in progress at once, 1 to 10")
     )
     workers: int = field(
         default=2,
-        metadata=_told("jobs of projects that are worked on at once, 1 to 1000; `1`: once a minute, by one"),
+        metadata=_described("jobs of projects in progress at once, 1 to 1000; `1`: one, once a minute"),
     )
     deliverers: int = field(
         default=2,
-        metadata=_told(
-            "invocations at once that deliver to webhooks, 1 to 1000, and as many to slow ones; `1`: once a minute, by one"
+        metadata=_described(
+            "invocations at once that deliver to webhooks, 1 to 1000, and as many to slow ones; `1`: one, once a minute"
         ),
     )
     warm_reads: int = field(
-        default=0, metadata=_told("read units a second that table and index take at once")
+        default=0, metadata=_described("read units a second that table and index take from the start")
     )
     warm_writes: int = field(
-        default=0, metadata=_told("write units a second that table and index take at once")
+        default=0, metadata=_described("write units a second that table and index take from the start")
     )
-    max_reads: int = field(default=0, metadata=_told("read units a second from which on DynamoDB throttles"))
+    max_reads: int = field(
+        default=0, metadata=_described("read units a second above which DynamoDB throttles")
+    )
     max_writes: int = field(
-        default=0, metadata=_told("write units a second from which on DynamoDB throttles")
+        default=0, metadata=_described("write units a second above which DynamoDB throttles")
     )
     writes_per_second: int = field(
         default=WRITES_OF_A_KEY,
-        metadata=_told(
-            "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request; `0`: no limit"
-        ),
+        metadata=_described("writes a second of each tenant, over 10 s, up to 1,000; `0`: no limit"),
     )
     forms: int = field(
         default=forms.NEWEST,
-        metadata=_told(
-            "newest stored form that is written; the one before in the deployment that brings one (the app asks AWS)"
+        metadata=_described(
+            "newest stored form that the functions write; the previous one in the deployment that brings it (the app asks AWS)"
         ),
     )
     fold_weight: int = field(
         default=Pace().weight,
-        metadata=_told("changes that wait before a minute's upkeep folds them into blocks; more are cheaper"),
+        metadata=_described("changes that wait before a minute's upkeep folds them into blocks"),
     )
     fold_seconds: int = field(
         default=Pace().seconds,
-        metadata=_told("seconds after which fewer changes are folded too; longer is cheaper, up to 900"),
+        metadata=_described("seconds after which upkeep folds fewer changes too, up to 900"),
     )
     transport: Transport = field(
         default="direct",
-        metadata=_told(
-            "`botocore`: the functions call DynamoDB by botocore alone, which takes five times as much CPU time a call"
-        ),
+        metadata=_described("`botocore`: the functions call DynamoDB only by botocore"),
     )
     traces: Traces = field(
         default="callers",
-        metadata=_told("functions that send traces to X-Ray: `query` and `command`, `all` or `none`"),
+        metadata=_described("functions that send traces to X-Ray: `query` and `command`, `all` or `none`"),
     )
     isolate_sessions: bool = field(
         default=True,
-        metadata=_told(
+        metadata=_described(
             "functions that serve callers reach only the caller's tenant, by sessions of a role that IAM confines; `false` at the "
             "stage `dev`"
         ),
     )
     hot_keys: bool = field(
-        default=False, metadata=_told("Contributor Insights: which keys of table and index are throttled")
+        default=False,
+        metadata=_described("Contributor Insights: which keys of table and index are throttled"),
     )
     customer_key: bool = field(
-        default=False, metadata=_told("encrypt the table with a KMS key of this account, made with the stack")
+        default=False,
+        metadata=_described("encrypt the table with a KMS key of this account, made with the stack"),
     )
     backup: bool = field(
         default=False,
-        metadata=_told(
+        metadata=_described(
             "AWS Backup: the table each night, kept for 35 days, in a vault that outlives the stack"
         ),
     )
     backup_vault: str = field(
-        default="", metadata=_told("the vault's name; without it the stack's, with `-backups` behind")
+        default="", metadata=_described("the vault's name; by default the stack's name and `-backups`")
     )
     backup_vault_exists: bool = field(
         default=False,
-        metadata=_told("`true`: the vault is there already and is used, not made (the app asks AWS)"),
+        metadata=_described("`true`: the vault exists already, and the stack uses it (the app asks AWS)"),
     )
 
     restored_stream: str = field(
         default="",
-        metadata=_told(
-            "ARN of the stream of a table that `./dev restore` made, which the stack uses in place of its own (the app asks AWS); "
-            "`none`: a new, empty table of its own"
+        metadata=_described(
+            "ARN of the stream of a table that `./dev restore` made; the stack uses that table (the app asks AWS). "
+            "`none`: a new, empty table"
         ),
     )
 
@@ -407,10 +418,10 @@ def runtime_snaps(runtime: str) -> bool:
     return matched is not None and int(matched[1]) >= _SNAP_START_MINOR
 
 
-def told() -> list[tuple[str, str, str]]:
-    """Each setting by its name on the command line, its default at the stage `prod`, and what there is to know."""
+def described() -> list[tuple[str, str, str]]:
+    """The settings: name on the command line, default at the stage `prod`, and text."""
     return [
-        (one.name.replace("_", "-"), _text(one.default), one.metadata["tells"]) for one in fields(Settings)
+        (one.name.replace("_", "-"), _text(one.default), one.metadata["text"]) for one in fields(Settings)
     ]
 
 

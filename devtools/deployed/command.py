@@ -16,7 +16,7 @@ from devtools.failure import Failure
 from devtools.paths import ROOT
 from infra import protection
 from infra.backup_vault import FOUND_OUTPUT, VAULT_OUTPUT
-from infra.settings import Settings, told
+from infra.settings import Settings, described
 
 _BUCKETS = ("FailedBatchesBucket", "PageBucket", "ExportBucket")
 """The outputs that name the stack's buckets."""
@@ -130,5 +130,5 @@ def _agreed(question: str) -> bool:
 
 
 def _help_on_settings() -> str:
-    lines = [f"  {f'{name}={default}':<38} {tells.replace('`', '')}" for name, default, tells in told()]
+    lines = [f"  {f'{name}={default}':<38} {text.replace('`', '')}" for name, default, text in described()]
     return "\n".join(["All arguments go to cdk. Settings are context values (-c NAME=VALUE):", *lines])

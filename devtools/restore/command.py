@@ -1,4 +1,4 @@
-"""`./dev restore`: go on with the data of an earlier moment. docs/operating.md has the whole procedure."""
+"""`./dev restore`: go on with the data of an earlier moment. docs/restore.md has the whole procedure."""
 
 import argparse
 import sys

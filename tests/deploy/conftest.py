@@ -1,4 +1,4 @@
-"""The whole stack, deployed once into MiniStack, which enforces IAM; docs/deploying.md says what only an account can show."""
+"""The whole stack, deployed once into MiniStack, which enforces IAM; docs/local.md says what only an account can show."""
 
 import os
 from collections.abc import Callable, Iterator

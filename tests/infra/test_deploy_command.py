@@ -20,7 +20,7 @@ from devtools.deployed.buckets import Buckets
 from devtools.failure import Failure
 from infra import protection
 from infra.paths import ROOT
-from infra.settings import told
+from infra.settings import described
 
 NPX = "/somewhere/npx"
 
@@ -374,7 +374,7 @@ def test_help_names_every_setting_that_people_choose(
         cli.main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert {"stage", "stack-name", "protect", "first"} < {name for name, _, _ in told()}
-    for name, default, _ in told():
+    assert {"stage", "stack-name", "protect", "first"} < {name for name, _, _ in described()}
+    for name, default, _ in described():
         assert f"  {name}={default} " in text
     assert npx.called == []

@@ -8,7 +8,7 @@ from infra.paths import ROOT
 from infra.routes import BY_KEY, BY_PATH, DECLARED, METHODS, REFUSES
 from tests.support.templates import of_construct, only, resources
 
-PAGE = (ROOT / "docs" / "deploying.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "settings.md").read_text("utf-8")
 
 ROUTE_QUOTA = 300
 """API Gateway: routes of an API."""
@@ -34,7 +34,7 @@ def test_there_is_room_for_more_paths(template: dict[str, Any]) -> None:
     assert len(template["Resources"]) + MORE_PATHS * methods <= RESOURCE_QUOTA
 
 
-def test_the_page_of_deploying_names_the_numbers_of_routes_and_resources(template: dict[str, Any]) -> None:
+def test_the_page_of_settings_names_the_numbers_of_routes_and_resources(template: dict[str, Any]) -> None:
     rows = dict(re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", PAGE, re.MULTILINE))
     assert rows["routes of an API"].startswith(f"{len(_routes(template))}, ")
     (about,) = re.findall(r"about (\d+)", rows["resources of a stack"])

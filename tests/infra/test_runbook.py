@@ -1,8 +1,11 @@
 """The runbook's table of alarms is made from the alarms, so that both name the same commands."""
 
+import re
+
 import pytest
 
 from infra.alarms import STACK, Advice
+from infra.functions import FUNCTIONS
 from infra.paths import ROOT, RUNBOOK
 from infra.runbook import advice, table_of, with_table
 from tests.infra.test_alarms import EXPECTED, OF_AN_EXPRESSION
@@ -10,24 +13,44 @@ from tests.support.dev_commands import commands_in, lacks_its_stack, why_wrong
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Advice]:
+def alarms() -> dict[str, Advice]:
     return dict(advice())
 
 
-def test_the_runbook_has_the_table_that_the_alarms_make(told: dict[str, Advice]) -> None:
+def test_the_runbook_has_the_table_that_the_alarms_make(alarms: dict[str, Advice]) -> None:
     page = (ROOT / RUNBOOK).read_text("utf-8")
-    assert page == with_table(page, table_of(told)), "run ./dev python -m infra.runbook"
+    assert page == with_table(page, table_of(alarms)), "run ./dev python -m infra.runbook"
 
 
-def test_the_table_has_a_row_for_each_alarm(told: dict[str, Advice]) -> None:
-    assert set(told) == {*EXPECTED, *OF_AN_EXPRESSION}
-    rows = table_of(told).splitlines()[2:]
-    assert [row.split("|")[1].strip(" `") for row in rows] == list(told)
-    assert {row.count("|") for row in rows} == {5}
+def test_the_table_has_a_row_for_each_alarm(alarms: dict[str, Advice]) -> None:
+    assert set(alarms) == {*EXPECTED, *OF_AN_EXPRESSION}
+    rows = table_of(alarms).splitlines()[2:]
+    assert [row.split("|")[1].strip(" `") for row in rows] == list(alarms)
+    assert {row.count("|") for row in rows} == {7}
 
 
-def test_every_command_of_an_alarm_is_one_of_dev_and_names_the_stack(told: dict[str, Advice]) -> None:
-    commands = [command for one in told.values() for command in commands_in(one.do)]
+def test_every_alarm_names_its_logs_and_the_runbook_has_their_queries(alarms: dict[str, Advice]) -> None:
+    page = (ROOT / RUNBOOK).read_text("utf-8")
+    queries = {
+        log: {
+            name
+            for one, name in re.findall(r"^\| (a function|`access`) \| (\w+) \| `", page, re.MULTILINE)
+            if one == log
+        }
+        for log in ("a function", "`access`")
+    }
+    for name, one in alarms.items():
+        assert one.notices.endswith("."), name
+        for part in one.logs.split("; ") if one.logs != "none" else ():
+            logs, _, wanted = part.partition(": ")
+            for log in logs.split(", "):
+                assert log in {*FUNCTIONS, "access", "all functions"}, name
+                known = queries["`access`" if log == "access" else "a function"]
+                assert {*wanted.split(", ")} <= known, name
+
+
+def test_every_command_of_an_alarm_is_one_of_dev_and_names_the_stack(alarms: dict[str, Advice]) -> None:
+    commands = [command for one in alarms.values() for command in commands_in(one.do)]
     assert len(commands) >= 8
     for command in commands:
         assert why_wrong(command) is None

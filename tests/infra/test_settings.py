@@ -1,9 +1,11 @@
+import re
+
 import pytest
 
 from infra.context import settings_from
 from infra.functions import FUNCTIONS
 from infra.paths import ROOT
-from infra.settings import UNRESERVED, SettingError, Settings, told
+from infra.settings import UNRESERVED, SettingError, Settings, described
 
 EUROPEAN = "arn:aws:acm:eu-west-1:123456789012:certificate/0f1e"
 
@@ -12,12 +14,11 @@ def _from_context(**context: object) -> Settings:
     return settings_from({key.replace("_", "-"): value for key, value in context.items()}.get)
 
 
-def test_the_page_tells_of_every_setting() -> None:
-    page = (ROOT / "docs/deploying.md").read_text("utf-8")
-    rows = [
-        f"| `{name}` | {f'`{default}`' if default else ''} | {tells} |" for name, default, tells in told()
-    ]
-    assert "\n".join(["|---|---|---|", *rows, ""]) in page
+def test_the_page_has_every_setting_once_with_its_cost() -> None:
+    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| (?:`(.+?)`)? ?\| (.+) \| ([^|]+) \|$", page, re.MULTILINE)
+    assert sorted((name, default, does) for name, default, does, _ in rows) == sorted(described())
+    assert all(cost.strip() for *_, cost in rows)
 
 
 def test_without_context_a_deployment_is_a_protected_one_for_production() -> None:

@@ -28,8 +28,8 @@ README_LINES = 250
 README_WORDS = 900
 """Outside code and the diagram."""
 
-WALKS = ("## The life of a write", "## The life of a query", "## The life of a webhook delivery")
-"""The walks through the code, step by step and function by function."""
+WALKS = ("docs/life-of-a-write.md", "docs/life-of-a-query.md", "docs/life-of-a-delivery.md")
+"""The pages that walk through the code, step by step and function by function."""
 
 ENDPOINTS = {(f"{route.function}_api", route.operation) for route in ROUTES}
 """The packages of endpoints, each with their names."""
@@ -175,7 +175,7 @@ ENTITIES = {
     "count of a user's own": (keys.views("0807", "35e9"), keys.private_views("ann"), ""),
     "comments of an issue": (keys.comments("0807", "35e9"), keys.comment_register(1), ""),
     "comment": (keys.comments("0807", "35e9"), keys.comment(1, 12), ""),
-    "what is told of it": (
+    "activity of it": (
         derived_keys.activity("0807", "35e9"),
         keys.comment_activity("2026-11-21T08:00:00.000000Z", 1, 12),
         "",
@@ -187,7 +187,7 @@ ENTITIES = {
     "issues that it refused": (keys.job_parts("0807", "35e9", JOB), keys.refusals(7), ""),
     "socket": (live_keys.sockets("0807"), live_keys.socket("35e9", CONNECTION), ""),
     "subscription of it": (live_keys.sockets("0807"), live_keys.subscription("35e9", CONNECTION, "rows"), ""),
-    "when people were told": (live_keys.sockets("0807"), "35e9", ""),
+    "last presence": (live_keys.sockets("0807"), "35e9", ""),
     "bucket of a user's starts": (live_keys.seats("0807"), live_keys.seat("ann"), ""),
     "seat of a socket": (live_keys.seats("0807"), live_keys.seat("ann", CONNECTION), ""),
     "owed pushes": (live_keys.owed_pushes("0807", "35e9"), live_keys.OWED, "2026-11-21T08:00:00.000000Z"),
@@ -206,7 +206,7 @@ ENTITIES = {
 def test_the_entity_chart_shows_the_keys_that_the_code_makes() -> None:
     shown = {
         row[0]: (row[1], row[2], row[3].replace(SEPARATOR, sort_strings.SEPARATOR))
-        for row in table_in("docs/architecture.md", "### Entities")
+        for row in table_in("docs/data-model.md", "## Entities")
     }
     assert shown == ENTITIES
 
@@ -228,7 +228,7 @@ def test_the_entity_chart_leaves_out_no_key() -> None:
 
 
 def test_the_annotated_sort_string_is_that_of_the_number() -> None:
-    shown = re.search(r"^(<\S+)$", section_of("docs/architecture.md", "### One sort string"), re.MULTILINE)
+    shown = re.search(r"^(<\S+)$", section_of("docs/data-model.md", "## One sort string"), re.MULTILINE)
     assert shown is not None
     expected = sort_strings.sort_string(sort_strings.number(Decimal("-123.4")), 42)
     assert shown.group(1).replace(SEPARATOR, sort_strings.SEPARATOR) == expected
@@ -236,9 +236,7 @@ def test_the_annotated_sort_string_is_that_of_the_number() -> None:
 
 def test_the_life_of_a_write_names_the_sort_string_that_moves() -> None:
     moving = sort_strings.sort_string(sort_strings.date("2023-05-01"), 1)
-    assert moving.replace(sort_strings.SEPARATOR, SEPARATOR) in section_of(
-        "docs/architecture.md", "## The life of a write"
-    )
+    assert moving.replace(sort_strings.SEPARATOR, SEPARATOR) in text_of("docs/life-of-a-write.md")
 
 
 def test_the_rooms_are_the_packages_of_the_core() -> None:
@@ -333,9 +331,8 @@ def assigned(node: ast.stmt) -> Iterator[str]:
 
 def steps_of(walk: str) -> list[list[Link]]:
     """The numbered steps of a walk through the code, each with the names of code that it links, in order."""
-    page = "docs/architecture.md"
-    steps = re.split(r"^\d+\. ", section_of(page, walk).split("\n### ")[0], flags=re.MULTILINE)[1:]
-    named = [[link for link in links_in(page, step) if link.file.suffix == ".py"] for step in steps]
+    steps = re.split(r"^\d+\. ", section_of(walk, "## The walk"), flags=re.MULTILINE)[1:]
+    named = [[link for link in links_in(walk, step) if link.file.suffix == ".py"] for step in steps]
     assert sum(map(len, named)) > len(named) > 3
     return named
 

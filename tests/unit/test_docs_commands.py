@@ -6,7 +6,8 @@ from tests.support.dev_commands import commands_in, lacks_its_stack, named_in, t
 from tests.unit.test_docs import PAGES, ROOT, text_of
 
 WORKFLOW = "docs/github-actions.yml"
-RUNBOOK = "docs/operating.md"
+RUNBOOKS = {"docs/runbook.md", "docs/operating.md", "docs/restore.md", "docs/secrets.md"}
+"""Pages whose commands act on a deployed stack."""
 
 
 def test_there_are_commands_to_look_at() -> None:
@@ -18,7 +19,7 @@ def test_there_are_commands_to_look_at() -> None:
 def test_every_command_that_a_page_shows_is_one_that_dev_takes(page: str) -> None:
     text = text_of(page)
     assert {command: why_wrong(command) for command in typed_in(text) if why_wrong(command)} == {}
-    only_named = page != RUNBOOK
+    only_named = page not in RUNBOOKS
     wrong = {command: why_wrong(command, only_named=only_named) for command in named_in(text)}
     assert {command: why for command, why in wrong.items() if why} == {}
 
@@ -32,7 +33,7 @@ def test_every_command_of_the_workflow_is_one_that_dev_takes() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_command_for_a_deployed_stack_says_which_one(page: str) -> None:
     """Without `--deployed` it would act on the local stack, and without `--stack-name` on another stage's."""
-    whole = page == RUNBOOK
+    whole = page in RUNBOOKS
     commands = [one for one in commands_in(text_of(page)) if whole or "--deployed" in one]
     assert [one for one in commands if lacks_its_stack(one)] == []
 

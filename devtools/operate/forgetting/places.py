@@ -83,7 +83,7 @@ PLACES: Final = (
     _place("history", _HISTORY, r"\d{13}", Trace.HISTORY),
     _place("further part of it", _HISTORY, r"part\..+", Trace.PART),
     _place("activity", _ACTIVITY, rf"{_AT}~.+", Trace.LISTED),
-    _place("what is told of it", _ACTIVITY, rf"{_AT}\..+\.comment\..+", Trace.NAMED),
+    _place("activity of it", _ACTIVITY, rf"{_AT}\..+\.comment\..+", Trace.NAMED),
     _place("part of a change", _CHANGE, rf"{_NUM}~.+", Trace.LISTED),
     _place("note of a change", _CHANGE, rf"{re.escape(derived_keys.CHANGE_NOTE)}(?P<user>.+)", Trace.OWN),
     _place("lag", rf"{keys.LAG_PREFIX}{_T}\.{_P}", keys.LAG, Trace.NONE),
@@ -111,7 +111,7 @@ PLACES: Final = (
     _place("numbers of its issues", _PARTS, r"numbers\..+", Trace.NONE),
     _place("issues that it refused", _PARTS, r"refused\..+", Trace.NAMED),
     _place("counted writes", rf"{keys.RATE_PREFIX}{_T}", r"\d+", Trace.NONE),
-    _place("when people were told", _SOCKETS, _P, Trace.NONE),
+    _place("last presence", _SOCKETS, _P, Trace.NONE),
     _place("socket", _SOCKETS, rf"{_P}\.[^.]+", Trace.OWN),
     _place("subscription of it", _SOCKETS, rf"{_P}\.[^.]+\..+", Trace.NAMED),
     _place("bucket of a user's starts", _SEATS, r"(?P<user>[^/]+)/", Trace.OWN),
@@ -122,7 +122,7 @@ PLACES: Final = (
     _place("open polls of a user", rf"{live_keys.POLLS_PREFIX}{_T}", r"(?P<user>.+)", Trace.OWN),
     _place("used ticket", rf"{live_keys.TICKET_PREFIX}{_T}", r"[0-9a-f]+", Trace.NONE),
 )
-"""All kinds of items. Their names are those of the chart of entities in docs/architecture.md."""
+"""All kinds of items. Their names are those of the chart of entities in docs/data-model.md."""
 
 
 class Found(NamedTuple):

@@ -27,7 +27,7 @@ _NAMED = {
     "project": (*_CREATED_AND_UPDATED, "deletion"),
     "attribute": (*_CREATED_AND_UPDATED, "deletion"),
     "issue": _CREATED_AND_UPDATED,
-    "what is told of it": ("by", "mentions"),
+    "activity of it": ("by", "mentions"),
     "webhook": (*_CREATED_AND_UPDATED, "view"),
     "shared view": (*_CREATED_AND_UPDATED, "look"),
     "private view": (*_CREATED_AND_UPDATED, "look"),

@@ -174,7 +174,7 @@ def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
     assert found >= {
         *("project", "issue", "sort entry", "ledger", "block", "journal item", "history", "activity"),
         *(
-            "what is told of it",
+            "activity of it",
             "note of a change",
             "part of a change",
             "remembered request",

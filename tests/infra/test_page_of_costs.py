@@ -1,4 +1,4 @@
-"""The bill, the workflow and the versions that docs/deploying.md tells of."""
+"""The bill of docs/costs.md, the limits of docs/settings.md, and the workflow and the versions of docs/install.md."""
 
 import json
 import re
@@ -9,23 +9,63 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from devtools import cli
-from infra.paths import ROOT
+from infra.paths import ROOT, RUNBOOK
 from infra.routes import ROUTES
 from infra.settings import Settings
 from tests.support.templates import functions_of, resources
 
-PAGE = (ROOT / "docs/deploying.md").read_text("utf-8")
+PAGE = (ROOT / "docs/costs.md").read_text("utf-8")
+
+IDLE = {("maintain", "Records"), ("upkeep", "JobsDue"), ("upkeep", "CanaryAge"), ("socket", "Requests")}
+"""The metrics that an idle stack writes each minute, by function."""
+
+BUSY = IDLE | {
+    ("query", "Requests"),
+    ("query", "CapacityUnits"),
+    ("query", "SequentialCalls"),
+    ("command", "Requests"),
+    ("live", "Requests"),
+    ("socket", "Opened"),
+    ("socket", "Frames"),
+    ("deliver", "WebhookAttempts"),
+    ("deliver", "WebhookFailures"),
+    ("deliver", "DeliveriesGivenUp"),
+    ("deliver", "WebhooksDisabled"),
+    ("upkeep", "PassedOver"),
+}
+"""Those of a stack with traffic of every kind and no fault."""
+
+NIGHTLY = {"FsckDifferences", "FsckIssues"}
+
+OF_FAULTS = {
+    "DeadLetters",
+    "FoldOverdue",
+    "JobRefusals",
+    "Late",
+    "RedriveCrashes",
+    "Refused",
+    "ServerErrors",
+    "Slow",
+    "ThrottledRecords",
+    "TransportFallback",
+    "UncountedWrites",
+}
 
 
 def _rows(heading: str) -> list[list[str]]:
     """The cells of the table below a heading, without its head."""
-    section = PAGE.split(f"\n### {heading}\n", 1)[1].split("\n### ", 1)[0]
+    section = PAGE.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0].split("\n### ", 1)[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+def _prices() -> dict[str, Decimal]:
+    """The page's table of prices, from which everything else is made."""
+    return {what: Decimal(dollars) for what, dollars, _ in _rows("Prices")}
+
+
 def test_the_idle_bill_adds_up() -> None:
-    *parts, total, without = _rows("What it costs while nobody works")
+    *parts, total, without = _rows("The idle bill")
     for _, count, each, month in parts:
         assert int(count) * Decimal(each) == Decimal(month)
     months = [Decimal(month) for *_, month in parts]
@@ -33,10 +73,43 @@ def test_the_idle_bill_adds_up() -> None:
     assert sum(months[1:]) == Decimal(without[-1])
 
 
+def test_the_idle_bill_is_made_of_the_prices() -> None:
+    prices = _prices()
+    each = {
+        what.split(",")[0].split(":")[0].split(" (")[0]: Decimal(one)
+        for what, _, one, _ in _rows("The idle bill")[:-2]
+    }
+    assert each["alarms"] == prices["alarm on a metric"]
+    assert each["dashboard"] == prices["dashboard"]
+    assert each["KMS key of the alarm topic"] == prices["KMS key"]
+    assert each["secrets of cursors and of webhooks"] == prices["secret"]
+    assert each["metrics that gridview writes while idle"] == prices["metric"]
+    assert round(657_000 * prices["SQS request"] / 1_000_000, 2) == each["queues of jobs and webhooks"]
+    for what, units in (("heartbeat", 87_600), ("canary", 131_400)):
+        cost = round(units * prices["write unit"] / 1_000_000, 2)
+        (item,) = re.findall(rf"- \*{what.capitalize()}\*: [^*]*?\({units:,} units\) \$([\d.]+)", PAGE)
+        assert Decimal(item) == cost
+
+
+def test_the_idle_bill_counts_the_metrics_that_the_code_writes() -> None:
+    sources = [
+        *(ROOT / "functions").glob("*/handler.py"),
+        *(ROOT / "layers/core/python/gridview").glob("*/*.py"),
+    ]
+    text = "\n".join(path.read_text("utf-8") for path in sources)
+    written = set(re.findall(r'name="(\w+)",\s*unit=MetricUnit|\b_?count\("(\w+)"\)|\("(\w+)", done\.', text))
+    assert {"".join(groups) for groups in written} == {name for _, name in BUSY} | NIGHTLY | OF_FAULTS
+    counts = {what: int(count) for what, count, *_ in _rows("The idle bill")[:-2]}
+    assert counts["metrics that gridview writes while idle"] == len(IDLE)
+    more = (len(BUSY) - len(IDLE)) * _prices()["metric"]
+    assert f"gridview writes {len(BUSY)} metrics in place of {len(IDLE)} (${more:.2f} more)" in " ".join(
+        PAGE.split()
+    )
+
+
 def test_the_idle_bill_counts_what_the_template_declares(template: dict[str, Any]) -> None:
     counted = {
-        what.split(",")[0].split(":")[0]: int(count)
-        for what, count, *_ in _rows("What it costs while nobody works")[:-2]
+        what.split(",")[0].split(":")[0]: int(count) for what, count, *_ in _rows("The idle bill")[:-2]
     }
     alarms = resources(template, "AWS::CloudWatch::Alarm").values()
     # An alarm on an expression is paid for each metric that the expression takes.
@@ -55,7 +128,7 @@ def test_the_idle_bill_counts_what_the_template_declares(template: dict[str, Any
 
 def test_the_bill_of_a_million_calls_adds_up() -> None:
     operations = {route.operation for route in ROUTES}
-    rows = _rows("What a million calls cost")
+    rows = _rows("A million calls")
     assert len(rows) > 10
     for call, *parts, whole in rows:
         assert sum(map(Decimal, parts)) == Decimal(whole), call
@@ -72,12 +145,12 @@ def _units() -> dict[str, tuple[Decimal, Decimal]]:
 
 
 def test_the_bill_of_dynamodb_is_that_of_the_units() -> None:
-    units, rows = _units(), _rows("What a million calls cost")
+    units, rows, prices = _units(), _rows("A million calls"), _prices()
     priced = {call: Decimal(dynamodb) for call, _, _, dynamodb, *_ in rows if Decimal(dynamodb)}
     listed = [call for call, *_ in rows if call in units]
     assert set(priced) == set(units) == set(listed)
     for call, (writes, reads) in units.items():
-        cost = writes * Decimal("0.625") + reads * Decimal("0.125")
+        cost = writes * prices["write unit"] + reads * prices["read unit"]
         assert abs(cost - priced[call]) <= Decimal("0.01"), (call, cost)
 
 
@@ -124,14 +197,17 @@ def test_the_units_of_writes_are_those_that_were_measured() -> None:
 
 def test_the_numbers_of_the_prose_are_those_of_the_template(template: dict[str, Any]) -> None:
     alarms = len(resources(template, "AWS::CloudWatch::Alarm"))
-    assert f"| one dashboard, and {alarms} alarms |" in PAGE
-    (about,) = re.findall(r"CloudFormation: 500 \| about (\d+), ", PAGE)
+    settings = (ROOT / "docs/settings.md").read_text("utf-8")
+    assert f"| one dashboard, and {alarms} alarms |" in settings
+    (about,) = re.findall(r"CloudFormation: 500 \| about (\d+), ", settings)
     assert abs(int(about) - len(template["Resources"])) <= 10
     dashboard, alarmed = re.findall(
         r"\| (?:dashboard|alarms, by metric)[^|]*\|[^|]*\|[^|]*\| ([\d.]+) \|", PAGE
     )
-    operating = (ROOT / "docs/operating.md").read_text("utf-8")
-    assert f"Alarms and dashboard cost ${Decimal(dashboard) + Decimal(alarmed)} a month" in operating
+    runbook = (ROOT / RUNBOOK).read_text("utf-8")
+    assert f"Alarms and dashboard cost ${Decimal(dashboard) + Decimal(alarmed)} a month" in " ".join(
+        runbook.split()
+    )
 
 
 @pytest.fixture(scope="module")
