@@ -68,7 +68,7 @@ def small_demo(account: Cloud, api: Client, monkeypatch: pytest.MonkeyPatch) -> 
 def send(api: Client, text: str, known: dict[str, str]) -> Answer:
     """Send a request as the page has it; words in capitals become what is known from earlier answers."""
     for name, value in known.items():
-        text = re.sub(rf"\b{name}\b", lambda _, value=value: value, text)
+        text = re.sub(rf"\b{name}\b", value.replace("\\", r"\\"), text)
     head, _, body = text.partition("\n\n")
     first, *rest = head.splitlines()
     method, target = first.split(" ")
