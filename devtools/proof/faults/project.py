@@ -41,11 +41,12 @@ class Engine(NamedTuple):
 
 def in_memory(_: int) -> tuple[Table, str]:
     """A table of its own for each scenario."""
-    return _prepared().copy(Meter(recording=False)), TENANT
+    return prepared().copy(Meter(recording=False)), TENANT
 
 
 @cache
-def _prepared() -> MemoryTable:
+def prepared() -> MemoryTable:
+    """The table from which each scenario's is copied. Made outside of any scenario, so that all get the same one."""
     table = MemoryTable()
     with virtual(Clock(), 0):
         prepare(table, TENANT)

@@ -13,10 +13,10 @@ from itertools import chain
 from random import Random
 from typing import NamedTuple
 
-from devtools.proof.faults import chains_truth, journal_races, races, repair_races, truth
+from devtools.proof.faults import chains_truth, journal_races, lambdas, races, repair_races, truth
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
-from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine, folding
+from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine, folding, prepared
 from devtools.proof.faults.together import COMPANIES, Together
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import Difference, World
@@ -49,6 +49,8 @@ class Played(NamedTuple):
 
 def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played:
     """Play one scenario to its end and look at what it left behind."""
+    lambdas.load_all()
+    prepared()
     random = Random(seed)  # noqa: S311 - the same seed is the same scenario
     clock = Clock()
     log: list[str] | None = [] if verbose else None

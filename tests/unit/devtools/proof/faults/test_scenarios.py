@@ -3,12 +3,17 @@
 The seeds are fixed, so a run is the same every time. `./dev prove` plays every point, and 20,000 scenarios in all.
 """
 
+import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 
 import pytest
 
+from devtools.paths import PYTHONPATH
 from devtools.proof.faults import journal_races, points, races, repair_races, scenarios
 from devtools.proof.faults.command import replay
 from devtools.proof.faults.project import SMALL
@@ -117,6 +122,20 @@ def test_the_same_seed_is_the_same_scenario() -> None:
         assert first == second
         assert len(first.log) > 20
         assert play(seed).totals == first.totals
+
+
+def test_a_scenario_is_the_same_in_a_new_process_and_after_others() -> None:
+    """Otherwise the seed of a difference would not show it again."""
+    shown = f"json.dumps(play({RANDOM + 1}, verbose=True).log)"
+    program = f"import json; from devtools.proof.faults.scenarios import play; print({shown})"
+    fresh = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
+        capture_output=True,
+        check=True,
+    )
+    play(RANDOM)
+    assert play(RANDOM + 1, verbose=True).log == json.loads(fresh.stdout)
 
 
 def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes_on() -> None:
