@@ -110,7 +110,9 @@ def test_the_api_answers_on_the_pages_origin_in_its_own_words(browser: httpx.Cli
     assert [one["id"] for one in found.json()["items"]] == ["one"]
     missing = browser.get("/v1/projects/two", headers=token)
     assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
-    assert browser.get("/v1/two").json() == {"message": "Not Found"}
+    assert browser.get("/v1/two").json() == {"message": "Unauthorized"}
+    unknown = browser.get("/v1/two", headers=token)
+    assert (unknown.status_code, unknown.headers["content-type"]) == (404, "application/problem+json")
 
 
 REFUSED = {
