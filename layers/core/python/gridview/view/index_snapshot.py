@@ -48,7 +48,7 @@ class IndexSnapshot:
         entry = self._listed.get((want.family, want.entry), want.entry)
         return None if entry is None else want._replace(entry=entry)
 
-    # What was read
+    # Results
 
     def directory(self, family: str) -> Directory:
         """A directory that was asked for."""

@@ -73,7 +73,10 @@ class JournalTail:
         return now - self.looked_at >= (_HEAD_SECONDS if waits else _IDLE_SECONDS)
 
     def at_head(self, head: Head, now: float, sighting: Sighting | None = None) -> Self:
-        """Apply the head: without items that are too old, or too many. Items that were not read are passed over."""
+        """Return the tail after a read of the head, without items that are too old, or too many.
+
+        Items that were not read are passed over.
+        """
         shown = max(self.shown, head.shown(index_time(now, sighting)))
         changes = sum(len(item.changes) for item in self.items)
         aged = bool(self.items) and now - self.items[0].made > _KEPT_SECONDS

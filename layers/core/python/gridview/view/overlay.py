@@ -113,7 +113,7 @@ class Overlay:
 
     @cached_property
     def documents(self) -> Mapping[int, Item | None]:
-        """The documents of its issues, where they were read; None for a deleted one."""
+        """The documents of its issues, if they were read; None for a deleted one."""
         return {num: move.document for num, move in self._moves.items() if move.known}
 
     @property

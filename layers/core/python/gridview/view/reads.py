@@ -72,7 +72,7 @@ class Listed(NamedTuple):
 
 
 SPARE = 50
-"""Sort entries that a Query reads beyond the requested ones, where recent changes may take as many out.
+"""Sort entries that a Query reads beyond the requested ones, if recent changes may take as many out.
 
 They cost about half a read unit. If the changes take out more of them, another Query costs a round.
 """

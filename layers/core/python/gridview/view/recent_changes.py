@@ -140,7 +140,7 @@ class RecentChanges:
         return True
 
     def outrun(self) -> None:
-        """The reads of the index are ahead of the journal: read it again from the container's tail, consistently."""
+        """Have the next read of the journal begin at the container's present tail, consistently: the index was ahead."""
         self._tail = tail_of(self._context.log, self._context.cache)
         self._consistent = True
 
