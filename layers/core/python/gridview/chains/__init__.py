@@ -1,4 +1,4 @@
-"""Blocks of issue numbers: how a family of keys is cut into a chain of them, how they are listed, written, split and merged.
+"""Blocks of issue numbers: how a family's keys are cut into a chain, and how it is read and written.
 
 I/O: block_writer.
 """

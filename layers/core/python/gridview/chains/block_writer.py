@@ -1,11 +1,15 @@
 """Writes the chains of blocks: for the fold, which replays the journal, and for repairs.
 
-Blocks are read strongly consistent, and each is written on condition of the write id that was read. The fold writes with a
-`Replay`: a block gets what the journal says above its position, so a fold that lost a block to another reads it again and goes on.
-A repair writes without one. It reports what it lost: what a block is to hold may have changed with its position.
+Blocks are read strongly consistent. Each write has the write id that was read as its condition.
 
-All issues with keys in one block share one write of it. Splits and merges follow and change no membership: if one is lost, the next
-writer of the block makes it. A plain block is split by the keys that ledgers and the journal give for its position.
+- The fold writes with a `Replay`: a block gets the journal's changes above its position. A fold that loses a block to
+  another writer reads it again and continues.
+- A repair writes without a replay and reports the blocks that it lost: their right content may have changed with their
+  position.
+
+All issues with keys in one block share one write of it. Splits and merges follow and change no membership. If one is
+lost, the next writer of the block makes it. A plain block is split by the keys that ledgers and the journal give for its
+position.
 """
 
 from bisect import bisect_left
@@ -41,7 +45,7 @@ class Impassable(Overloaded):
 
 
 class Replay(NamedTuple):
-    """What a fold knows besides its changes, which are all that the journal changes up to `position` in one family.
+    """The context of a fold's changes, which are all that the journal changes up to `position` in one family.
 
     `keys_at` returns the keys of a plain block's members as of the block's position.
     """
@@ -51,7 +55,7 @@ class Replay(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The outcome of a write: the issues of which a block was lost to another writer, and those that failed, with the error."""
+    """The outcome of a write: issues that lost a block to another writer, and failed issues with their errors."""
 
     lost: frozenset[str]
     failed: dict[str, Exception]
@@ -71,9 +75,9 @@ class BlockWriter:
         begins_at: int = 0,
         keys_at: Callable[[Block], Iterable[str]] | None = None,
     ) -> None:
-        """`begins_at`: the position of the first block of a new chain, which a repair fills by what is folded already.
+        """`begins_at`: the position of the first block of a new chain that a repair fills from what is already folded.
 
-        `keys_at`: the keys of a plain block's members as of its position, which a split takes; None: those of the replay.
+        `keys_at`: returns the keys of a plain block's members as of its position, for a split; None: use the replay's.
         """
         self._table = table
         self._tenant = tenant
@@ -92,7 +96,8 @@ class BlockWriter:
     def read(self, places: Iterable[KeyChange]) -> dict[str, Exception]:
         """Read the blocks that cover these keys: a strongly consistent read of 4 KB each, and 0.5 units to find an unknown one.
 
-        Every block is read anew. Returns the issues with a block that is Unreadable or Impassable: only those cannot be written.
+        Every block is read again. Returns the issues with a block that is Unreadable or Impassable: only those cannot be
+        written.
         """
         chosen = list(places)
         trouble = self._find({(place.family, place.key) for place in chosen})
@@ -118,7 +123,7 @@ class BlockWriter:
             stuck = {place for place, at in self._located.items() if at in self._unreadable} - asked
             if not onward and not stuck:
                 return self._not_read()
-            # An unreadable block does not tell the next one, so the directory is asked.
+            # An unreadable block does not name the next one, so the directory is asked.
             look_up = stuck | (onward.keys() if hop % _HOPS == _HOPS - 1 else set())
             if look_up:
                 self._look_up(look_up)
@@ -140,7 +145,7 @@ class BlockWriter:
         return {place: self._unreadable[at] for place, at in self._located.items() if at in self._unreadable}
 
     def unreadable(self, places: Iterable[KeyChange]) -> dict[BlockAddress, list[KeyChange]]:
-        """Those of these keys, which `read` was given, whose blocks cannot be read, by block."""
+        """The keys whose blocks cannot be read, by block. `places`: keys that `read` was given."""
         found: dict[BlockAddress, list[KeyChange]] = defaultdict(list)
         for place in places:
             at = self._located[place.family, place.key]
@@ -151,9 +156,11 @@ class BlockWriter:
     def write(self, places: Sequence[KeyChange]) -> Written:
         """Write the keys into the blocks that were read.
 
-        With a replay, blocks that another writer has changed are read and written again; without one their issues are `lost`. An
-        issue fails if one of its blocks is unreadable or other writers keep changing it. A block costs a write unit for each KB,
-        and one in GSI1, however many keys it gets. A split costs two such writes, and what `Replay.keys_at` reads.
+        With a replay, blocks that another writer has changed are read and written again. Without one, their issues are
+        `lost`. An issue fails if one of its blocks is unreadable or other writers keep changing it.
+
+        A block costs a write unit for each KB and one in GSI1, however many keys it gets. A split costs two such writes and
+        the reads of `Replay.keys_at`.
         """
         failed: dict[str, Exception] = {}
         written: dict[BlockAddress, Block] = {}
@@ -187,7 +194,7 @@ class BlockWriter:
         return self._fences.guess(self._directory(family), key)
 
     def _hear_of(self, families: Iterable[str]) -> None:
-        """Read the directories of families that this container does not know."""
+        """Read the directories of families whose fences this container has not cached."""
 
         def list_fences(directory: str) -> None:
             found = list(self._table.query_all(directory, index=True, paths=()))
@@ -199,7 +206,7 @@ class BlockWriter:
         )
 
     def _look_up(self, wanted: Iterable[tuple[str, str]]) -> None:
-        """Ask the directory for the blocks that cover keys that links have not led to."""
+        """Read from the directory the blocks that cover keys, where links have not led to them."""
 
         def find(place: tuple[str, str]) -> None:
             family, key = place
@@ -247,7 +254,7 @@ class BlockWriter:
     # Writing
 
     def _put(self, places: Iterable[KeyChange]) -> dict[BlockAddress, Block]:
-        """Write the blocks of these keys; returns the new state of those that were unchanged since they were read."""
+        """Write the blocks of these keys; returns the new state of the blocks that were unchanged since they were read."""
         wanted: dict[BlockAddress, list[KeyChange]] = defaultdict(list)
         for place in places:
             wanted[self._located[place.family, place.key]].append(place)
@@ -256,7 +263,7 @@ class BlockWriter:
             here, read = wanted[block_key], self._blocks[block_key]
             position = 0 if read.write_id else self._begins_at
             if self._replay is not None:
-                # All that waits between its fences, wherever the keys were looked for: the position says that nothing is left out.
+                # Takes every waiting change between its fences, so that its new position leaves none out.
                 here, position = self._waiting(read), self._replay.position
                 if not here:
                     return read  # another fold has been here
@@ -278,7 +285,7 @@ class BlockWriter:
         return {block_key: after for block_key, after in written if after is not None}
 
     def tidy(self, written: Iterable[Block]) -> None:
-        """Split blocks that are too large and merge those that are too small, unless another writer is faster."""
+        """Split too large blocks and merge too small ones, unless another writer is faster."""
 
         def tidy(block: Block) -> None:
             try:
@@ -329,7 +336,7 @@ class BlockWriter:
         self._fences.forget(directory, following.id)
 
     def _alike(self, block: Block, following: Block) -> bool:
-        """Whether two blocks hold what the journal says up to the higher of their positions, so that one may stand for both."""
+        """Whether two blocks hold all changes up to the higher of their positions, so that one can replace both."""
         if block.position == following.position:
             return True
         if self._replay is None or max(block.position, following.position) > self._replay.position:
@@ -337,7 +344,7 @@ class BlockWriter:
         return not self._waiting(block) and not self._waiting(following)
 
     def _waiting(self, block: Block) -> list[KeyChange]:
-        """The changes of a replay that are not folded into the block which covers their keys."""
+        """The changes of a replay between a block's fences that are not folded into it."""
         begin = bisect_left(self._sorted, block.lower, key=_key)
         end = None if block.upper is None else bisect_left(self._sorted, block.upper, key=_key)
         return [place for place in self._sorted[begin:end] if place.number > block.position]
@@ -350,11 +357,12 @@ def _key(place: KeyChange) -> str:
 def remove_family(
     table: Table, tenant: str, project: str, family: str, remaining: Callable[[], float] = lambda: 1.0
 ) -> bool:
-    """Delete the blocks of a family that nobody writes any more; False if the seconds in `remaining` ran out.
+    """Delete the blocks of a family that has no writers left; False if the seconds in `remaining` ran out.
 
-    Another call continues. A block in the index stays findable until it is deleted. A block that only links lead to, because the
-    index does not list it yet, is therefore deleted first, and no block before the one that it links to. Costs a strongly
-    consistent read of each block, and a write unit for each KB.
+    Another call continues. A block in the index remains findable until it is deleted. Blocks that the index does not list
+    yet can be found only by links. They are therefore deleted first, and no block before the one that it links to.
+
+    Costs a strongly consistent read of each block, and a write unit for each KB.
     """
     if remaining() <= 0:
         return False
@@ -374,7 +382,7 @@ def remove_family(
 
 
 def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: Sequence[str]) -> list[str]:
-    """The blocks that the index does not list, each after those that lead to it."""
+    """The blocks that the index does not list, each after the blocks that link to it."""
     directory = derived_keys.directory(tenant, project, family)
     known = set(listed)
     found: list[str] = []
@@ -390,12 +398,12 @@ def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: 
 
 
 def fence_of(item: Item) -> tuple[str, str]:
-    """The lower fence and id of a block in a directory."""
+    """Return the lower fence and the id of a block in a directory."""
     return item[keys.SORT], derived_keys.parse_block_id(item[keys.PK])
 
 
 def unchanged(block: Block) -> Condition:
-    """The condition that a block is as it was read; a block without a write id did not exist."""
+    """Return the condition that a block is as it was read; a block without a write id did not exist."""
     if not block.write_id:
         return ABSENT
     return Condition("write_id = :write_id", values={":write_id": block.write_id})

@@ -4,13 +4,13 @@
       |  closed, done ...  |  open, open, open ...  |  waiting, ... ...   |
       block 0 ------next-----> block 7f3a ------next---> block 91c0
 
-The blocks of a family form a B-link chain: each knows its lower and upper fence and the next one's id. A block holds the numbers of
-the issues whose keys lie between its fences. Adding to a set is idempotent, and a count is the size of a set, so counts cannot
-drift. Every write gives the block a `write_id` that was never used before.
+The blocks of a family form a B-link chain: each knows its lower and upper fence and the next one's id. A block holds the
+numbers of the issues whose keys are between its fences. Adding to a set is idempotent, and a count is the size of a set,
+so counts cannot drift. Every write gives the block a `write_id` that was never used before.
 
-A *detailed* block has a bitmap for each body and is readable by itself. If nearly every issue has a body of its own, such a block
-would be ten times as large. It is therefore *plain*: it has a single bitmap, and the sort entries supply the keys. Blocks of a
-family without sort entries are detailed.
+A *detailed* block has a bitmap for each body and is readable by itself. If nearly every issue has a different body, such a
+block would be ten times as large. It is therefore *plain*: it has a single bitmap, and the sort entries supply the keys.
+Blocks of a family without sort entries are detailed.
 """
 
 import secrets
@@ -36,8 +36,9 @@ HEAD = "0"
 """The id of the first block of every chain. That block is never merged into another."""
 
 MAX_BYTES = 3_600
-"""Limit of a block's bitmaps, before they are packed. With keys and fences, its item stays within 4 KB: half a read unit, at most
-four write units.
+"""Limit of a block's bitmaps, before they are packed.
+
+With keys and fences, its item stays within 4 KB: half a read unit, at most four write units.
 """
 
 POPULAR = 500
@@ -58,7 +59,7 @@ PLAIN_KEYS = 1_800
 """The most keys of a plain block: finding one row in it takes a read of up to as many sort entries."""
 _MERGED_KEYS = PLAIN_KEYS // 4
 _ROOMY_KEYS = PLAIN_KEYS * 6 // 10
-"""Like `MERGED` and `ROOMY`, in keys. A bitmap of consecutive numbers is small however many they are."""
+"""As `MERGED` and `ROOMY`, in keys. A bitmap of consecutive numbers is small however many they are."""
 
 DETAILED_BODIES = 32
 DETAILED_BYTES = 1_000
@@ -117,7 +118,7 @@ class Block:
 
     @cached_property
     def weight(self) -> int:
-        """Bytes of its bitmaps, packed or not. Splits and merges go by it, so that packing leaves every block where it is."""
+        """Bytes of its bitmaps, unpacked. Splits and merges use this size, so that packing does not move any key."""
         return sum(_HEADER.size + len(body.encode()) + len(bitmap(numbers)) for body, numbers in self._stored)
 
     @cached_property
@@ -130,7 +131,7 @@ class Block:
         return ((_PLAIN, self.rest or BitMap()),) if self.sets is None else self.sets.items()
 
     def covers(self, key: str) -> bool:
-        """Whether a key lies between its fences."""
+        """Whether a key is between its fences."""
         return self.lower <= key and (self.upper is None or key < self.upper)
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
@@ -213,7 +214,7 @@ def entry_of(block: Block) -> Entry:
 
 
 class KeyChange(NamedTuple):
-    """A key that an issue is to have, or not to have, in a family. `number`: that of the journal item that says so."""
+    """A key to add or remove for an issue in a family. `number`: that of the journal item with this change."""
 
     issue: str
     family: str
@@ -230,9 +231,10 @@ class BlockChange(NamedTuple):
 
 
 def changed(block: Block, change: BlockChange, position: int = 0) -> Block:
-    """The block with keys between its fences added and removed, under a new write id, at this position if its own is not higher.
+    """The block with keys between its fences added and removed, under a new write id.
 
-    An added issue stays even if another of its keys is removed: a plain block does not tell its keys apart.
+    Its position rises to `position`, if it is lower. An added issue stays even if another of its keys is removed: a plain
+    block does not distinguish its keys.
     """
     position = max(position, block.position)
     if block.sets is None:
@@ -262,17 +264,17 @@ def touched(block: Block) -> Block:
 
 
 def _write_id(detailed: bool, position: int) -> str:
-    """A new one. It contains the kind of the block and its position, for the directory: `d7f3a01c04b2e@57`."""
+    """A new write id with the block's kind and position, for the directory: `d7f3a01c04b2e@57`."""
     return ("d" if detailed else "p") + secrets.token_hex(6) + (f"@{position}" if position else "")
 
 
 def position_in(write_id: str) -> int:
-    """The position that a write id tells."""
+    """The position in a write id; 0 if it has none."""
     return int(write_id.partition("@")[2] or 0)
 
 
 def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None]:
-    """Detailed, unless it has many bodies and sort entries tell which."""
+    """Detailed, unless there are many bodies and sort entries that supply them."""
     if has_entries(family) and not _detailable(len(sets), sum(len(body.encode()) for body in sets)):
         return None, BitMap.union(*sets.values())
     return sets, None
@@ -425,7 +427,7 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
 
 
 class _Cost:
-    """Approximate bytes of the bitmaps gathered so far for a piece. `entries`: whether it may be plain, since entries tell keys."""
+    """Approximate bytes of a piece's bitmaps so far. `entries`: whether it may be plain: sort entries supply keys."""
 
     def __init__(self, *, entries: bool) -> None:
         self._entries = entries
@@ -460,7 +462,7 @@ def _chunks(numbers: BitMap, size: int, limit: int, *, even: bool) -> Iterator[B
 
 
 def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
-    """Blocks of these pieces that replace one block; the last links to where that one did."""
+    """Blocks of these pieces that replace one block; the last links to that block's successor."""
     found = list(pieces) or [_Piece(block.lower, {})]
     ids = [block.id, *(secrets.token_hex(4) for _ in found[1:])]
     uppers = [*(piece.lower for piece in found[1:]), block.upper]

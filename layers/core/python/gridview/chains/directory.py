@@ -1,8 +1,8 @@
 """Directories: the blocks of a family, from a listing that may be stale or mix several moments. Pure.
 
-GSI1 lists the blocks of a family in key order, each with its fences, size and the next one's id. A listing without gaps is taken as
-it is. A block inside the range of the blocks before it is left out: the listing mixes the moments before and after a split or
-a merge. If there is a gap, the blocks beside it are read again, consistently.
+GSI1 lists the blocks of a family in key order, each with its fences, size and the next one's id. A listing without gaps
+is used as it is. A block inside the range of the blocks before it is left out: the listing mixes moments before and after
+a split or merge. If there is a gap, the blocks beside it are read again, consistently.
 """
 
 from bisect import bisect_right
@@ -35,7 +35,7 @@ class Range(NamedTuple):
         return self.lower <= key and (self.upper is None or key < self.upper)
 
     def within(self, other: "Range") -> bool:
-        """Whether it lies wholly inside another range."""
+        """Whether it is wholly inside another range."""
         return other.lower <= self.lower and (
             other.upper is None or (self.upper is not None and self.upper <= other.upper)
         )
@@ -95,7 +95,7 @@ class Directory:
         return self.entries[begin : end if self._lowers[end] == range.upper else end + 1]
 
     def whole(self, range: Range, entry: Entry) -> bool:  # noqa: A002  (what it is)
-        """Whether an entry lies wholly inside a range."""
+        """Whether an entry is wholly inside a range."""
         return range_of(entry).within(range)
 
 

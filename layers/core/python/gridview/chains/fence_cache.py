@@ -11,7 +11,7 @@ FAMILIES = 2_000
 """Families whose fences are cached."""
 
 Fence = tuple[str, str]
-"""A lower fence, and the id of the block that begins there. That pairing never changes, but blocks come and go."""
+"""A lower fence, and the id of the block that begins there. The pair never changes, but blocks come and go."""
 
 
 class Fences:

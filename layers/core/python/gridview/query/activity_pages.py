@@ -1,6 +1,6 @@
-"""Reads a project's activity backwards: its entries, newest first and each once, whatever items they stand in.
+"""Reads a project's activity backwards: its entries, newest first and each once, whichever items have them.
 
-Entries of one second stand in any of its items (`schema.change_entries`), so a second is read whole before it is put in order.
+Entries of one second may be in any of its items (`schema.change_entries`), so a second is read whole before it is sorted.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,25 +12,25 @@ from gridview.encoding import derived_keys, keys
 from gridview.schema.change_entries import activity_entries
 
 _ITEMS = 60
-"""New ones of a Query: 60 KB, 8 read units, where all of them are groups."""
+"""New items of a Query: 60 KB, 8 read units, if all of them are groups."""
 
 _IN_ORDER = 5_000
-"""Entries of one second that are put in order. Where there are more, as after a load by hand, they are told run by run."""
+"""Entries of one second that are sorted together. More of them, as after a bulk load, are returned run by run."""
 
 
 class PageStart(NamedTuple):
-    """Behind what the rest of a list begins: a place, and the sort key of the item behind which its run begins, if any."""
+    """The place after which the rest of a list begins, and the sort key of the item after which its run begins, if any."""
 
     item: str
     place: str
 
     @classmethod
     def before(cls, place: str) -> Self:
-        """All that is older than a place, or an instant."""
+        """Return the start of a page with everything older than a place, or an instant."""
         return cls("", place)
 
     def at(self, entry: Item) -> Self:
-        """Behind an entry of what was read from here."""
+        """Return the start after an entry of the page that begins here."""
         same = bool(self.item) and derived_keys.parse_activity_second(
             self.item
         ) == derived_keys.parse_activity_second(entry[keys.SK])
@@ -38,7 +38,7 @@ class PageStart(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Entries as items by themselves, newest first, and behind what older ones begin; None: there are none."""
+    """Entries as separate items, newest first, and the start of the older ones; None: there are none."""
 
     entries: list[Item]
     rest: PageStart | None
@@ -47,7 +47,7 @@ class Stretch(NamedTuple):
 def read_back(
     table: Table, partition: str, lower: str, begin: PageStart, enough: Callable[[Sequence[Item]], bool]
 ) -> Stretch:
-    """The entries behind `begin`, back to the instant `lower`, at least until there are `enough`.
+    """Return the entries after `begin`, back to the instant `lower`, at least until there are `enough`.
 
     Calls of up to 60 items each: 0.5 read units for each 4 KB.
     """

@@ -1,4 +1,4 @@
-"""How groups and summaries are answered: choices by the directories and what has been read so far, and their budgets. Pure."""
+"""Plans groups and summaries: choices by the directories and the reads so far, and their budgets. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn, Protocol, TypeVar
@@ -35,22 +35,22 @@ from gridview.schema.fields import Field, FieldType
 from gridview.schema.generations import IndexNotReady
 
 MAX_DOCUMENTS = 10_000
-"""Issues that are fetched at most for one answer: 5,000 read units."""
+"""The most issues that are fetched for one answer: 5,000 read units."""
 
 MAX_QUERIES = 64
-"""Plain blocks whose sort entries are read at most for one answer."""
+"""The most plain blocks whose sort entries are read for one answer."""
 
 MAX_WORK = 200_000
 """Intersections of sets for one answer: about half a second."""
 
 
 def reads_ranges(numbers: BitMap) -> bool:
-    """Whether the documents of these issues lie so close that ranges of them cost less than one after the other."""
+    """Whether these issues' numbers are so close together that reading ranges costs less than reading each document."""
     return len(numbers) * prices.ITEM > span(numbers) * prices.LISTED
 
 
 def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None) -> Grouping:
-    """The plan of groups, of those behind where the page before ends."""
+    """Return the plan of groups, from where the result page before ends."""
     selection = Selection(query.filter, catalog)
     indexed = all(is_indexed(one.field) for one in query.by)
     divisions = tuple(map(Division, query.by)) if indexed else ()
@@ -91,7 +91,11 @@ class GroupsRule:
         return MAX_WORK
 
     def way(self, directories: Mapping[str, Directory]) -> GroupsWay:
-        """By documents what no index tells, or has a price above theirs; one field without a filter by sizes; else by sets."""
+        """Choose documents, sizes or sets.
+
+        Documents, if no index has the values or they cost less than the index. Sizes for one field without a filter.
+        Otherwise sets.
+        """
         query = self._query
         estimate = self._selection.estimate(directories)
         documents = GroupsByDocuments(query=query, estimate=Estimate(estimate * prices.ITEM, informed=True))
@@ -125,7 +129,7 @@ class GroupsRule:
         )
 
     def beyond_documents(self, issues: int, field_id: str | None) -> Beyond | None:
-        """Documents of up to 10,000 issues are read to tell their groups."""
+        """Documents of up to 10,000 issues are read for their groups."""
         if issues <= MAX_DOCUMENTS:
             return None
         if field_id is None:
@@ -136,7 +140,7 @@ class GroupsRule:
         )
 
     def beyond_candidates(self, judged: Judged) -> Beyond | None:
-        """Up to 2,000 candidates are judged by their documents."""
+        """Up to 2,000 candidates are checked by their documents."""
         return Beyond("") if len(judged.undecided) > CANDIDATES else None
 
     def beyond_work(self) -> Beyond:
@@ -146,7 +150,7 @@ class GroupsRule:
         )
 
     def by_entries(self, plain: Sequence[Plain]) -> list[Plain]:
-        """Those whose sort entries cost less than their documents, those of most issues first."""
+        """The blocks whose sort entries cost less than their documents, those with most issues first."""
         return _by_entries(plain)
 
     def untold(self, entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -158,7 +162,7 @@ class GroupsRule:
         return reads_ranges(numbers)
 
     def check_alike(self, issues: int) -> None:
-        """Texts of up to 10,000 issues are told apart."""
+        """Raise Unprocessable for more than 10,000 issues whose texts must be distinguished."""
         if issues > MAX_DOCUMENTS:
             raise refused(
                 f"{issues:,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} are "
@@ -166,7 +170,7 @@ class GroupsRule:
             )
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:
-        """Say why the documents would have to be read, and what would help, where they are more than 10,000."""
+        """Raise Unprocessable, with the reasons and remedies, if more than 10,000 documents would have to be read."""
         if issues <= MAX_DOCUMENTS:
             return
         said = [f"{issues:,} issues would have to be read for this, and at most {MAX_DOCUMENTS:,} are"]
@@ -203,13 +207,13 @@ _Some = TypeVar("_Some", bound=_Members)
 
 
 def _by_entries(plain: Sequence[_Some]) -> list[_Some]:
-    """Those whose sort entries cost less than their documents, those of most issues first."""
+    """The blocks whose sort entries cost less than their documents, those with most issues first."""
     dear = [one for one in plain if len(one.members) * prices.ITEM > one.entry.size * prices.ENTRY]
     return sorted(dear, key=lambda one: len(one.members), reverse=True)[:MAX_QUERIES]
 
 
 def _switched_on(catalog: Catalog, fields: Iterable[Field]) -> list[Remedy]:
-    """How fields without an index get one; IndexNotReady where it is being built."""
+    """The calls that index fields without an index. Raises IndexNotReady if an index is being built."""
     found: list[Remedy] = []
     for field in dict.fromkeys(fields):
         if field.indexed:
@@ -249,7 +253,7 @@ class SummaryRule:
         self._selection = selection
 
     def way(self, known: Statistics) -> SummaryWay:
-        """By documents what no index tells or has a price above theirs, of up to 10,000 issues; else by blocks."""
+        """Choose documents, of up to 10,000 issues, if no index has the values or they cost less; otherwise blocks."""
         if not self._takes_documents(known):
             return FromBlocks(
                 fields=tuple(one.field.id for one in self._query.summaries),
@@ -270,12 +274,12 @@ class SummaryRule:
         if self._query.filter is None:
             return known.plain > MAX_QUERIES
         if known.by_documents and known.matching <= MAX_DOCUMENTS:
-            return True  # more of them than was thought, but the sets of the fields would take another round
-        # What sets tell is told by them, however few match.
+            return True  # more than estimated, but the sets of the fields would take another round
+        # If sets have the values, they supply them, however few issues match.
         return known.plain > 0 and known.matching < known.blocks
 
     def by_entries(self, pieces: Sequence[PlainPiece], candidates: BitMap) -> list[PlainPiece]:
-        """The pieces whose sort entries cost less than their documents, those of most issues first."""
+        """The pieces whose sort entries cost less than their documents, those with most issues first."""
         chosen = _by_entries(pieces)
         fetched = [one for one in pieces if one not in chosen]
         numbers = BitMap.union(candidates, *(one.members for one in fetched))
@@ -298,7 +302,7 @@ class SummaryRule:
             )
 
     def _refuse(self, known: Statistics) -> NoReturn:
-        """Say which functions take the documents, why, and what would help."""
+        """Raise Unprocessable with the functions that need the documents, the reasons and the remedies."""
         asked = known.without or self._query.summaries
         takes_sets = bool(known.without) or known.undecided > CANDIDATES
         functions = (

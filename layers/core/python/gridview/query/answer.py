@@ -1,4 +1,4 @@
-"""From a plan to an answer: it is carried out, and explained if that is asked for."""
+"""Carries out a plan to make an answer, with an explanation on request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -30,9 +30,9 @@ Result = TypeVar("Result")
 
 
 class CarriedOut(NamedTuple, Generic[Result]):
-    """What the steps of a plan gave, what every answer tells besides, and what of it the index may still lack.
+    """The result of a plan's steps, the parts that every answer has, and the versions that the index may still lack.
 
-    `told`: `index`; `changes`, where cursors of the changes are sealed; and `explain` if that is asked for.
+    `told`: `index`; `changes`, if cursors of the changes are sealed; `explain`, on request.
     """
 
     result: Result
@@ -49,14 +49,18 @@ def carried_out(
     decides: Decides = always,
     shows: Callable[[Result], Iterable[Item]] | None = None,
 ) -> CarriedOut[Result]:
-    """Carry out a plan. Its steps raise what refuses the request.
+    """Carry out a plan. Its steps raise the errors that refuse the request.
 
-    Beside the first round the project's epoch is read (StaleDefinitions if the catalog is not the current one), how far the index
-    is behind, and with tokens what they name. Where numbers were given out lately it is also read whether the index has heard of
-    these issues; if not, they are laid over, and the steps begin anew. `decides`: as for `Executor`. `shows`: the documents that a
-    result shows; None: it is made of all that were read. Overloaded: the journal does not tell yet what tokens say of it.
+    Parallel to the first round, it reads the project's epoch, the lag of the index and the issues that tokens name. If
+    numbers were given out recently, it also reads whether the index has their issues. If not, they are laid over, and the
+    steps begin again.
 
-    `changes` is the cursor of the feed in front of which is what was counted; null where nobody can tell (`query.counted`).
+    - `decides`: as for `Executor`.
+    - `shows`: returns the documents that a result shows; None: the result uses all documents that were read.
+    - `changes` in the answer is the cursor of the feed after everything that was counted. It is null if that is unknown
+      (`query.counted`).
+
+    Raises StaleDefinitions if the catalog is not current, and Overloaded if the journal lacks writes that tokens name.
     """
     begun = clock.seconds()
     view = IndexView(context, context.table.metered())
@@ -77,14 +81,14 @@ def carried_out(
 
 
 def _cursor(counted: Counted, catalog: Catalog, begun: float) -> FeedCursor:
-    """Where a client that has an answer goes on: behind what it counts."""
+    """Return the cursor from which a client continues after an answer: after the changes that it counts."""
     since = begun - begun % SAME_SECONDS  # so a client sees which answers count the same
     until = int(since + SAME_SECONDS) + AHEAD_SECONDS
     return FeedCursor(FeedPosition(counted.number, 0, since), catalog.epoch, ahead=counted.ahead, until=until)
 
 
 class _Beside:
-    """What is read beside a plan: the state of the definitions and of the index."""
+    """The reads in parallel to a plan: the state of the definitions and of the index."""
 
     def __init__(self, context: ReadContext) -> None:
         self._check: EpochCheck = context.epoch
@@ -104,7 +108,7 @@ class _Beside:
         yield from tell(self._overlay, behind=overlay.behind, pending=overlay.pending)
 
     def _of_the_index(self) -> Steps[None]:
-        """The epoch and the lag; and if numbers were given out lately, whether the index has heard of them."""
+        """Read the epoch and the lag; if numbers were given out recently, also whether the index has their issues."""
         asks = [Ask(self._epoch, ReadEpoch())] if self._due else []
         *confirmed, lag = yield from ask_all([*asks, Ask(self._freshness, ReadFreshness())])
         yield from tell(self._freshness, lag=lag)
@@ -119,17 +123,17 @@ class _Beside:
             yield from tell(self._unheard, unheard=found)
 
     def nodes(self, facts: Mapping[Node, Facts]) -> tuple[Node, ...]:
-        """Those that were carried out."""
+        """The nodes that were carried out."""
         due = (self._epoch,) if self._due else ()
         return (self._overlay, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
 
     def lag(self, facts: Mapping[Node, Facts]) -> Lag:
-        """How far the index is behind."""
+        """The lag of the index."""
         lag: Lag = facts[self._freshness]["lag"]
         return lag
 
     def index(self, facts: Mapping[Node, Facts]) -> dict[str, int | None]:
-        """How late the index is, as every answer tells it."""
+        """The state of the index, as every answer reports it."""
         pending = facts[self._overlay]["pending"]
         if self._unheard in facts:
             found: Unheard = facts[self._unheard]["unheard"]

@@ -1,7 +1,10 @@
 """A filter, evaluated over sets of issue numbers that have been read. Pure.
 
-Every part of a filter gives two sets: the issues that match for *sure*, and all that *may*. `and` and `or` join each with its like,
-`not` takes the issues that may not from all, and the other way round. What may match and not for sure is decided by documents.
+Every part of a filter gives two sets: the issues that match for *sure*, and all that *may*.
+
+- `and` and `or` combine the sure sets with each other, and the possible ones with each other.
+- `not` subtracts the possible issues from all to get the sure ones, and the other way round.
+- Documents decide about the issues that may match, but not for sure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,12 +37,12 @@ class Judged(NamedTuple):
 
     @property
     def undecided(self) -> BitMap:
-        """The issues whose documents have to be asked."""
+        """The issues whose documents must be read to decide."""
         return self.maybe - self.sure
 
 
 class Selection:
-    """A filter over the sets; without one, all issues."""
+    """A filter over the sets; without a filter, all issues."""
 
     def __init__(self, only: Filter | None, catalog: Catalog) -> None:
         self.only = only
@@ -54,7 +57,7 @@ class Selection:
         return found | {NUMBERS} if _complements(self._access) else found
 
     def wants(self, directories: Directories) -> list[Want]:
-        """What `evaluate` needs of which blocks: the sets of those inside its ranges, and at the borders of these the keys."""
+        """The parts of blocks that `evaluate` needs: sets of blocks inside its ranges, and keys at their borders."""
         found: dict[Want, None] = {}
         leaves = [*self._leaves, EVERYTHING] if _complements(self._access) else self._leaves
         for leaf in leaves:
@@ -67,26 +70,26 @@ class Selection:
         return list(found)
 
     def evaluate(self, directories: Directories, reader: Snapshot) -> Judged:
-        """Which issues match, after `reader` has read what it wants."""
+        """Return the issues that match, after `reader` has read the wanted parts."""
         return _Evaluation(directories, reader).judged(self._access)
 
     def confined(self, family: str) -> tuple[Range, ...] | None:
-        """The ranges of a family outside of which no issue matches; None where they are not told."""
+        """The ranges of a family outside of which no issue matches; None if they are unknown."""
         return _confined(self._access, family)
 
     def estimate(self, directories: Directories) -> int:
-        """About how many may match."""
+        """The approximate number of issues that may match."""
         return _estimate(self._access, directories)
 
     def undecidable(self) -> list[str]:
-        """The conditions that sets do not decide, each with what would help."""
+        """The conditions that sets do not decide, each with a remedy."""
         found: dict[str, None] = {}
         for condition in self._conditions:
             found |= dict.fromkeys(self._explained(condition, doubt) for doubt in _doubts(condition))
         return list(found)
 
     def remedies(self) -> list[Remedy]:
-        """What has sets decide all of them; [] where nothing does."""
+        """The calls after which sets decide all of them; [] if there are none."""
         return decide(self._catalog, [one for one in self._conditions if _doubts(one)])
 
     def _explained(self, condition: Predicate, doubt: Doubt) -> str:
@@ -111,7 +114,7 @@ class Selection:
 
 
 def _doubts(condition: Predicate) -> list[Doubt]:
-    """Why sets do not decide a condition."""
+    """The reasons why sets do not decide a condition."""
     return list(dict.fromkeys(one.doubt for one in key_ranges.leaves(_access(condition)) if one.doubt))
 
 
@@ -149,7 +152,7 @@ def _access(only: Filter) -> Access:
 
 
 def _complements(found: Access) -> bool:
-    """Whether anything is taken from all issues."""
+    """Whether a part is subtracted from all issues."""
     match found:
         case Without():
             return True
@@ -166,7 +169,7 @@ def _covering(leaf: Within, directory: Directory) -> Iterator[tuple[Range, Entry
 
 
 class _Evaluation:
-    """One evaluation; what stands in a filter twice is put together once."""
+    """One evaluation; a part that occurs twice in a filter is evaluated once."""
 
     def __init__(self, directories: Directories, reader: Snapshot) -> None:
         self._directories = directories
@@ -214,12 +217,12 @@ def _union(sets: Iterable[BitMap]) -> BitMap:
 
 
 def _intersection(sets: Iterable[BitMap]) -> BitMap:
-    # The smallest first: what is intersected gets no larger.
+    # The smallest first: intersections do not grow.
     return reduce(lambda one, other: one & other, sorted(sets, key=len))
 
 
 _BODIES = 32
-"""Bodies that a block of many may be thought to have."""
+"""The number of bodies that a block of many is assumed to have."""
 
 
 def _estimate(found: Access, directories: Directories) -> int:

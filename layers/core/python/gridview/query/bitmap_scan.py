@@ -1,4 +1,4 @@
-"""What matches a filter, by sets of issues and, where these leave it open, by documents. Pure."""
+"""Finds the issues that match a filter, by sets of issues and, if these leave some undecided, by documents. Pure."""
 
 from pyroaring import BitMap
 
@@ -12,7 +12,7 @@ from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
 
 def bitmap_scan(scan: BitmapScan, snapshot: Snapshot, *, beside: Ask | None = None) -> Steps[Judged]:
-    """Which issues match for sure, and which may: the filter's sets in one round, with what is asked for beside it."""
+    """Return which issues match for sure and which may: the filter's sets in one round, with a parallel read `beside`."""
     directories = planner.directories_of(scan.selection, snapshot)
     wants: tuple[Want, ...] = tuple(scan.selection.wants(directories))
     yield from ask_all([Ask(scan, ReadBlocks(wants)), *([beside] if beside is not None else [])])
@@ -22,7 +22,7 @@ def bitmap_scan(scan: BitmapScan, snapshot: Snapshot, *, beside: Ask | None = No
 
 
 def recheck(node: Recheck | None, *, beside: Ask | None = None) -> Steps[BitMap]:
-    """Which of the undecided issues match by their documents, 0.5 read units each, in one round with what is asked beside it."""
+    """Return which undecided issues match by their documents: 0.5 read units each, in one round with the read `beside`."""
     asks = [] if beside is None else [beside]
     if node is None:
         yield from ask_all(asks)

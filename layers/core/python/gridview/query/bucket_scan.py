@@ -1,4 +1,4 @@
-"""Rows of a page along the buckets of an order: further blocks, sort entries and documents, as far as the page takes them. Pure."""
+"""Reads rows of a page along the buckets of an order: blocks, sort entries and documents, as the page needs them. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ _AtHand = Mapping[int, Item | None]
 def page_rows(
     scan: Node, page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead, found: Rows
 ) -> Steps[Rows | TooManyTies]:
-    """The rows of a page, one more if there is one, and what lies behind it."""
+    """Return the rows of a page, one more if there is one, and the spot that they begin at."""
     reading = _Reading(scan, page, catalog)
     done = yield from _add(reading, Walked(known, ahead), found, page.query.limit)
     if isinstance(done, TooManyTies):
@@ -44,9 +44,9 @@ def page_rows(
 def rest_rows(
     scan: BucketScan, page: GridPage, catalog: Catalog, known: KnownBuckets, found: Rows
 ) -> Steps[Rows]:
-    """Go on with the issues without a value, behind the last of those that have one.
+    """Continue with the issues without a value, after the last issue that has one.
 
-    Not looked for among all documents: two rounds are left, and if too few were found there, it would take three.
+    They are not searched among all documents: two rounds are left, and if too few were found there, it would take three.
     """
     ahead = Ahead([bucket for bucket in known.order.buckets if not bucket.entries])
     done = yield from page_rows(scan, page, catalog, known, ahead, found)
@@ -58,7 +58,7 @@ def rest_rows(
 def rest_scan(
     scan: RestScan, page: GridPage, catalog: Catalog, order: BucketOrder, ahead: Ahead
 ) -> Steps[tuple[list[Row], Ahead]]:
-    """The next rows without a value by one Query of all documents, and what lies ahead then.
+    """Return the next rows without a value by one Query of all documents, and the buckets that then remain.
 
     0.5 read units for each 4 KB of documents, shown or not.
     """
@@ -78,11 +78,11 @@ def rest_scan(
 
 
 _ROUNDS_TO_THE_REST = 2
-"""Rounds that a page takes behind the blocks that it begins in, where the issues without a value follow: sets, then documents."""
+"""Rounds after the first blocks of a page, if the issues without a value follow: sets, then documents."""
 
 
 class _Reading(NamedTuple):
-    """What a scan is for."""
+    """The node, page and catalog of a scan."""
 
     scan: Node
     page: GridPage
@@ -104,8 +104,8 @@ def _add(
         full = 0 < limit == len(found.rows)
         ahead = at.ahead
         if full and reading.all and ahead.only_rest and not ahead.spot and ahead.buckets[0].size:
-            # To know that there are issues without a value does not take reading which. That there are none does: an issue
-            # that is just being moved is counted at both of its places.
+            # The size shows that there are issues without a value. It could not show that there are none: an issue that is
+            # being moved is counted at both of its places.
             return found.adding([Row(Place((None,) * len(page.query.keys), 0), None)]), at.known
         gathered = yield from _gather(reading, at, limit + 1 - len(found.rows))
         if isinstance(gathered, TooManyTies):
@@ -120,7 +120,7 @@ def _add(
 
 
 def _before(reading: _Reading, known: KnownBuckets, found: Rows) -> Steps[Spot | TooManyTies | None]:
-    """A spot behind the page of an offset: before its first row, or, when it lies behind the end, after the last of all."""
+    """Return a spot before the page of an offset: before its first row, or after the last row of all if it has none."""
     if found.rows:
         return Spot(found.rows[0].place, after=False)
     back = reading._replace(page=replace(reading.page, backward=True))
@@ -138,7 +138,7 @@ def _before(reading: _Reading, known: KnownBuckets, found: Rows) -> Steps[Spot |
 
 
 def _gather(reading: _Reading, at: Walked, missing: int) -> Steps[tuple[Walked, list[Portion]] | TooManyTies]:
-    """The next portions, of as many rows as are missing if there are so many."""
+    """Return the next portions, with as many rows as are missing if there are so many."""
     taken: list[Portion] = []
     while missing > 0 and not at.ahead.over:
         if taken and missing == 1 and reading.all and at.ahead.only_rest:
@@ -153,7 +153,7 @@ def _gather(reading: _Reading, at: Walked, missing: int) -> Steps[tuple[Walked, 
 
 
 def _open(reading: _Reading, at: Walked, missing: int) -> Steps[Walked | TooManyTies]:
-    """Open the next buckets, as many as should have the missing rows; read what they take."""
+    """Open the next buckets, as many as should have the missing rows; read the blocks that they need."""
     scan, backward = reading.scan, reading.page.backward
     known, ahead = at.known, at.ahead.passing_over(at.known.known_hits)
     reach = planner.reach(known, ahead, missing)
@@ -162,7 +162,7 @@ def _open(reading: _Reading, at: Walked, missing: int) -> Steps[Walked | TooMany
             before = sum(bucket.size for bucket in reach[:-1]) - ahead.skip
             reach = reach[:-1] if before >= missing - 1 else reach
         elif known.order.straight and planner.ROUNDS - (yield from rounds_taken()) > _ROUNDS_TO_THE_REST:
-            # How many rows there are before those without a value is not known, and these take all blocks.
+            # The number of rows before those without a value is unknown, and these take all blocks.
             reach = reach[:-1]
     if not reading.all:
         known = yield from read_buckets(scan, known, reach)
@@ -174,7 +174,7 @@ def _open(reading: _Reading, at: Walked, missing: int) -> Steps[Walked | TooMany
     rounds_left = planner.ROUNDS - (yield from rounds_taken())
     by_keys = [one for one in reach if planner.takes_entries(known, one, missing, rounds_left)]
     known = yield from read_buckets(scan, known, reach if reading.all else (), by_keys)
-    # That none match is known from the sets; without a filter, sizes tell it, and these may be of two moments.
+    # The sets show that none match. Without a filter only sizes could show it, and they may be of two moments.
     groups = [
         (bucket, [] if not reading.all and known.hits(bucket) == 0 else known.tie_groups(bucket))
         for bucket in reach
@@ -182,13 +182,13 @@ def _open(reading: _Reading, at: Walked, missing: int) -> Steps[Walked | TooMany
     return Walked(known, ahead.opening(known.order, groups, backward=backward))
 
 
-# What only documents tell
+# Documents
 
 
 def _places(
     reading: _Reading, order: BucketOrder, at_hand: _AtHand, portions: Sequence[Portion], room: int
 ) -> Steps[tuple[list[Place], _AtHand]]:
-    """The places of the rows of portions, and the documents at hand. Documents are fetched where only they tell."""
+    """Return the places of the rows of portions, and the documents at hand. Fetches documents if the order needs them."""
     by_documents = [num for one in portions if one.end is None for num in one.group.numbers]
     to_order: Mapping[int, Item] = {}
     if by_documents:
@@ -202,7 +202,7 @@ def _places(
 
 
 def _belongs(reading: _Reading, order: BucketOrder, portion: Portion, document: Item) -> bool:
-    """Whether the issue whose document this is still matches, and may rightly stand in its portion."""
+    """Whether the issue of this document still matches, and may belong in its portion."""
     only = reading.page.query.filter
     return (only is None or only.matches(document)) and portion.holds(order, document)
 
@@ -215,7 +215,7 @@ def _fetch_to_order(
     numbers: Sequence[int],
     room: int,
 ) -> Steps[tuple[Mapping[int, Item], _AtHand]]:
-    """The documents of these issues; with those of the other rows that will be shown, if this is the last round."""
+    """Fetch the documents of these issues; in the last round, also those of the other rows that will be shown."""
     page = reading.page
     rounds_left = planner.ROUNDS - (yield from rounds_taken())
     narrow = len(numbers) > MAX_LIMIT and rounds_left > 1

@@ -1,8 +1,8 @@
-"""The values of a walk along ordered buckets (`order_walk`): what has been read of the buckets, and which rows lie ahead. Pure.
+"""The values of a walk along ordered buckets (`order_walk`): which buckets have been read, and which rows are ahead. Pure.
 
     opened: portions of buckets that have been read | buckets | the issues without a value, a bucket without blocks
 
-All that lies ahead is in the direction of travel.
+The rows ahead are those in the direction of travel.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ from gridview.view.reads import Snapshot
 
 @dataclass(frozen=True)
 class KnownBuckets:
-    """What is known of the buckets of an order: `sets` and `keys` are the blocks whose sets and whose sort entries were read.
+    """The buckets of an order as far as they were read. `sets`, `keys`: the blocks whose sets and sort entries were read.
 
     `matching`: the issues in question; None: all of the project.
     """
@@ -38,10 +38,10 @@ class KnownBuckets:
     _counted: dict[Bucket, int] = field(default_factory=dict, repr=False)
 
     def reading(self, buckets: Iterable[Bucket], *, by_keys: Iterable[Bucket] = ()) -> "Reading":
-        """What has to be read of these buckets.
+        """Return the reads that these buckets need.
 
-        `by_keys`: buckets whose sort entries are read too, of blocks that do not tell their bodies. For the issues without a value
-        it takes all blocks, since these are the rest.
+        `by_keys`: buckets whose sort entries are also read, for blocks that do not have their bodies. The issues without a
+        value need all blocks, because they are the rest.
         """
         found: dict[Entry, Want] = {}
         of_numbers: dict[Entry, Want] = {}
@@ -68,11 +68,11 @@ class KnownBuckets:
         return self.snapshot.directory(NUMBERS)
 
     def counts(self, bucket: Bucket) -> bool:
-        """Whether it can be told how many issues match there."""
+        """Whether the number of matching issues in a bucket is known."""
         return self.matching is None or self.sets.issuperset(bucket.entries or self.order.directory.entries)
 
     def hits(self, bucket: Bucket) -> int:
-        """How many issues match there, by the sets that have been read."""
+        """The number of matching issues in a bucket, by the sets that have been read."""
         if bucket not in self._counted:
             if self.matching is None:
                 self._counted[bucket] = bucket.size
@@ -86,7 +86,7 @@ class KnownBuckets:
         return self._counted[bucket]
 
     def known_hits(self, bucket: Bucket) -> int | None:
-        """How many issues match there, where that can be told."""
+        """The number of matching issues in a bucket; None if unknown."""
         return self.hits(bucket) if self.counts(bucket) else None
 
     def tie_groups(self, bucket: Bucket) -> list[TieGroup]:
@@ -122,7 +122,7 @@ class KnownBuckets:
 
 
 class Reading(NamedTuple):
-    """What has to be read, what is known then, and how many blocks will have been read in all."""
+    """The parts of blocks to read, the state once they are read, and the number of blocks read by then."""
 
     wants: tuple[Want, ...]
     known: KnownBuckets
@@ -130,14 +130,14 @@ class Reading(NamedTuple):
 
 
 def untold(entry: Entry) -> bool:
-    """Whether a block does not tell the bodies of its keys."""
+    """Whether a block does not have the bodies of its keys."""
     return not entry.detailed and entry.body is None
 
 
 class Portion(NamedTuple):
-    """Some rows of a tie group: from `begin` up to `end`, in the order of the rows, where body and number tell the order.
+    """Some rows of a tie group: from `begin` up to `end`, in the order of the rows, if body and number decide the order.
 
-    Where only documents tell it (`end` None): all rows that lie ahead of `spot`, but for the first `begin`.
+    If only documents decide it (`end` None): all rows after `spot`, except the first `begin`.
     """
 
     bucket: Bucket
@@ -148,25 +148,25 @@ class Portion(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows that are surely in it."""
+        """Rows that are certainly in it."""
         if self.end is not None:
             return self.end - self.begin
         return 0 if self.spot is not None else len(self.group.numbers) - self.begin
 
     def is_whole(self, missing: int) -> bool:
-        """Whether it is its whole group, and no more rows than are missing."""
+        """Whether it is its whole group, and has no more rows than are missing."""
         size = len(self.group.numbers)
         return self.spot is None and self.begin == 0 and self.end in (None, size) and size <= missing
 
     def split(self, count: int, *, from_behind: bool) -> tuple["Portion", "Portion"]:
-        """The next rows, so many, and the rest, where body and number tell the order."""
+        """Return the next `count` rows, and the rest, if body and number decide the order."""
         begin, end = self.begin, self.end or 0
         if from_behind:
             return self._replace(begin=end - count), self._replace(end=end - count)
         return self._replace(end=begin + count), self._replace(begin=begin + count)
 
     def holds(self, order: BucketOrder, document: Item) -> bool:
-        """Whether the issue whose document this is may rightly stand in its group."""
+        """Whether the issue of this document may belong in its group."""
         indexed = order.keys[0].order
         if indexed is None:
             return True
@@ -183,8 +183,9 @@ class Portion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Portions that have been opened, and then buckets. `skip`: rows of these to be passed over; `spot`: where in the first of
-    them reading begins.
+    """Portions that have been opened, and then buckets.
+
+    `skip`: rows of these that are passed over. `spot`: where reading begins in the first of them.
     """
 
     buckets: Sequence[Bucket] = ()
@@ -194,7 +195,7 @@ class Ahead:
 
     @property
     def over(self) -> bool:
-        """Whether nothing lies ahead."""
+        """Whether there are no rows ahead."""
         return not self.opened and not self.buckets
 
     @property
@@ -204,11 +205,11 @@ class Ahead:
 
     @property
     def only_rest(self) -> bool:
-        """Whether nothing but issues without a value is left, and all of these or those beyond a spot."""
+        """Whether only issues without a value are left, all of them or those beyond a spot."""
         return self.rest_next and len(self.buckets) == 1
 
     def passing_over(self, rows_in: Callable[[Bucket], int | None]) -> "Ahead":
-        """Without the buckets all of whose rows lie before the offset; `rows_in` tells how many these are, None: not known."""
+        """Without the buckets that are wholly before the offset. `rows_in` returns their number of rows; None: unknown."""
         skip, passed = self.skip, 0
         while skip and passed < len(self.buckets):
             rows = rows_in(self.buckets[passed])
@@ -221,7 +222,7 @@ class Ahead:
     def opening(
         self, order: BucketOrder, groups: Sequence[tuple[Bucket, Iterable[TieGroup]]], *, backward: bool
     ) -> "Ahead":
-        """With the next buckets opened, of which these are the tie groups; the spot is behind then."""
+        """With the next buckets opened, which have these tie groups; the spot is then passed."""
         opened = list(self.opened)
         skip, spot = self.skip, self.spot
         for bucket, found in groups:
@@ -238,7 +239,7 @@ class Ahead:
         return Ahead(self.buckets[len(groups) :], skip, spot, tuple(opened))
 
     def opening_set(self, order: BucketOrder, numbers: BitMap, *, backward: bool) -> "Ahead":
-        """With the issues of a set that lie ahead, in number order, behind those that have been opened, and nothing else."""
+        """With the issues of a set that are ahead, in number order, after the opened portions, and no others."""
         bucket = Bucket((), len(numbers))
         groups = [TieGroup(numbers, "")] if numbers else []
         return replace(self, buckets=(bucket,)).opening(order, [(bucket, groups)], backward=backward)
@@ -252,7 +253,7 @@ def _whole(order: BucketOrder, bucket: Bucket, group: TieGroup) -> Portion:
 def _portion(
     order: BucketOrder, bucket: Bucket, group: TieGroup, skip: int, spot: Spot | None, *, backward: bool
 ) -> tuple[Portion | None, int]:
-    """The rows of a tie group that lie ahead, and how many rows still are to be passed over behind it."""
+    """The rows of a tie group that are ahead, and how many rows after it must still be passed over."""
     size = len(group.numbers)
     if not order.simple or not group.told:
         side = 0 if spot is None or not group.told else order.side(group, spot)

@@ -1,10 +1,14 @@
-"""An order over the blocks of its first key: the buckets along it, and the issues that stand together in each. Pure.
+"""An order over the blocks of its first key: the buckets along it, and the issues that are together in each. Pure.
 
+```
     closed | open 1..900 | open 901..1700 | waiting, done ... | without a value
-    one bucket for each block, or for each run of blocks that one body spans where the issues of a body are sorted together
+```
 
-A *tie group* is a set of issues in one bucket whose order is known: those of one body stand in number order, unless there are
-further keys to sort by. Those of a block that does not tell its bodies apart are a tie group whose order only their documents tell.
+There is one bucket for each block. If the issues of a body are sorted together, there is one for each run of blocks that a
+body spans.
+
+A *tie group* is a set of issues in one bucket. Issues of one body are in number order, unless there are further sort keys.
+Issues of a block that does not have their bodies are a tie group whose order only their documents show.
 """
 
 import re
@@ -28,20 +32,20 @@ from gridview.encoding.sort_strings import (
 from gridview.query.sort_order import Keys, Place, Spot
 
 _INSIDE_A_BODY = re.compile(rf"{SEPARATOR}[0-9]{{{NUMBER_WIDTH}}}\Z")
-"""What a fence ends with that has keys of one body on both sides."""
+"""The end of a fence that has keys of one body on both sides."""
 
 
 class Bucket(NamedTuple):
-    """Neighbouring blocks whose issues are sorted together; without blocks: the issues that have no value. `size`: how many."""
+    """Neighbouring blocks whose issues are sorted together; without blocks: the issues without a value. `size`: issues."""
 
     entries: tuple[Entry, ...]
     size: int
 
 
 class TieGroup(NamedTuple):
-    """Issues that stand together. `body`: what the first key compares of all of them; None where they have no value.
+    """Issues that are together. `body`: the first key's body that all of them have; None if they have no value.
 
-    `told`: whether that is known. If not, they are issues of several bodies, and only their documents tell which.
+    `told`: whether that is known. If not, they are issues of several bodies, which only their documents show.
     """
 
     numbers: BitMap
@@ -52,7 +56,7 @@ class TieGroup(NamedTuple):
 class BucketOrder:
     """An order over the blocks of its first key, in the order of its rows.
 
-    `directory`: of the first key's order, or of the issue numbers; `total`: all issues of the project.
+    `directory`: that of the first key's order, or of the issue numbers; `total`: all issues of the project.
     """
 
     def __init__(self, keys: Keys, directory: Directory, total: int) -> None:
@@ -62,11 +66,11 @@ class BucketOrder:
         first = keys[0]
         self.by_number = first.order is None
         self.simple = all(key.order is None for key in keys[1:])
-        """Whether issues of one body stand in number order."""
+        """Whether issues of one body are in number order."""
         self.straight = len(keys) == 1
         """Whether the order is that of the keys in the blocks, or its reverse."""
         self.moving = first.order is not None and first.order.moving
-        """Whether options are being moved: an issue's document does not tell then at which of its places the index has it."""
+        """Whether options are being moved. A document then does not show which of its places the index has."""
         valued = [
             Bucket(tuple(run), sum(entry.size for entry in run))
             for run in (([entry] for entry in directory.entries) if self.straight else _runs(directory))
@@ -77,10 +81,10 @@ class BucketOrder:
         without = [Bucket((), max(total - directory.total, 0))] if first.nullable else []
         self.buckets = [*without, *valued] if first.nulls_first else [*valued, *without]
         self.nulls_at = (0 if first.nulls_first else len(valued)) if without else None
-        """The place of the bucket of the issues without a value, where there may be such."""
+        """The place of the bucket of the issues without a value, if there may be such."""
 
     def at(self, spot: Spot) -> int:
-        """The place of the bucket that a spot lies in or beside."""
+        """The place of the bucket that contains a spot, or is next to it."""
         body, num = spot.place.parts[0], spot.place.num
         if body is None:
             return self.nulls_at or 0
@@ -95,7 +99,7 @@ class BucketOrder:
     ) -> list[TieGroup]:
         """The tie groups of a bucket's blocks in the order of the rows, of those issues that match (None: all do).
 
-        `keys`: the sort strings of the members of those blocks that do not tell them, where they are known.
+        `keys`: the sort strings in those blocks that do not have the bodies of their members; None if they were not read.
         """
         told: dict[str, BitMap] = {}
         untold = BitMap()
@@ -116,11 +120,11 @@ class BucketOrder:
         return _nonempty(found, matching)
 
     def places(self, group: TieGroup, begin: int, end: int) -> list[Place]:
-        """The places of a group's rows from one on and up to another, where issues of one body stand in number order."""
+        """The places of a group's rows from `begin` up to `end`, if issues of one body are in number order."""
         return [self.place(group.body, num) for num in self.in_number_order(group.numbers, begin, end)]
 
     def in_number_order(self, numbers: BitMap, begin: int = 0, end: int | None = None) -> list[int]:
-        """Issues of one body from one row on and up to another, where they are in number order: in that of the last key."""
+        """Issues of one body from row `begin` up to `end`, in number order, in the direction of the last key."""
         descending = self.keys[-1].descending
         if begin or end is not None:
             size = len(numbers)
@@ -129,19 +133,19 @@ class BucketOrder:
         return list(numbers)[::-1] if descending else list(numbers)
 
     def place(self, body: str | None, num: int) -> Place:
-        """Where an issue of this body stands, as far as body and number tell."""
+        """The place of an issue of this body, as far as body and number decide it."""
         parts = (issue_number(num) if key.order is None else body for key in self.keys)
         return Place(tuple(parts), num)
 
     def side(self, group: TieGroup, spot: Spot) -> int:
-        """-1 where all of a group comes before a spot in its bucket, 1 where all comes after it, 0 where they share a body."""
+        """-1 if all of a group comes before a spot in its bucket, 1 if all comes after it, 0 if they share a body."""
         body = spot.place.parts[0]
         if self.by_number or group.body is None or body is None or group.body == body:
             return 0
         return -1 if (group.body < body) != self.keys[0].descending else 1
 
     def rows_before(self, group: TieGroup, spot: Spot) -> int:
-        """How many of a group's rows come before a spot in the same bucket, where issues of one body stand in number order."""
+        """The number of a group's rows before a spot in the same bucket, if issues of one body are in number order."""
         num, size = spot.place.num, len(group.numbers)
         side = self.side(group, spot)
         if side:
@@ -152,7 +156,7 @@ class BucketOrder:
 
 
 def _runs(directory: Directory) -> list[list[Entry]]:
-    """The blocks, those together between which a body is cut."""
+    """The blocks, grouped where a body is cut between them."""
     runs: list[list[Entry]] = []
     for entry in directory.entries:
         if runs and _INSIDE_A_BODY.search(entry.lower):

@@ -1,6 +1,7 @@
 """Lists of changes, newest first: of one issue, or of a project by person, field and time.
 
-A page may be shorter than asked for; only `"next": null` ends a list. Changes appear when the stream consumer has recorded them.
+A result page may be shorter than asked for; only `"next": null` ends a list. Changes appear when the stream consumer has
+recorded them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,14 +31,14 @@ from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 _EXAMINED = 500
-"""Entries of the activity after which a page ends, whatever its filters have left of them: some 20 read units."""
+"""Entries of the activity after which a page ends, however few its filters keep: some 20 read units."""
 
 _ANSWER_BYTES = 5_000_000
 _READ_AT_ONCE = 100
 
 
 class _Listed(NamedTuple):
-    """What is told of a change or a comment, and the place in its list behind which the next page begins."""
+    """The event of a change or a comment, and the place in its list after which the next page begins."""
 
     event: dict[str, Any]
     place: object
@@ -45,9 +46,9 @@ class _Listed(NamedTuple):
 
 
 class _Reached(NamedTuple):
-    """Behind which change and which comment the next page of an issue's history begins: the sort key of one, the id of the other.
+    """The sort key of the change and the id of the comment after which the next page of an issue's history begins.
 
-    Each list goes on by itself, whatever is written meanwhile, or at the same instant. Empty, and 0: the first page.
+    Each list continues by itself, whatever is written meanwhile, or at the same instant. Empty, and 0: the first page.
     """
 
     change: str = ""
@@ -61,12 +62,12 @@ class _Reached(NamedTuple):
         return Bound("<=", derived_keys.history_item(derived_keys.MAX_VERSION))
 
     def comments(self, num: int) -> Bound:
-        """The comments on an issue that are still to come, and the one behind which they begin."""
+        """The comments on an issue that are still to come, and the one after which they begin."""
         return Bound("between", keys.comment(num, 1), keys.comment(num, self.comment or MAX_COMMENT_ID))
 
     @classmethod
     def ahead_of(cls, changes: Sequence[Item], comments: Sequence[Comment]) -> Self:
-        """Ahead of these: of what is newer, no page of this list tells."""
+        """The start before these: no page of this list contains newer ones."""
         newest = int(changes[0][keys.SK]) if changes else 0
         return cls(derived_keys.history_item(newest + 1), comments[0].id + 1 if comments else 1)
 
@@ -74,9 +75,9 @@ class _Reached(NamedTuple):
 def issue_history(
     context: ReadContext, num: int, parameters: Mapping[str, str], cursors: Cursors
 ) -> Answered:
-    """A page of an issue's changes and of the comments on it: two Queries side by side, 0.5 read units for each 4 KB of each.
+    """Return a page of an issue's changes and of its comments: two parallel Queries, 0.5 read units for each 4 KB of each.
 
-    NotFound for a number of which nothing is remembered and which no issue has; to find that out takes a second read.
+    Raises NotFound for a number without an issue and without any history; finding that out takes a second read.
     """
     table, catalog = context.table, context.catalog
     request = change_request.of_an_issue(parameters)
@@ -112,7 +113,7 @@ def issue_history(
     merged = list(_merged(catalog, remembered, said, begin))
     listed = merged[: request.limit]
     more = len(merged) > len(listed) or changes.last is not None or comments.last is not None
-    # Where nothing of a page is remembered, nothing behind it is.
+    # If a page has only expired changes, so have all later ones.
     last = listed[-1].place if more and listed else None
     return _told(listed, last, cursors, binding, context.cache)
 
@@ -120,7 +121,7 @@ def issue_history(
 def _merged(
     catalog: Catalog, changes: Sequence[tuple[Item, Change]], comments: Sequence[Comment], begin: _Reached
 ) -> Iterator[_Listed]:
-    """Changes and comments, newest first, each with the place that a page reaches by it."""
+    """Changes and comments, newest first, each with the place that a page reaches with it."""
     reached, left, said = begin, list(changes), list(comments)
     while left or said:
         if not said or (left and left[0][1].at >= said[0].created):
@@ -134,7 +135,10 @@ def _merged(
 
 
 def activity(context: ReadContext, parameters: Mapping[str, str], cursors: Cursors) -> Answered:
-    """A page of a project's changes: 0.5 read units for each 4 KB of some 500 entries at most, and of each change that is told."""
+    """Return a page of a project's changes.
+
+    0.5 read units for each 4 KB of at most some 500 entries, and of each change in the page.
+    """
     table, catalog = context.table, context.catalog
     request = change_request.of_a_project(catalog, parameters)
     asked = [request.by, request.field, request.mentions, request.since, request.to]
@@ -169,16 +173,16 @@ def activity(context: ReadContext, parameters: Mapping[str, str], cursors: Curso
 
 
 def _remembered(catalog: Catalog, items: Iterable[Item]) -> list[Item]:
-    """Those that the project remembers, and which the table has only not removed yet."""
+    """The items that the project still remembers, without expired ones that the table has not yet removed."""
     now = clock.seconds()
     floor = floor_of(catalog.history)
     return [item for item in items if item[keys.TTL_ATTRIBUTE] > now and item["at"] >= floor]
 
 
 def _listed(table: Table, catalog: Catalog, entries: Sequence[Item], begin: PageStart) -> Iterable[_Listed]:
-    """What these entries tell of, read some at a time as they are asked for: an answer may be full before.
+    """The events of these entries, read some at a time as they are asked for: an answer may be full before the end.
 
-    `begin`: behind what they were read.
+    `begin`: the start after which they were read.
     """
     for first in range(0, len(entries), _READ_AT_ONCE):
         some = entries[first : first + _READ_AT_ONCE]

@@ -49,7 +49,7 @@ class ActivityParameters(HistoryParameters):
     to: _Instant | None = ModelField(default=None, description="Changes before that.")
 
     def shows(self, catalog: Catalog, entry: Mapping[str, Any]) -> bool:
-        """Whether an entry of the activity is asked for, whenever it was."""
+        """Whether the request selects an entry of the activity, whatever its time."""
         field = None if self.field is None else catalog.get(self.field)
         return (
             (self.by is None or self.by == entry["by"] or self.by in entry.get("mentions", ()))
@@ -59,12 +59,12 @@ class ActivityParameters(HistoryParameters):
 
 
 def of_an_issue(parameters: Mapping[str, str]) -> HistoryParameters:
-    """The request for an issue's history. InvalidRequest."""
+    """Return the request for an issue's history. Raises InvalidRequest."""
     return parse(HistoryParameters, {**parameters, **as_integers(parameters, "limit")})
 
 
 def of_a_project(catalog: Catalog, parameters: Mapping[str, str]) -> ActivityParameters:
-    """The request for a project's activity. InvalidRequest."""
+    """Return the request for a project's activity. Raises InvalidRequest."""
     given = {**parameters, **as_integers(parameters, "limit")}
     request = parse(ActivityParameters, given, context=catalog)
     if request.since is not None and request.to is not None and request.since >= request.to:

@@ -1,12 +1,11 @@
-"""Which changes an answer counts: up to which place of the feed, and which versions behind it. Pure.
+"""Finds which changes an answer counts: up to which place of the feed, and which versions after it. Pure.
 
-    the index, with what the journal tells laid over    all up to the journal's last number
-    issues that tokens name, new issues,                these versions too: they are *ahead*
-    items behind a missing number
-    documents that decide what is counted               exact only if the journal has told of the very version that was read
+- The index, with the journal's changes laid over: counts everything up to the journal's last number.
+- Issues that tokens name, new issues, and items after a missing number: these versions are counted too. They are *ahead*.
+- Documents that decide what is counted: exact only if the journal has the very version that was read.
 
-Where documents or sort entries that decide may be of another moment than the journal, nobody can tell; nor where a document that is
-shown is older than what the journal tells of it, since nobody would tell it again.
+The result is unknown if documents or sort entries that decide may be from another moment than the journal. It is also
+unknown if a document that is shown is older than its version in the journal: the feed would not deliver that again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,26 +33,26 @@ from gridview.view.reads import Documents, Listed, ReadDocuments, ReadIssue, Rea
 from gridview.view.shown_versions import TAKEN_IN, Laid, Shown, ShownVersion, beyond
 
 Decides = Callable[[Node], bool]
-"""Whether what a node reads decides what is counted."""
+"""Whether the reads of a node decide what is counted."""
 
 
 def always(_: Node) -> bool:
-    """Of groups and figures all that is read decides."""
+    """For groups and summaries, all reads decide."""
     return True
 
 
 def never(_: Node) -> bool:
-    """Of a page that counts nothing, nothing does: its rows are what they are."""
+    """For a result page without counts, no read decides: its rows are as they were read."""
     return False
 
 
 def of_a_page(node: Node) -> bool:
-    """Of a page, what tells which issues match; where its rows stand is told by their keys."""
+    """For a result page with counts, the reads that show which issues match decide; keys show the places of its rows."""
     return isinstance(node, BitmapScan | Recheck | TopN | FullScan)
 
 
 class Counted(NamedTuple):
-    """An answer counts all in front of the journal's number `number`, and of some issues the versions up to those in `ahead`."""
+    """An answer counts everything before the journal's number `number`, and issues' versions up to those in `ahead`."""
 
     number: int
     ahead: Mapping[int, int]
@@ -69,10 +68,12 @@ class _Span(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """What one request has seen, besides the index with the journal laid over.
+    """The reads of one request, except the index with the journal laid over.
 
-    `documents`: version of each, and when it was made (stored form). `deciding`: those that decide what is counted. `gone`: issues
-    that the index has and that had no document. `unsure`: sort entries that decide, of the moment at which they were read.
+    - `documents`: the version of each, and when it was made (stored form).
+    - `deciding`: the issues whose documents decide what is counted.
+    - `gone`: issues that the index has and that had no document.
+    - `unsure`: whether sort entries decide, which are of the moment at which they were read.
     """
 
     decides: Decides = always
@@ -83,7 +84,7 @@ class Seen:
     _spans: list[_Span] = field(default_factory=list)
 
     def look(self, asked: Ask, answer: Any, overlay: Overlay) -> None:
-        """At an answer to steps, with the overlay in it."""
+        """Note an answer to steps, with the overlay in it."""
         known = overlay.documents
         match asked.read:
             case ReadDocuments(numbers):
@@ -109,11 +110,11 @@ class Seen:
                 self._take((answer,), known)
 
     def look_at_entries(self, node: Node, entry: Entry) -> None:
-        """At the sort entries of a block, which were read anew."""
+        """Note the sort entries of a block that were read from the table."""
         self.unsure = self.unsure or (is_plain(entry) and self.decides(node))
 
     def miss(self, node: Node, documents: int) -> None:
-        """So many documents were missing of those that the index has."""
+        """Note how many documents were missing that the index has."""
         self.unsure = self.unsure or (documents > 0 and self.decides(node))
 
     def _take(self, items: Iterable[Item], known: Mapping[int, Item | None]) -> None:
@@ -122,9 +123,9 @@ class Seen:
                 self.documents[item["num"]] = item["version"], item["updated"]
 
     def counted(self, catalog: Catalog, over: Laid, late: float | None) -> Counted | None:
-        """What the answer counts, with what was laid over; None where nobody can tell.
+        """Return the changes that the answer counts, including the laid-over ones; None if that is unknown.
 
-        `late`: how many seconds the index is behind.
+        `late`: the lag of the index in seconds.
         """
         if over.outrun:
             return None
@@ -152,9 +153,9 @@ class Seen:
         return Counted(logged.last + 1, ahead)
 
     def shown(self, over: Laid, late: float | None, documents: Iterable[Item] | None) -> Shown:
-        """What of this the index may lack. `late`: how many seconds it is behind; None: nobody knows.
+        """Return the versions in the answer that the index may lack. `late`: its lag in seconds; None: unknown.
 
-        `documents`: those that the answer shows; None: it is made of all that were read.
+        `documents`: the ones that the answer shows; None: it uses all that were read.
         """
         if documents is None:
             found = [ShownVersion(num, *one) for num, one in self.documents.items()]
@@ -167,7 +168,7 @@ class Seen:
     def _agree(
         self, told: Mapping[int, IssueChange], laid: Mapping[int, int | None], late: float | None
     ) -> bool:
-        """Whether the documents are not older than what is told of them; and where they decide, not newer either."""
+        """Whether no document is older than its version in the journal, and none that decides is newer."""
         taken_in = "" if late is None else clock.stored(clock.seconds() - TAKEN_IN - max(late, 0.0))
         for num in self.gone:
             if num not in laid and (num in self.deciding or (num in told and not told[num].removed)):
@@ -184,7 +185,7 @@ class Seen:
 
     @staticmethod
     def _lacks(span: _Span, catalog: Catalog, moves_of: Mapping[int, FamilyMoves]) -> bool:
-        """Whether documents that GSI1 gave in number order lack one of issues that the journal tells of."""
+        """Whether documents that GSI1 listed in number order lack an issue that the journal puts there."""
         families = _families_of(catalog, span.read.lacking)
         for num, moves in moves_of.items():
             if num in span.there:
@@ -198,7 +199,7 @@ class Seen:
 
 
 def _sure_of(node: Node) -> BitMap:
-    """The issues that match by the index, whatever their documents are."""
+    """The issues that match by the index, whatever their documents contain."""
     return node.sure if isinstance(node, TopN) else BitMap()
 
 
@@ -212,7 +213,7 @@ def _families_of(catalog: Catalog, path: Sequence[str] | None) -> list[str]:
 
 
 def _told(items: Iterable[JournalItem]) -> dict[int, IssueChange]:
-    """The last version of each issue that these items tell the feed."""
+    """The last version of each issue that the feed delivers from these items."""
     return {
         change.num: change
         for item in items
@@ -222,7 +223,7 @@ def _told(items: Iterable[JournalItem]) -> dict[int, IssueChange]:
 
 
 def _untold(logged: Logged, told: Mapping[int, IssueChange]) -> Iterator[tuple[int, int]]:
-    """Versions that the journal has in the index, and that the feed may tell later: behind a missing number; by a pass."""
+    """Versions that the journal has in the index and the feed may deliver later: after a missing number, or by a pass."""
     for item in (*logged.items, *logged.beyond):
         for change in item.changes:
             if change.num not in told or told[change.num].version < change.version:

@@ -1,4 +1,4 @@
-"""Grouped counts and summaries, as the API answers them."""
+"""Answers requests for grouped counts and summaries."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,10 +22,10 @@ _CURSOR_VERSION = 1
 
 
 def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -> Answered:
-    """`groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes under it.
+    """Return `groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes.
 
-    Read units: `explain` and docs/performance.md tell. Unprocessable where it would take more than its budget, IndexNotReady,
-    CursorExpired; what `carried_out` raises. The answer also holds what the page before held.
+    Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
+    included. Raises Unprocessable if it exceeds its budget, IndexNotReady, CursorExpired, and the errors of `carried_out`.
     """
     catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)
@@ -59,7 +59,7 @@ def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragmen
 
 
 def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reached, Recent]:
-    """Where the page ends that gave the query's cursor, and the recent writes that it held."""
+    """Return where the page with the query's cursor ends, and the recent writes that it included."""
     payload: Any = cursors.open(query.cursor or "", binding)
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != query.arrangements:
@@ -72,10 +72,10 @@ def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reach
 
 
 def summarized(context: ReadContext, query: SummaryQuery) -> Answered:
-    """`matched`, and of each field the functions asked for.
+    """Return `matched`, and the requested functions of each field.
 
-    Read units: `explain` and docs/performance.md tell. Unprocessable where it would take more than its budget, IndexNotReady; what
-    `carried_out` raises.
+    Read units: see `explain` and docs/performance.md. Raises Unprocessable if it exceeds its budget, IndexNotReady, and
+    the errors of `carried_out`.
     """
     plan = aggregate_planner.summary(context.catalog, query)
     found, told, shown = carried_out(context, plan, lambda: summary.run(plan), explain=query.explain)

@@ -1,4 +1,4 @@
-"""The documents of a set of issues: one by one, or in ranges of their numbers where they lie close together. Pure."""
+"""Reads the documents of a set of issues: one by one, or in ranges of their numbers if they are close together. Pure."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,16 +14,16 @@ from gridview.schema.fields import Field
 from gridview.view.reads import ReadDocuments, ReadRanges
 
 _RANGES = 16
-"""Ranges of issue numbers: as many as calls run side by side."""
+"""Ranges of issue numbers: as many as there are parallel calls."""
 _LEAST = 250
-"""Issues of one range at least, so that a small project takes few calls."""
+"""The least issues of one range, so that a small project takes few calls."""
 
 _MAX_CALLS = 64
-"""Query calls, of 1 MB at most, that one answer makes at most."""
+"""The most Query calls, of 1 MB at most, for one answer."""
 
 
 def one_by_one(node: Node, fields: Iterable[Field], numbers: Iterable[int]) -> Steps[dict[int, Item]]:
-    """These fields of these issues, by number: 0.5 read units for each document of 4 KB, in one round."""
+    """Return these fields of these issues, by number: 0.5 read units for each document of 4 KB, in one round."""
     asked = tuple(numbers)
     if not asked:
         return {}
@@ -33,9 +33,9 @@ def one_by_one(node: Node, fields: Iterable[Field], numbers: Iterable[int]) -> S
 
 
 def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -> Steps[list[Item]]:
-    """These fields of these issues, as of the index, in number order; Unprocessable when they are too large for that.
+    """Return these fields of these issues, as of the index, in number order. Raises Unprocessable if they are too large.
 
-    0.5 read units for each 4 KB of whole documents, and of those between them, since that is what the index is read by.
+    0.5 read units for each 4 KB of whole documents, including the documents between them in the index.
     """
     paths = projection(fields)
     ranges = list(_ranges(among))
@@ -60,7 +60,7 @@ def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -
 
 
 def _ranges(among: BitMap) -> Iterator[Bound]:
-    """Ranges of numbers with about as many of these issues each."""
+    """Ranges of numbers with about the same number of these issues each."""
     size = max(-(-len(among) // _RANGES), _LEAST)
     for begin in range(0, len(among), size):
         last = min(begin + size, len(among)) - 1
@@ -68,5 +68,5 @@ def _ranges(among: BitMap) -> Iterator[Bound]:
 
 
 def span(numbers: BitMap) -> int:
-    """How many issue numbers there are from the first to the last of these."""
+    """The count of issue numbers from the first to the last of these."""
     return numbers.max() - numbers.min() + 1 if numbers else 0

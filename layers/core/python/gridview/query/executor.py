@@ -1,7 +1,7 @@
-"""The executor carries out the steps of any plan, round by round. It knows rounds, batches and the meter, and not what is asked.
+"""Carries out the steps of any plan, round by round. It knows rounds, batches and the meter, but not the query.
 
-What steps ask for together is one round: the directories of all askers in one batch, the blocks of all in another, everything else
-side by side with them.
+All reads that steps ask for together are one round: their directories in one batch, their blocks in another, and
+everything else in parallel.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class _ReadBatch(NamedTuple):
-    """Reads that are made together. `places`: where their answers belong; `shares`: how much of what is read is for which node."""
+    """Reads that are made together. `places`: where their answers belong; `shares`: each node's share of the reads."""
 
     table: Table
     places: Sequence[int]
@@ -31,9 +31,9 @@ class _ReadBatch(NamedTuple):
 
 
 class Executor:
-    """Carries out the plan of one request by what it sees of the index. `table.meter` is charged with every call.
+    """Carries out the plan of one request by its view of the index. `table.meter` is charged with every call.
 
-    `decides`: of which nodes documents decide what is counted.
+    `decides`: returns the nodes whose documents decide what is counted.
     """
 
     def __init__(self, table: Table, view: IndexView, decides: Decides = always) -> None:
@@ -46,11 +46,11 @@ class Executor:
 
     @property
     def trace(self) -> Trace:
-        """What has been done so far."""
+        """The work done so far."""
         return Trace(self._usage, self._facts, self._view.reads, self._view.age)
 
     def run(self, steps: Callable[[], Steps[Result]]) -> Result:
-        """What the steps return; what they raise refuses the request. They begin anew when the view is outdated."""
+        """Return the result of the steps; their errors refuse the request. They begin again if the view is outdated."""
         return self._view.consistently(lambda: self._run(steps()))
 
     def _run(self, steps: Steps[Result]) -> Result:
@@ -74,7 +74,7 @@ class Executor:
                 answer = self._table.meter.rounds - self._begun
 
     def _round(self, asked: Sequence[Ask]) -> list[Any]:
-        """The answers to reads that are made side by side; a round more where sizes in directories have to be settled."""
+        """Return the answers to parallel reads; takes one more round if sizes in directories must be settled."""
         view = self._view
         found = self._read(asked)
         view.take([(one.read, answer) for one, answer in zip(asked, found, strict=True)])
@@ -89,7 +89,7 @@ class Executor:
         return answers
 
     def _read(self, asked: Sequence[Ask]) -> list[Any]:
-        """What the table has. Every call is charged, also when one of them is refused."""
+        """Return the answers of the table. Every call is charged, also if one of them is refused."""
         batches = self._batches(asked)
         for batch in batches:
             batch.table.meter.calls, batch.table.meter.rounds = [], self._table.meter.rounds
@@ -118,7 +118,7 @@ class Executor:
                     usage.rounds.update(call.round - self._begun for call in calls)
 
     def _batches(self, asked: Sequence[Ask]) -> list[_ReadBatch]:
-        """The reads of a round by how they are made: those of the index together, any other alone."""
+        """The reads of a round by how they are made: those of the index together, each other read by itself."""
         of_the_index = [
             at for at, one in enumerate(asked) if isinstance(one.read, ReadDirectories | ReadBlocks)
         ]
@@ -130,7 +130,7 @@ class Executor:
         ]
 
     def _of_index(self, asked: Sequence[Ask], places: Sequence[int]) -> _ReadBatch:
-        """Directories and blocks. What several nodes ask for counts for the first of them, and what is at hand for none."""
+        """Directories and blocks. A read of several nodes counts for the first of them, and a cached one for none."""
         view = self._view
         families: dict[str, Node] = {}
         wants: dict[Want, Node] = {}
@@ -161,7 +161,7 @@ class Executor:
 
 
 def _side_by_side(reads: Sequence[Callable[[], Sequence[Any]]]) -> list[Sequence[Any]]:
-    """What each gives. All have ended when this does, also when one is refused."""
+    """Return the results of all reads. All have ended when this returns, also if one is refused."""
     if not reads:
         return []
     first, *others = reads

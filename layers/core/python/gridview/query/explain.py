@@ -1,4 +1,4 @@
-"""What `explain` tells: the plan that was carried out, as a tree of nodes with a plain sentence each, and what it cost. Pure."""
+"""Makes the `explain` part of an answer: the plan as a tree of nodes with a sentence each, and its cost. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from gridview.view.moves import Unheard
 
 
 def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Meter) -> dict[str, Any]:
-    """A plan that was carried out, with what was read `beside` it, and every call that it took."""
+    """Return the explanation of a plan, with the reads `beside` it, and every call that it took."""
     return {
         "plan": [
             *_sentences(root, trace),
@@ -53,7 +53,7 @@ def _tree(node: Node, trace: Trace, beside: Sequence[Node] = ()) -> dict[str, An
 
 
 def _sentences(node: Node, trace: Trace) -> Iterator[str]:
-    """The plan in words: what a node takes before it, what it chose behind it."""
+    """The plan in words: first the nodes that a node needs, then the node, then the one that it chose."""
     facts = trace.facts.get(node, {})
     for child in node.children:
         yield from _sentences(child, trace)
@@ -68,7 +68,7 @@ def _chosen(facts: Facts) -> tuple[Node, ...]:
 
 
 def _of_blocks(trace: Trace) -> Iterator[str]:
-    """Where the blocks came from."""
+    """The sentence about the sources of the blocks, if there are any."""
     if trace.reads.blocks or trace.reads.cached or trace.age:
         listed = f", and the directories are of {trace.age:,.1f} s ago" if trace.age else ""
         yield (
@@ -84,7 +84,7 @@ def _name(node: Node) -> str:
 
 
 def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each kind of node)
-    """A node in plain words, by what came out of it."""
+    """A node in plain words, with its facts."""
     match node:
         case plan.Said():
             return node.said(facts)
@@ -158,7 +158,7 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
 
 
 def _of_the_new(unheard: Unheard) -> str:
-    """What came of the search for new issues."""
+    """The outcome of the search for new issues."""
     if unheard.missing:
         return (
             f"Up to {_issues(unheard.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "

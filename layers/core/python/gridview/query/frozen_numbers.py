@@ -1,7 +1,7 @@
-"""The numbers of the issues that a background job is about: all that a filter matches, or the rows of an order from one to another.
+"""Freezes the numbers of the issues of a background job: all that match a filter, or a range of rows of an order.
 
-No document is read for what sets decide, so a million issues take about a thousand blocks, half a read unit each. One snapshot of
-the index answers all of it, with the writes that a caller's tokens name laid over.
+No document is read if sets decide, so a million issues take about a thousand blocks, half a read unit each. One snapshot
+of the index answers everything, with the writes that a caller's tokens name laid over.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _BY_NUMBER: Keys = (OrderKey(None),)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumbersRead(Node):
-    """The numbers of the issues that a filter matches (None: of all), or of the rows in a range of these."""
+    """The numbers of the issues that match a filter (None: of all), or of a range of the matching rows."""
 
     only: Filter | None
     rows: RowRange | None
@@ -62,10 +62,10 @@ def frozen_numbers(
     epoch: EpochCheck,
     recent: Recent = (),
 ) -> Judged:
-    """The numbers of the issues that match for sure, and of all that may: of the others only their documents tell.
+    """Return the numbers of the issues that match for sure, and of all that may; documents decide about the others.
 
-    Rows are always sure. `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that the index
-    is to hold. Unprocessable for rows whose order or filter takes too many documents.
+    Rows are always sure. `epoch`: finds out whether the catalog is current. `recent`: writes that the answer must include.
+    Raises StaleDefinitions, and Unprocessable for rows whose order or filter takes too many documents.
     """
     selection = Selection(only, catalog) if only is not None else None
     keys = rows.keys if rows else _BY_NUMBER
@@ -76,7 +76,7 @@ def frozen_numbers(
 
 
 def read_numbers(plan: NumbersRead, catalog: Catalog) -> Steps[Judged]:
-    """The steps: directories, the filter's sets, and for rows the blocks of the order."""
+    """Return the steps: directories, the filter's sets, and for rows the blocks of the order."""
     snapshot = yield from ask_directories(plan.directories)
     if plan.selection is None:
         judged = None
@@ -118,7 +118,7 @@ def _rows(
 
 
 def _slice(numbers: BitMap, rows: RowRange, *, descending: bool) -> BitMap:
-    """The numbers of these rows, where the order is that of the numbers or its reverse."""
+    """The numbers of these rows, if the order is that of the numbers or its reverse."""
     if not descending:
         return numbers[rows.first : rows.last + 1]
     size = len(numbers)
@@ -128,7 +128,7 @@ def _slice(numbers: BitMap, rows: RowRange, *, descending: bool) -> BitMap:
 def _of_whole(
     plan: NumbersRead, rows: RowRange, known: KnownBuckets, among: BitMap | None, refusal: RequestError
 ) -> Steps[BitMap]:
-    """By the documents of all issues in question, on small projects; others are refused."""
+    """Find the rows by the documents of all issues in question, on small projects; larger ones are refused."""
     total = known.order.total
     if total > planner.WHOLE:
         raise refusal
@@ -139,7 +139,7 @@ def _of_whole(
 
 
 def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuckets) -> Steps[BitMap]:
-    """Along the buckets of the order. Only in the first and the last one does it matter which issue stands where."""
+    """Go along the buckets of the order. Only in the first and last one, the order of the issues matters."""
     found = BitMap()
     at, missing = Walked(known, Ahead(known.order.buckets, rows.first)), rows.last + 1 - rows.first
     while missing > 0 and not at.ahead.over:
@@ -160,7 +160,7 @@ def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuck
 
 
 def _open(plan: NumbersRead, at: Walked, missing: int) -> Steps[Walked]:
-    """Open the next buckets, up to the last row. Which issue has which key is read of those that are partly in the range."""
+    """Open the next buckets, up to the last row. Keys are read only for buckets that are partly in the range."""
     known, count = at.known, BUCKETS_AT_ONCE
     if known.matching is not None:
         known = yield from read_buckets(plan, known, at.ahead.buckets[:count])
@@ -189,7 +189,7 @@ def _open(plan: NumbersRead, at: Walked, missing: int) -> Steps[Walked]:
 def _part(
     plan: NumbersRead, rows: RowRange, known: KnownBuckets, portion: Portion, missing: int
 ) -> Steps[BitMap]:
-    """The issues of a tie group of which only some rows are in the range: those of a portion, as many as are missing."""
+    """Return as many issues of a portion as are missing, from a tie group with only some rows in the range."""
     if portion.end is not None:
         return BitMap(known.order.in_number_order(portion.group.numbers, portion.begin, portion.end))
     paths = projection(judged_fields(rows.keys, plan.only))

@@ -1,11 +1,11 @@
-"""The rows of a whole order, frozen: the numbers of the issues that a filter matches, in the order of a grid.
+"""Freezes the rows of a whole order: the numbers of the issues that match a filter, in the order of a grid.
 
-One snapshot of the index answers all of it, with the writes that a caller's tokens name laid over. Where sets do not decide the
-filter, issues that may match are rows too: whoever reads their documents finds out. Documents are read only where they alone tell
-an order, and for as many issues of one key as a grid would read.
+One snapshot of the index answers everything, with the writes that a caller's tokens name laid over. If sets do not decide
+the filter, issues that may match are rows too: the reader of their documents decides. Documents are read only if the order
+depends on them, and for as many issues of one key as a grid would read.
 
-    blocks of the order, 256 at a time      the sets, and the sort entries of blocks that do not tell their keys
-    issues that share the first key         their documents, some thousands in a round
+- Blocks of the order, 256 at a time: their sets, and the sort entries of blocks that do not have the bodies of their keys.
+- Issues that share the first key: their documents, some thousands in a round.
 """
 
 from array import array
@@ -42,12 +42,12 @@ Numbers: TypeAlias = "array[int]"
 """Issue numbers in the order of rows, four bytes each."""
 
 _DOCUMENTS_AT_ONCE = 4_000
-"""Issues whose sort keys are read in one round, where only documents tell them."""
+"""Issues whose sort keys are read in one round, if only documents have them."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowsRead(Node):
-    """The rows of an order, of the issues that a filter matches (None: of all)."""
+    """The rows of an order, of the issues that match a filter (None: of all)."""
 
     keys: Keys
     selection: Selection | None
@@ -62,10 +62,11 @@ def frozen_rows(
     epoch: EpochCheck,
     recent: Recent = (),
 ) -> Numbers:
-    """The numbers of all issues that may match, in this order. What costs what: as `frozen_numbers`, and what the order takes.
+    """Return the numbers of all issues that may match, in this order. `epoch`, `recent`: as in `frozen_numbers`.
 
-    Half a read unit for 4 KB of sort entries, of blocks with several values. `epoch`, `recent`: as there. Unprocessable where too
-    many issues share a key and only documents tell their order.
+    Costs as `frozen_numbers`, and the blocks of the order. Sort entries of blocks with several values cost half a read
+    unit for each 4 KB.
+    Raises Unprocessable if too many issues share a key and only documents show their order.
     """
     selection = Selection(only, catalog) if only is not None else None
     plan = RowsRead(keys=keys, selection=selection, directories=planner.read_directories(keys, selection))
@@ -74,7 +75,7 @@ def frozen_rows(
 
 
 def read_rows(plan: RowsRead, catalog: Catalog) -> Steps[Numbers]:
-    """The steps: directories, the filter's sets, and the blocks of the order."""
+    """Return the steps: directories, the filter's sets, and the blocks of the order."""
     snapshot = yield from ask_directories(plan.directories)
     matching = None
     if plan.selection is not None:
@@ -90,7 +91,7 @@ def read_rows(plan: RowsRead, catalog: Catalog) -> Steps[Numbers]:
 
 
 def _along(plan: RowsRead, catalog: Catalog, known: KnownBuckets) -> Steps[Numbers]:
-    """Along the buckets of the order. An issue that is just being moved counts where it stands first."""
+    """Go along the buckets of the order. An issue that is being moved counts only at the first of its places."""
     found, seen = array("I"), BitMap()
     at = Walked(known, Ahead(known.order.buckets))
     while not at.ahead.over:
@@ -106,11 +107,11 @@ def _along(plan: RowsRead, catalog: Catalog, known: KnownBuckets) -> Steps[Numbe
 
 
 def _open(plan: RowsRead, at: Walked, _: int) -> Steps[Walked]:
-    """Open the next buckets: their sets, and which issue has which key."""
+    """Open the next buckets: their sets, and the key of each issue."""
     known, buckets = at.known, at.ahead.buckets[:BUCKETS_AT_ONCE]
     if known.matching is not None:
         known = yield from read_buckets(plan, known, buckets)
-    # How many issues have no value is told by a difference, which moves that wait for a fold can make too small.
+    # The number of issues without a value is a difference, which moves that wait for a fold can make too small.
     filled = [bucket for bucket in buckets if not bucket.entries or known.hits(bucket)]
     known = yield from read_buckets(plan, known, filled, filled)
     groups = [
@@ -121,12 +122,12 @@ def _open(plan: RowsRead, at: Walked, _: int) -> Steps[Walked]:
 
 
 def _takes_documents(portion: Portion) -> bool:
-    """Whether only documents tell the order of a portion's rows."""
+    """Whether only documents show the order of a portion's rows."""
     return portion.end is None and len(portion.group.numbers) > 1
 
 
 def _at_once(portions: Iterable[Portion]) -> Iterator[tuple[Sequence[Portion], Sequence[int]]]:
-    """The portions in order, some at a time, with the issues whose documents tell their order: these fit in a round."""
+    """The portions in order, some at a time, with the issues whose documents show their order: these fit in a round."""
     some: list[Portion] = []
     ties: list[int] = []
     for portion in portions:
@@ -144,7 +145,7 @@ def _at_once(portions: Iterable[Portion]) -> Iterator[tuple[Sequence[Portion], S
 def _ordered(
     plan: RowsRead, order: BucketOrder, portions: Sequence[Portion], ties: Sequence[int]
 ) -> Steps[list[int]]:
-    """The numbers of the rows of these portions in order. `ties`: the issues whose documents tell it."""
+    """Return the numbers of the rows of these portions in order. `ties`: the issues whose documents show it."""
     documents = Documents({})
     if ties:
         documents = yield from ask(plan, ReadDocuments(ties, projection(judged_fields(plan.keys, None))))
@@ -158,7 +159,7 @@ def _ordered(
 
 
 def _of_whole(plan: RowsRead, catalog: Catalog, known: KnownBuckets, ties: int) -> Steps[Numbers]:
-    """By the documents of all issues in question, on small projects; others are refused."""
+    """Find the rows by the documents of all issues in question, on small projects; larger ones are refused."""
     total = known.order.total
     if total > planner.WHOLE:
         raise planner.too_many_ties(catalog, plan.keys, ties)

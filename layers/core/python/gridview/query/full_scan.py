@@ -1,7 +1,7 @@
-"""Small projects read whole: the fields that a query takes of all issues in question, in memory. Pure.
+"""Reads small projects whole: the fields that a query needs of all issues in question, in memory. Pure.
 
-which there are      the blocks of the issue numbers                    1 round, where they are not at hand
-all of them          documents by ranges of numbers, side by side       1 round, more where a range has more than 1 MB
+- The numbers in question: the blocks of the issue numbers. One round, if they are not at hand.
+- The issues: documents by parallel ranges of numbers. One round, more if a range has more than 1 MB.
 """
 
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ from gridview.view.reads import ReadBlocks, Snapshot
 
 
 def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:
-    """The documents of all issues in question, as of the index, in number order; Unprocessable when they are too large for that.
+    """Return the documents of all issues in question, as of the index, in number order. Raises Unprocessable if too large.
 
-    0.5 read units for each 4 KB of whole documents, and of those between them, since that is what the index is read by.
+    0.5 read units for each 4 KB of whole documents, including the documents between them in the index.
     """
     among = scan.among
     if among is None:
@@ -35,5 +35,5 @@ def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:
 
 
 def matching_places(documents: Iterable[Item], order: Keys, only: Filter | None) -> list[Place]:
-    """Where those stand that pass the filter, in order."""
+    """The places of the documents that pass the filter, in order."""
     return in_order(order, (place_of(order, one) for one in documents if only is None or only.matches(one)))

@@ -1,4 +1,4 @@
-"""A page of the grid, as the API answers it: its rows, its cursors and its counts."""
+"""Answers requests for a result page of the grid: its rows, its cursors and its counts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,16 +25,16 @@ from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
 
 MAX_RESPONSE_BYTES = 6_000_000
-"""Of the rows of one answer as Lambda counts them, which gives out at most 6 MiB."""
+"""Limit of the rows of one answer as Lambda counts them, which returns at most 6 MiB."""
 
 _CURSOR_VERSION = 3
 
 
 def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answered:
-    """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
+    """Return one page: `rows`, `next`, `prev`, `offset` and, on request, `total`, `matched` and `explain`.
 
-    Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired; what
-    `carried_out` raises. The answer also holds what the page before held.
+    Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
+    included. Raises Unprocessable if it would take too much, CursorExpired, and the errors of `carried_out`.
     """
     catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)
@@ -75,7 +75,7 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
 def _shown(
     plan: GridPage, catalog: Catalog, found: Rows
 ) -> tuple[list[orjson.Fragment], Spot | None, Spot | None]:
-    """The rows of the answer in the order of the grid, and the spots ahead of them and behind them."""
+    """The rows of the answer in the order of the grid, and the spots after and before them in the direction of travel."""
     query, backward = plan.query, plan.backward
     rows, taken = _encoded(catalog, query, found.rows[: query.limit])
     ahead = (
@@ -91,7 +91,7 @@ def _documents(query: GridQuery, found: Rows) -> list[Item]:
 
 
 def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, bool, Recent]:
-    """The spot and direction of the query's cursor, and the recent writes that its page held."""
+    """Return the spot and direction of the query's cursor, and the recent writes that its page included."""
     payload: Any = cursors.open(query.cursor or "", binding)
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != _arrangements(query):
@@ -105,7 +105,7 @@ def _arrangements(query: GridQuery) -> list[list[int | bool]]:
 
 
 def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[list[orjson.Fragment], int]:
-    """The rows that are shown, as JSON, and how many places of the order they stand for: all, or those that fit in an answer.
+    """Return the rows that are shown, as JSON, and how many places of the order they cover: as many as fit.
 
     A row whose document no longer belongs where it was found is left out.
     """

@@ -50,10 +50,10 @@ class SortKey(RequestModel):
 
 
 SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
-"""An order as it is sent."""
+"""An order in a request."""
 
 FilterDocument = Any
-"""A filter as it is sent. It is read by `parse_with_filter`, which knows the place of everything in it."""
+"""A filter in a request. `parse_with_filter` reads it, because it knows the place of each error in it."""
 
 
 class GridRequest(RequestModel):
@@ -88,7 +88,7 @@ class PositionRequest(RequestModel):
 
 
 class PositionQuery(NamedTuple):
-    """A checked query for a row number: the order and the filter in which it is asked for."""
+    """A checked query for a row number, with the order and the filter in which the row is counted."""
 
     keys: Keys
     filter: Filter | None
@@ -96,20 +96,20 @@ class PositionQuery(NamedTuple):
 
 
 class AskedKey(NamedTuple):
-    """One key of an order as it is asked for; its field need not have an index, where a composite one gives the order."""
+    """One key of a requested order. Its field need not have an index if a composite index gives the order."""
 
     field_id: str
     part: Part
 
     @property
     def descending(self) -> bool:
-        """Whether the greatest comes first."""
+        """Whether the greatest value comes first."""
         return self.part.descending
 
 
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """A checked grid query. `sort` is what it asks to be sorted by, `keys` what gives that order, one at least."""
+    """A checked grid query. `sort`: the requested keys; `keys`: the indexes' keys that give that order, at least one."""
 
     sort: tuple[AskedKey, ...]
     keys: Keys
@@ -123,7 +123,7 @@ class GridQuery:
     explain: bool
 
     def binding(self, tenant: str, project: str) -> bytes:
-        """What a cursor of this query is bound to: tenant, project, sort and filter."""
+        """The data that a cursor of this query is bound to: tenant, project, sort and filter."""
         return dumps(
             {
                 "tenant": tenant,
@@ -135,10 +135,10 @@ class GridQuery:
 
 
 def from_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
-    """The body that the query parameters of `GET .../grid` stand for. What cannot be read stays text, and is refused as such.
+    """Return the body that the query parameters of `GET .../grid` represent.
 
     `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `limit`, `offset`, `cursor`, and the flags
-    `count`, `keys` and `explain`.
+    `count`, `keys` and `explain`. A value that cannot be read stays text, and the checks of the body refuse it.
     """
     body: dict[str, Any] = {**parameters, **as_integers(parameters, "limit", "offset")}
     for name, read in _PARAMETERS.items():
@@ -181,7 +181,7 @@ Request = TypeVar("Request", bound=RequestModel)
 
 
 def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tuple[Request, Filter | None]:
-    """A request and its filter; InvalidRequest with all that is wrong with both."""
+    """Return a request and its filter. Raises InvalidRequest with all errors of both."""
     errors: list[FieldError] = []
     request, found = None, None
     try:
@@ -199,7 +199,7 @@ def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tupl
 
 
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
-    """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
+    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(GridRequest, catalog, body)
     return GridQuery(
         sort=tuple(asked_key(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
@@ -216,7 +216,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
 
 
 def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
-    """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
+    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(PositionRequest, catalog, body)
     return PositionQuery(order_keys(catalog, request.sort), found, request.explain)
 
@@ -230,9 +230,10 @@ def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:
 
 
 def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
-    """The fewest keys that give the order: a composite index, whose fields need none of their own, or each field's.
+    """Return the fewest keys that give the order: those of a composite index, or of each field's index.
 
-    IndexNotReady, Unprocessable: no index gives it (yet).
+    The fields of a composite index need no index themselves. Raises IndexNotReady or Unprocessable if no index gives the
+    order (yet).
     """
     parts = [asked_key(catalog, key).part for key in sort]
     if (served := catalog.composite_for(parts)) is not None:
@@ -248,7 +249,7 @@ def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
 
 
 def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) -> NoReturn:
-    """Say what would make it possible to sort by fields without an index; IndexNotReady where one is being built."""
+    """Raise Unprocessable with remedies for a sort by unindexed fields; IndexNotReady if an index is being built."""
     for field in unserved:
         if field.indexed:
             raise IndexNotReady(field.id)
@@ -271,7 +272,7 @@ def _key(catalog: Catalog, key: SortKey) -> OrderKey:
 def _sufficient(sort: Keys) -> Keys:
     """The fewest of these keys that give the same order: those up to the issue number, which leaves no ties.
 
-    The number itself breaks ties in the direction of the key before it, so there it need not be a key.
+    The number already breaks ties in the direction of the key before it, so it need not be a key in that direction.
     """
     kept = sort[: next((at for at, key in enumerate(sort, 1) if key.order is None), len(sort))]
     if len(kept) > 1 and kept[-1].order is None and kept[-1].descending == kept[-2].descending:
@@ -280,7 +281,7 @@ def _sufficient(sort: Keys) -> Keys:
 
 
 def parts_of(sort: Keys) -> list[Part]:
-    """The keys as the catalog looks for composite indexes by."""
+    """The keys in the form by which the catalog finds composite indexes."""
     return [Part(key.order.key if key.order else NUM, key.descending, key.nulls_first) for key in sort]
 
 

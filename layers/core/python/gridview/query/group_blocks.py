@@ -1,8 +1,11 @@
-"""Groups as the blocks of a field tell them: which group a key belongs to, and the sets of issues in each group. Pure.
+"""Groups by the blocks of a field: which group a key belongs to, and the sets of issues in each group. Pure.
 
-A block of one body, or one whose keys are all of one period, is a group (or a part of one) without being read. In the others the
-bodies of the keys tell the groups. What a body does not tell, documents do: how a text or a user is spelled, which of several texts
-it is that begin alike for 240 folded characters, and which option an issue has while options are being moved.
+A block of one body, or with keys of only one period, is a group (or a part of one) without being read. In other blocks the
+bodies of the keys show the groups. Some facts are only in documents:
+
+- how a text or a user is spelled
+- which of several texts that begin alike for 240 folded characters it is
+- which option an issue has while options are being moved
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,18 +30,18 @@ from gridview.schema.fields import NUM, Field, FieldType, Option
 from gridview.view.block_reads import Want
 
 _SECOND_YEAR, _LAST_YEAR = "0002", "9999"
-"""Between them an instant has a place in every zone's calendar as Python knows it."""
+"""Between these years an instant has a place in every zone's calendar, as far as Python supports it."""
 
 _HIGHEST = "99999999"
 
 _SOME_BODIES, _MANY_BODIES = 4, 16
-"""What a detailed and a plain block are taken to have until they are read, if they have as many keys."""
+"""The assumed bodies of a detailed and of a plain block until they are read, if they have as many keys."""
 
 
 class Label(NamedTuple):
-    """A group of one field. `spelled` is false where only a document can tell how its value is shown.
+    """A group of one field. `spelled` is false if only a document has the value as it is shown.
 
-    `several`: texts that begin alike, which documents tell apart.
+    `several`: texts that begin alike, which only documents distinguish.
     """
 
     order: GroupOrder
@@ -52,7 +55,7 @@ NONE = Label(*WITHOUT)
 
 
 def is_indexed(field: Field) -> bool:
-    """Whether a field has an index that is complete, in the form that is known here."""
+    """Whether a field has an index that is complete, in the form that this code knows."""
     return field.id == NUM or (field.served is not None and field.served.index.spec == SPEC_VERSION)
 
 
@@ -62,12 +65,12 @@ def valued_family(field: Field) -> str:
 
 
 def tokens_of(field: Field) -> str | None:
-    """The family that tells the options of a multi_enum apart; None for any other field."""
+    """The family with a key for each option of a multi_enum; None for any other field."""
     return tokens_family(field.served) if field.served and field.type is FieldType.MULTI_ENUM else None
 
 
 def is_plain(entry: Entry) -> bool:
-    """Whether only sort entries tell the bodies of a block."""
+    """Whether only sort entries have the bodies of a block."""
     return not entry.detailed and entry.body is None
 
 
@@ -77,11 +80,11 @@ def keys_of(family: str, entry: Entry) -> Want:
 
 
 def stored_value(field: Field, body: str) -> Any:
-    """The stored value that has this body, or None when there is not exactly one. Not of texts, users and lists."""
+    """The stored value with this body; None if there is not exactly one. Not for texts, users and lists."""
     match field.type:
         case FieldType.NUMBER:
             number = sort_strings.number_value(body)
-            # As documents have it: see `attribute_values`.
+            # As in documents: see `attribute_values`.
             whole = number == number.to_integral_value() and -(2**63) <= number < 2**63
             return int(number) if whole else number
         case FieldType.BOOL:
@@ -93,7 +96,7 @@ def stored_value(field: Field, body: str) -> Any:
 
 
 def options_by_rank(field: Field) -> Mapping[str, Sequence[Option]]:
-    """Rank -> the options whose issues may stand under it."""
+    """Rank -> the options whose issues may be under it."""
     found: dict[str, list[Option]] = {}
     for option in field.options:
         for rank in option.ranks:
@@ -102,7 +105,7 @@ def options_by_rank(field: Field) -> Mapping[str, Sequence[Option]]:
 
 
 class Division:
-    """How the blocks of a field divide its issues into the groups of a dimension."""
+    """The division of a field's issues into the groups of a dimension, by its blocks."""
 
     def __init__(self, dimension: Dimension) -> None:
         self.dimension = dimension
@@ -111,12 +114,12 @@ class Division:
         self.valued = valued_family(self._field)
         """The family in which each issue with a value has one key."""
         self.family = tokens_of(self._field) or self.valued
-        """The family whose bodies tell the groups."""
+        """The family whose bodies show the groups."""
         self._labels: dict[str, Label | None] = {}
 
     @property
     def field_id(self) -> str:
-        """What the API calls the field."""
+        """The name of the field in the API."""
         return self._field.id
 
     @property
@@ -126,11 +129,11 @@ class Division:
 
     @property
     def ordered(self) -> bool:
-        """Whether the groups stand in the order of the keys, so that the first groups take the first blocks only."""
+        """Whether the groups are in the order of the keys, so that the first groups take only the first blocks."""
         return not self.numbered and not self._field.type.has_options
 
     def label(self, body: str) -> Label | None:
-        """The group of a body; None when only documents can tell."""
+        """The group of a body; None if only documents show it."""
         # Many blocks in a row have the same few bodies.
         if body not in self._labels:
             self._labels[body] = self._label(body)
@@ -156,7 +159,7 @@ class Division:
         return next(Label(*one) for one in self.dimension.members(value))
 
     def _value(self, body: str) -> Any:
-        """The stored value that has this body, or a list of its one option; None when there is not exactly one."""
+        """The stored value with this body, or a list of its one option; None if there is not exactly one."""
         if self._field.type is FieldType.MULTI_ENUM:
             return [body]
         if self._field.type is FieldType.ENUM:
@@ -166,11 +169,11 @@ class Division:
 
     @cached_property
     def _options(self) -> Mapping[str, Sequence[Option]]:
-        """Rank -> the options whose issues may stand under it."""
+        """Rank -> the options whose issues may be under it."""
         return options_by_rank(self._field)
 
     def label_of(self, entry: Entry) -> Label | None:
-        """The group of all keys between the fences of a block, when that is known without reading it."""
+        """The group of all keys between the fences of a block; None if it is unknown before the block is read."""
         if (body := entry.body) is not None:
             return self.label(body)
         if self.dimension.unit is None or entry.upper is None or entry.lower == FIRST:
@@ -182,20 +185,20 @@ class Division:
         return least if self._steady(lower, upper) else None
 
     def _steady(self, lower: str, upper: str) -> bool:
-        """Whether what lies between two values of one period is of that period too, whichever way its clocks are put."""
+        """Whether every value between two values of one period is of that period too, however its clocks change."""
         if self._field.type is FieldType.DATE or self.dimension.zone is UTC:
             return True
         if lower < _SECOND_YEAR or upper >= _LAST_YEAR:
             return False
         begin, end = datetime.fromisoformat(lower), datetime.fromisoformat(upper)
-        # A clock is less than a day from UTC: two days behind a moment of the period nothing can be of an earlier one.
+        # A clock is less than a day from UTC: two days after a moment of the period nothing is of an earlier one.
         margin, zone = 2 * periods.DAY, self.dimension.zone
         if end - begin <= 2 * margin:
             return periods.constant(zone, begin, end)
         return periods.constant(zone, begin, begin + margin) and periods.constant(zone, end - margin, end)
 
     def complete(self, label: Label, fence: str | None) -> bool:
-        """Whether all keys of a group come before a fence (None: the end). For what is `ordered`."""
+        """Whether all keys of a group come before a fence (None: the end). Only for `ordered` groups."""
         if fence is None or label == NONE:
             return fence is None
         if self.dimension.unit is None:
@@ -204,14 +207,14 @@ class Division:
         if self._field.type is FieldType.DATETIME and self.dimension.zone is not UTC:
             if value < _SECOND_YEAR:
                 return False
-            # What comes behind the fence is less than a day earlier by its own clock than by that of UTC.
+            # A value after the fence is less than a day earlier by its own clock than by that of UTC.
             earliest = datetime.fromisoformat(value) - periods.DAY
             value = earliest.isoformat(timespec="microseconds").replace("+00:00", "Z")
             return label.order < of_period(periods.of_instant(self.dimension.unit, UTC)(value)).order
         return all(label.order < bound.order for bound in self.dimension.members(value))
 
     def begin(self, entries: Sequence[Entry], place: GroupPlace | None) -> int:
-        """How many of the entries, in order, have no key of the groups from a place on. None where the groups are not `ordered`."""
+        """The number of entries, in order, before the groups from a place on; 0 if the groups are not `ordered`."""
         if place is None or not self.ordered:
             return 0
         without, body, _ = place[0]
@@ -222,15 +225,15 @@ class Division:
         return next(ahead, len(entries))
 
     def _least(self, body: str) -> str:
-        """A body that comes before all those of the groups from one on."""
+        """A body before all bodies of the groups from one on."""
         if self.dimension.unit is None:
             return body
         return periods.dates_in(body)[0] if self._field.type is FieldType.DATE else periods.earliest_in(body)
 
     def far_enough(self, entries: Sequence[Entry], sizes: Sequence[int], goal: float) -> int:
-        """How many of the entries, in order, should have at least this many groups and the whole of the last.
+        """The number of entries, in order, that should have at least `goal` groups and the whole last one.
 
-        `sizes`: how many keys of each count. All of them where the groups are not `ordered`.
+        `sizes`: how many keys of each entry count. All entries, if the groups are not `ordered`.
         """
         if not self.ordered:
             return len(entries)
@@ -249,20 +252,20 @@ class Division:
         return len(entries)
 
     def _bodies_in(self, entry: Entry) -> int:
-        """How many groups a block of several bodies may be thought to have, of which none began before it."""
+        """The assumed number of groups in a block of several bodies, of which none began before it."""
         if self.dimension.unit is not None:
-            return 1  # a block of one period is told by its fences
+            return 1  # the fences show the group of a block of one period
         return _SOME_BODIES if entry.detailed else _MANY_BODIES
 
 
 def _value_of_fence(fence: str) -> str:
-    """The stored date or instant that a fence inside the index of such a field begins with."""
+    """The stored date or instant at the beginning of a fence in the index of such a field."""
     return fence.partition(SEPARATOR)[0].partition(ESCAPE)[0]
 
 
 @dataclass(slots=True)
 class Gathered:
-    """Groups of one field, as far as they have been found. `unsettled` are issues whose groups their documents tell."""
+    """Groups of one field, as far as they have been found. `unsettled`: issues whose groups only documents show."""
 
     labels: dict[GroupOrder, Label] = attribute(default_factory=dict)
     members: dict[GroupOrder, BitMap] = attribute(default_factory=dict)
@@ -270,7 +273,7 @@ class Gathered:
     unsettled: BitMap = attribute(default_factory=BitMap)
 
     def add(self, label: Label | None, members: BitMap) -> None:
-        """Issues of a group; None: each of the one that its document tells."""
+        """Add issues to a group; None: each to the group that its document shows."""
         if label is None:
             self.unsettled |= members
         elif members:
@@ -278,7 +281,7 @@ class Gathered:
             self.members[label.order] = self.members.get(label.order, BitMap()) | members
 
     def count(self, label: Label, size: int) -> None:
-        """So many other issues of a group, whose numbers nobody needs."""
+        """Count other issues of a group, whose numbers are not needed."""
         self.labels[label.order] = label
         self.sizes[label.order] = self.sizes.get(label.order, 0) + size
 
@@ -289,19 +292,19 @@ class Gathered:
         self.unsettled = BitMap()
 
     def keep(self, matching: BitMap, complete: Callable[[Label], bool]) -> None:
-        """Keep of the groups that are complete what matches."""
+        """Keep only the complete groups, and of their issues the ones that match."""
         kept = {order: one & matching for order, one in self.members.items() if complete(self.labels[order])}
         self.members = {order: one for order, one in kept.items() if one}
 
     def groups(self) -> Iterator["Combined"]:
-        """One after the other, in order."""
+        """The groups, in order."""
         for order in sorted(self.labels):
             members = self.members.get(order, BitMap())
             yield Combined((self.labels[order],), self.sizes.get(order, 0) + len(members), members)
 
 
 class Combined(NamedTuple):
-    """The issues that have the values of all these groups: how many, and which (those that somebody needs)."""
+    """The issues that have the values of all these groups: their number, and the needed ones of their numbers."""
 
     labels: tuple[Label, ...]
     size: int
@@ -309,23 +312,23 @@ class Combined(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether documents have to tell it apart into several groups."""
+        """Whether documents must divide it into several groups."""
         return any(label.several for label in self.labels)
 
     @property
     def spelled(self) -> bool:
-        """Whether all that is shown of it is known."""
+        """Whether all its shown values are known."""
         return all(label.spelled for label in self.labels)
 
     @property
     def whole(self) -> tuple[Label, ...]:
-        """What it shares with all those between whose parts its own may have to be put."""
+        """The part that it shares with all groups whose parts may belong between its own."""
         first = next((at for at, label in enumerate(self.labels) if label.several), len(self.labels))
         return self.labels[: first + 1]
 
     @property
     def place(self) -> GroupPlace:
-        """Where its groups stand, as cursors tell it."""
+        """The place of its groups, as in cursors."""
         return tuple(label.order for label in self.whole)
 
 
@@ -343,9 +346,9 @@ class Divided:
         ]
 
     def split(self, among: BitMap, least: GroupOrder | None) -> Iterator[tuple[Label, BitMap]]:
-        """The groups that some of these issues are in, and which; nothing for a group that none is in, to count the work.
+        """The groups of some issues, each with its issues; also empty ones, so that the work is counted.
 
-        `least`: the first group of them, if not all are asked for.
+        `least`: the first group to return, if not all are needed.
         """
         if self._division.numbered:
             for num in among:
@@ -360,9 +363,9 @@ class Divided:
 def first_of(
     groups: Iterable[Combined], limit: int, place: GroupPlace | None = None
 ) -> tuple[list[Combined], bool]:
-    """The first groups, more than `limit` behind a place if there are, and whether those are all.
+    """Return the first groups, more than `limit` after a place if there are, and whether they are all.
 
-    With all those whose parts may have to be put between theirs.
+    Includes all groups whose parts may belong between theirs.
     """
     found: list[Combined] = []
     ahead = 0
@@ -379,7 +382,7 @@ def first_of(
 def first_combined(
     divided: Sequence[Divided], among: BitMap, limit: int, place: GroupPlace | None, work: int
 ) -> tuple[list[Combined], bool] | None:
-    """The first combinations of groups that any issue is in, as `first_of`; None when that takes more intersections than `work`."""
+    """Return the first combinations of groups with issues, as `first_of`; None beyond `work` intersections."""
     try:
         return first_of(_combined(divided, among, place, work), limit, place)
     except _TooMuchWork:

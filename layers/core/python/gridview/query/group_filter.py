@@ -1,4 +1,4 @@
-"""The filter of a group: what the grid takes to show exactly the issues of the group. Pure."""
+"""The filter of a group: in a grid query, it matches exactly the issues of the group. Pure."""
 
 from decimal import Decimal
 from typing import Any
@@ -13,10 +13,10 @@ from gridview.query.predicates import MAX_CONDITIONS, MAX_DEPTH, depth_of
 from gridview.schema.fields import FieldType
 
 MAX_OWN_BYTES = 16 * 1024
-"""Of a request's own filter, which the filter of each group repeats."""
+"""Limit of a request's own filter, which the filter of each group repeats."""
 
 _Part = dict[str, Any]
-"""Of a filter, as a request has it."""
+"""A part of a filter, as in a request."""
 
 
 class GroupFilters:
@@ -27,7 +27,7 @@ class GroupFilters:
         self._own: list[orjson.Fragment] = []
         self._depth = self._conditions = self._bytes = 0
         if query.filter is not None:
-            # What joins all parts already takes the group's as well.
+            # A filter that joins all parts by `and` takes the group's parts too.
             joined = "and" in query.sent
             encoded = [dumps(exactly(one)) for one in (query.sent["and"] if joined else [query.sent])]
             self._own = [orjson.Fragment(one) for one in encoded]
@@ -36,7 +36,7 @@ class GroupFilters:
             self._bytes = sum(map(len, encoded))
 
     def of(self, group: Group) -> Any:
-        """The filter. None where it would pass the limits of filters, and where no filter can name a value of the group."""
+        """Return the filter. None if it would exceed the limits of filters, or no filter can name a value of the group."""
         narrowed: list[_Part] = []
         for dimension, order, shown in zip(self._by, group.place, group.shown, strict=True):
             condition = _condition(dimension, order, shown)
@@ -58,7 +58,7 @@ class GroupFilters:
 
 
 def _condition(dimension: Dimension, order: GroupOrder, shown: Any) -> _Part | None:
-    """What tells the issues of a group of one field. None for a removed option, and for a text that nobody spells any more."""
+    """The condition for a group of one field. None for a removed option, and for a text whose spelling is unknown."""
     field = dimension.field
     if shown is None:
         return {"field": field.id, "op": "is_empty"}
@@ -80,7 +80,7 @@ def _in_period(dimension: Dimension, period: str) -> _Part:
 
 
 def exactly(part: Any) -> Any:
-    """The same JSON, with each number as text that a client which reads numbers in binary would hand back as another one."""
+    """Return the same JSON, with numbers as text if a client that reads binary numbers would return another number."""
     match part:
         case dict():
             return {name: exactly(one) for name, one in part.items()}

@@ -21,7 +21,7 @@ class GroupsBySizes(Said):
     division: Division
 
     def said(self, facts: Mapping[str, Any]) -> str:
-        """What was done, in a sentence."""
+        """Return a sentence about the work that was done."""
         upto, read = facts["upto"], facts["read"]
         told = f"The first {upto:,}"
         if facts["begin"]:
@@ -42,7 +42,7 @@ class GroupsBySets(Said):
     blocks: int
 
     def said(self, facts: Mapping[str, Any]) -> str:
-        """What was done, in a sentence."""
+        """Return a sentence about the work that was done."""
         by = f"the sets of {in_words(self.query)}, which have {self.blocks:,} blocks, group by group."
         if self.query.filter is None or "matched" not in facts:
             return f"Intersect {by}"
@@ -53,13 +53,13 @@ class GroupsBySets(Said):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GroupsByDocuments(Said):
-    """The groups of the documents of all issues that may match. `reason`: what takes them, where blocks would do otherwise."""
+    """The groups by the documents of all issues that may match. `reason`: why blocks, the first choice, do not suffice."""
 
     query: GroupsQuery
     reason: str = ""
 
     def said(self, facts: Mapping[str, Any]) -> str:
-        """What was done, in a sentence."""
+        """Return a sentence about the work that was done."""
         there = "may match, keep those that do" if self.query.filter is not None else "there are"
         how = "in ranges of numbers side by side" if facts["in_ranges"] else "by number"
         return f"Fetch the {facts['issues']:,} issues that {there}, {how}; group them by {in_words(self.query)} in memory."
@@ -72,18 +72,18 @@ class Spelling(Said):
     issues: BitMap
 
     def said(self, _: Mapping[str, Any]) -> str:
-        """What was done, in a sentence."""
+        """Return a sentence about the work that was done."""
         return f"Fetch {len(self.issues):,} documents, which tell how the values are spelled."
 
 
 class Beyond(NamedTuple):
-    """A way by blocks would take more than its budget; `reason` says what."""
+    """A way by blocks would exceed its budget; `reason` says which."""
 
     reason: str
 
 
 class Plain(NamedTuple):
-    """Issues that may match in a plain block of the field at a place, whose bodies only sort entries or documents tell."""
+    """Issues that may match in a plain block of the field at `place`, whose bodies only sort entries or documents have."""
 
     place: int
     entry: Entry
@@ -94,52 +94,52 @@ GroupsWay = GroupsBySizes | GroupsBySets | GroupsByDocuments
 
 
 class GroupChoices(Protocol):
-    """The choices of groups: a rule of `aggregate_planner`, which refuses what passes all budgets."""
+    """The choices of groups: a rule of `aggregate_planner`, which refuses a request beyond all budgets."""
 
     @property
     def work(self) -> int:
         """Intersections of sets for one answer."""
 
     def way(self, directories: Mapping[str, Directory]) -> GroupsWay:
-        """How to begin."""
+        """Return the first way."""
 
     def instead(self, beyond: Beyond) -> GroupsByDocuments:
-        """How to go on where blocks would take too much."""
+        """Return the way to continue if blocks would take too much."""
 
     def beyond_blocks(self, blocks: int) -> Beyond | None:
         """Whether these are too many to read."""
 
     def beyond_entries(self, blocks: int) -> Beyond | None:
-        """Whether these are too many to read the sort entries of."""
+        """Whether the sort entries of these are too many to read."""
 
     def beyond_documents(self, issues: int, field_id: str | None) -> Beyond | None:
         """Whether these are too many to read for their groups, of one field or of all."""
 
     def beyond_candidates(self, judged: Judged) -> Beyond | None:
-        """Whether the filter's sets leave too much open."""
+        """Whether the filter's sets leave too many issues undecided."""
 
     def beyond_work(self) -> Beyond:
-        """What is said of too many intersections."""
+        """Return the reason for too many intersections."""
 
     def by_entries(self, plain: Sequence[Plain]) -> list[Plain]:
-        """Those whose sort entries are read; of the others the documents are."""
+        """The blocks whose sort entries are read; of the others, the documents are."""
 
     def untold(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         """As many of these plain blocks as may be read ahead."""
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:
-        """Refuse to read the documents of too many issues."""
+        """Raise Unprocessable if the documents of too many issues would be read."""
 
     def in_ranges(self, numbers: BitMap) -> bool:
-        """Whether ranges of these issues cost less than one after the other."""
+        """Whether reading ranges of these issues costs less than reading each."""
 
     def check_alike(self, issues: int) -> None:
-        """Refuse to tell apart the texts of too many issues."""
+        """Raise Unprocessable if the texts of too many issues must be distinguished."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grouping(Choice):
-    """Groups. `divisions`: of the fields; () where one has no index that is complete. `reached`: where the page before ends."""
+    """Groups. `divisions`: of the fields; () if one has no complete index. `reached`: where the page before ends."""
 
     query: GroupsQuery
     reached: Reached | None
@@ -150,7 +150,7 @@ class Grouping(Choice):
 
 
 class Found(NamedTuple):
-    """Groups in order, with those that a page asks for, and whether there are more than these; `issues`: how many there are."""
+    """Groups in order, including those of a page; whether there are more; `issues`: the project's number of issues."""
 
     groups: list[Group]
     more: bool
@@ -163,5 +163,5 @@ def in_words(query: GroupsQuery) -> str:
 
 
 def entries_of(division: Division, directories: Mapping[str, Directory]) -> list[Entry]:
-    """The blocks that tell the groups of a field, none of an issue's number."""
+    """The blocks that show the groups of a field; none for issue numbers."""
     return [] if division.numbered else [one for one in directories[division.family].entries if one.size]

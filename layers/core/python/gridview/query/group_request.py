@@ -1,6 +1,6 @@
 """Grouped counts: a request checked against the project's fields, and issues put into groups with exact aggregates. Pure.
 
-An issue counts in one group, but for a multi_enum, where it counts in the group of each of its options.
+An issue counts in one group. For a multi_enum, it counts in the group of each of its options.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ MAX_FIELDS = 3
 MAX_GROUPS = 500
 MAX_AGGREGATES = 20
 _MAX_MEMBERSHIPS = 1_000_000
-"""Times that issues may be counted: three multi_enums could put one issue into eight million groups."""
+"""The most times that issues may be counted: three multi_enums could put one issue into eight million groups."""
 
 _EXACT = Context(prec=400)
 """Holds the sum of 10,000 numbers digit for digit: from 1E+130 down to 1E-167."""
@@ -41,11 +41,12 @@ _ROUNDED = Context(prec=38)
 
 AggregateFunction = Literal["sum", "min", "max", "avg"]
 GroupOrder = tuple[bool, str, str]
-"""Where a group stands among those of its field, and what makes it the same group: without a value; body; what tells it from
-others with that body, of texts and options.
+"""The order and identity of a group among those of its field: without a value; body; text or option id.
+
+The last part distinguishes texts and options with the same body.
 """
 GroupPlace = tuple[GroupOrder, ...]
-"""Where a group stands: one for each field."""
+"""The place of a group: an order for each field."""
 
 
 class GroupBy(RequestModel):
@@ -57,7 +58,7 @@ class GroupBy(RequestModel):
 
 
 class Aggregate(RequestModel):
-    """What to tell of a number field in each group."""
+    """An aggregate of a number field in each group."""
 
     field: FieldId
     function: AggregateFunction
@@ -68,7 +69,7 @@ def _spelled_out(one: Any) -> Any:
 
 
 GroupInput = Annotated[GroupBy, BeforeValidator(_spelled_out, json_schema_input_type=FieldId | GroupBy)]
-"""A field to group by: its id will do."""
+"""A field to group by; its id suffices."""
 
 
 class GroupsRequest(RequestModel):
@@ -83,7 +84,7 @@ class GroupsRequest(RequestModel):
 
 
 class Member(NamedTuple):
-    """What an issue has of one field: where its group stands, what makes it the same group, and what is shown of it."""
+    """A group that an issue is in by one field: the group's order and identity, and its shown value."""
 
     order: GroupOrder
     shown: Any
@@ -95,7 +96,7 @@ WITHOUT = Member((True, "", ""), None)
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One field to group by, or the periods of a `unit` in a `zone`. `members` tells the groups of a stored value."""
+    """One field to group by, or the periods of a `unit` in a `zone`. `members` returns the groups of a stored value."""
 
     field: Field
     members: Callable[[Any], Iterable[Member]]
@@ -116,7 +117,7 @@ class Measure:
     function: AggregateFunction
 
     def of(self, numbers: list[Decimal]) -> Decimal | None:
-        """The aggregate of the numbers that a group has; None when it has none."""
+        """The aggregate of a group's numbers; None if there are none."""
         if not numbers:
             return None
         match self.function:
@@ -143,12 +144,12 @@ class GroupsQuery:
     explain: bool
 
     def fields(self) -> list[Field]:
-        """The fields that it looks at."""
+        """The fields that it reads."""
         judged = self.filter.fields() if self.filter is not None else ()
         return [*(one.field for one in self.by), *judged, *(one.field for one in self.measures)]
 
     def binding(self, tenant: str, project: str) -> bytes:
-        """What a cursor of this query is bound to: tenant, project, the fields to group by, and filter."""
+        """The data that a cursor of this query is bound to: tenant, project, the fields to group by, and filter."""
         return dumps(
             {
                 "tenant": tenant,
@@ -160,7 +161,7 @@ class GroupsQuery:
 
     @property
     def arrangements(self) -> list[list[int | bool]]:
-        """Others whenever an index that it groups by was rebuilt, or its options were reordered."""
+        """Values that change whenever an index that it groups by was rebuilt, or its options were reordered."""
         return [list((one.field.served or one.field).arrangement) for one in self.by]
 
 
@@ -175,7 +176,7 @@ class Group:
 
 
 class Reached(NamedTuple):
-    """Where a page of groups ends: the place of its last group, up to the first text that goes on behind what the order compares.
+    """The end of a page of groups: the place of its last group, up to the first text that exceeds what the order compares.
 
     `shown`: how many groups with this place have been shown.
     """
@@ -185,7 +186,7 @@ class Reached(NamedTuple):
 
 
 def place_of(group: Group) -> GroupPlace:
-    """The place of a group as cursors tell it: see `Reached`. Groups in order have places in order."""
+    """Return the place of a group for cursors: see `Reached`. Groups in order have places in order."""
     for at, (without, body_, text) in enumerate(group.place):
         if len(text) >= TEXT_WIDTH:
             return (*group.place[:at], (without, body_, ""))
@@ -193,7 +194,7 @@ def place_of(group: Group) -> GroupPlace:
 
 
 def behind(groups: Sequence[Group], reached: Reached | None) -> list[Group]:
-    """Of groups in order those that come after a page."""
+    """Return the groups that come after a page, from groups in order."""
     if reached is None:
         return list(groups)
     ahead = [one for one in groups if place_of(one) >= reached.place]
@@ -202,7 +203,7 @@ def behind(groups: Sequence[Group], reached: Reached | None) -> list[Group]:
 
 
 def reached_by(page: Sequence[Group], before: Reached | None) -> Reached | None:
-    """Where a page of groups ends that comes after another one."""
+    """Return the end of a page of groups that comes after another one."""
     if not page:
         return before
     place = place_of(page[-1])
@@ -211,7 +212,7 @@ def reached_by(page: Sequence[Group], before: Reached | None) -> Reached | None:
 
 
 def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
-    """The query over the project's fields; InvalidRequest names all that is wrong with it."""
+    """Return the query over the project's fields. Raises InvalidRequest with all its errors."""
     request, found = parse_with_filter(GroupsRequest, catalog, body)
     errors: list[FieldError] = []
     by = [dimension(catalog, one, f"by.{at}", errors) for at, one in enumerate(request.by)]
@@ -235,7 +236,10 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
 
 
 def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
-    """All groups of the documents that pass, in the order of the fields; Unprocessable when issues have too many groups."""
+    """Return all groups of the documents that match, in the order of the fields.
+
+    Raises Unprocessable if issues count in too many groups.
+    """
     groups: dict[GroupPlace, Group] = {}
     memberships = 0
     for document in documents:
@@ -263,7 +267,7 @@ def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[
 
 
 def group_json(query: GroupsQuery, group: Group) -> dict[str, Any]:
-    """A group as the API answers it, but for its filter."""
+    """Return a group as the API answers it, without its filter."""
     found: dict[str, Any] = {"values": group.shown, "count": group.count}
     if query.measures:
         found["aggregates"] = [
@@ -288,7 +292,7 @@ def _field(catalog: Catalog, name: str) -> Field:
 
 
 def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError]) -> Dimension:
-    """What a request groups by. What is wrong with it is added to `errors`, under its place."""
+    """Return the dimension that a request groups by; adds errors to `errors`, with their place."""
     field = _field(catalog, by.field)
     zone = UTC if by.timezone is None else _zone(by.timezone)
     if zone is None:
@@ -318,7 +322,7 @@ def _zone(name: str) -> tzinfo | None:
 
 def _values(field: Field) -> Callable[[Any], Iterable[Member]]:
     def members(value: Any) -> Iterable[Member]:
-        # Texts that differ behind what the order compares are groups of their own.
+        # Texts that differ beyond what the order compares are separate groups.
         apart = str(identity(field, value)) if field.type in _TOLD_APART else ""
         return (Member((False, body(field, value), apart), value_json(field, value)),)
 
@@ -326,7 +330,7 @@ def _values(field: Field) -> Callable[[Any], Iterable[Member]]:
 
 
 _TOLD_APART = (FieldType.TEXT, FieldType.ENUM)
-"""Whose bodies may be those of several values."""
+"""The types in which several values may have the same body."""
 
 
 def _options(field: Field) -> Callable[[Any], Iterable[Member]]:

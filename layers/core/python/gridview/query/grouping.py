@@ -1,12 +1,12 @@
-"""How the plans of groups are carried out, with as few calls as they take. Pure.
+"""Carries out the plans of groups, with as few calls as they need. Pure.
 
-GroupsBySizes       one field, no filter: the sizes of its blocks, and the bodies in those that hold several      2 rounds
-GroupsBySets        the sets of the fields' blocks, intersected with each other and with the filter's             2 rounds
-GroupsByDocuments   the issues that match, fetched (or read in ranges, where they lie close) and grouped in       3 rounds
-                    memory: aggregates, and fields without an index, of up to 10,000 issues
+- GroupsBySizes: one field, no filter. The sizes of its blocks, and the bodies in blocks that have several: 2 rounds.
+- GroupsBySets: the sets of the fields' blocks, intersected with each other and with the filter's: 2 rounds.
+- GroupsByDocuments: the issues that match, fetched (or read in ranges, if they are close together) and grouped in memory.
+  For aggregates, and fields without an index, of up to 10,000 issues: 3 rounds.
 
-A further round for what a plan lacks in the end: the documents of candidates or the sort entries of plain blocks, and one more
-(Spelling) for the documents that tell how the values of the groups shown are spelled.
+A plan may need a further round for documents of candidates or sort entries of plain blocks. Another (Spelling) reads the
+documents with the spelling of the shown values.
 """
 
 import math
@@ -59,12 +59,12 @@ from gridview.view.block_reads import Want
 from gridview.view.reads import ReadBlocks, ReadDocuments, Snapshot
 
 _SPELLINGS = 8
-"""Issues of a group that are asked how its value is spelled, when the first one has another value by now."""
+"""Issues of a group that are read for the spelling of its value, if the first one has another value by now."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What has been read for the groups of a plan. `documents`: by number."""
+    """The reads so far for the groups of a plan. `documents`: by number."""
 
     plan: Grouping
     snapshot: Snapshot
@@ -80,21 +80,21 @@ class _Known:
 
     @property
     def place(self) -> GroupPlace | None:
-        """Where the page before ends."""
+        """The place where the result page before ends."""
         return self.plan.reached.place if self.plan.reached is not None else None
 
     @property
     def goal(self) -> int:
-        """How many groups a page takes: those shown, one that tells that there are more, and the last of the page before."""
+        """The number of groups that a page needs: its own, one more to know that there is one, and the last one before."""
         return self.query.limit + (1 if self.place is None else 2)
 
     def ahead(self, groups: Iterable[Combined]) -> int:
-        """How many of these come after the page before."""
+        """The number of these groups after the result page before."""
         return sum(self.place is None or one.place > self.place for one in groups)
 
     @property
     def issues(self) -> int:
-        """How many there are in the project, as of the index."""
+        """The number of issues in the project, as of the index."""
         return self.snapshot.directory(NUMBERS).total
 
     @property
@@ -102,7 +102,7 @@ class _Known:
         return {family: self.snapshot.directory(family) for family in self.plan.directories.families}
 
     def entries(self, division: Division) -> list[Entry]:
-        """The blocks that tell the groups of a field."""
+        """The blocks that show the groups of a field."""
         return entries_of(division, self.directories)
 
     def fetch(self, node: Node, numbers: BitMap) -> Steps[None]:
@@ -112,7 +112,7 @@ class _Known:
 
 
 def run(plan: Grouping) -> Steps[Found]:
-    """The first groups; what passes all budgets is refused by the rule."""
+    """Return the first groups; the rule refuses a request beyond all budgets."""
     snapshot = yield from ask_directories(plan.directories)
     known = _Known(plan, snapshot)
     way = plan.rule.way(known.directories)
@@ -153,7 +153,7 @@ def _by_documents(node: GroupsByDocuments, known: _Known) -> Steps[Found]:
 
 
 def _judge(node: Node, known: _Known) -> Steps[Judged]:
-    """Which issues match, as far as sets tell: one round for the sets, if they have not been read."""
+    """Return which issues match, as far as sets show it: one round for the sets, if they have not been read."""
     selection = known.plan.selection
     yield from ask(node, ReadBlocks(tuple(selection.wants(known.directories))))
     return selection.evaluate(known.directories, known.snapshot)
@@ -194,7 +194,7 @@ def _by_sizes(node: GroupsBySizes, known: _Known) -> Steps[Found | Beyond]:
 
 
 def _wants_to_count(division: Division, entries: Sequence[Entry], found: Gathered) -> Iterator[Want]:
-    """What has to be read of these blocks; those that need not are counted."""
+    """The reads that these blocks need; other blocks are counted."""
     last = None
     for entry in entries:
         label = division.label_of(entry)
@@ -219,7 +219,7 @@ def _count(
 
 
 def _groups_of(division: Division, entry: Entry, snapshot: Snapshot) -> Iterator[tuple[Label | None, BitMap]]:
-    """The groups of a block that has been read with what tells them."""
+    """The groups of a block that has been read."""
     label = division.label_of(entry)
     if label is not None or entry.body is not None:
         yield label, snapshot.block(division.family, entry).members
@@ -234,7 +234,7 @@ def _groups_of(division: Division, entry: Entry, snapshot: Snapshot) -> Iterator
 
 
 def _settle(node: Node, known: _Known, division: Division, found: Gathered) -> Steps[Beyond | None]:
-    """Put the unsettled issues into the groups that their documents tell: a round for those that have not been fetched."""
+    """Put the unsettled issues into the groups in their documents: a round for documents that were not fetched yet."""
     beyond = known.rule.beyond_documents(len(found.unsettled), division.field_id)
     if beyond is not None:
         return beyond
@@ -253,7 +253,7 @@ def _settle(node: Node, known: _Known, division: Division, found: Gathered) -> S
 
 
 class _Sets(NamedTuple):
-    """What a plan over sets has come to: the groups of each field among the issues that match, and whether the first has more."""
+    """The result of a plan over sets: each field's groups of the matching issues, and whether the first field has more."""
 
     divided: list[Divided]
     matched: BitMap
@@ -267,10 +267,10 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
     begin = first.begin(entries, known.place)
     upto = len(entries)
     if not known.query.filter:
-        # Then the first groups are in the first blocks; under a filter nobody knows yet in which.
+        # Then the first groups are in the first blocks; under a filter their blocks are not known yet.
         sizes = [one.size for one in entries[begin:]]
         upto = begin + first.far_enough(entries[begin:], sizes, known.goal)
-    # The issues without a value, whose group is the last, are those that no block has.
+    # The issues without a value, whose group is the last, are those in no block.
     read = entries[begin:upto] if upto < len(entries) else entries
     wants = [Want(one.family, entry) for one in others for entry in known.entries(one)]
     wants += [Want(first.family, entry) for entry in read]
@@ -296,7 +296,7 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
 
 
 class _First(NamedTuple):
-    """The first groups, whether there are more, and which issues match. `enough`: it takes no further blocks to have all shown."""
+    """The first groups, whether there are more, and which issues match. `enough`: no further blocks are needed."""
 
     groups: list[Combined]
     more: bool
@@ -313,7 +313,7 @@ def _first_by_sets(
     *,
     all_read: bool,
 ) -> Steps[_First | Beyond]:
-    """The first groups among as many of these blocks of the first field as should have them."""
+    """Return the first groups among as many of these blocks of the first field as should have them."""
     sets = yield from _sets(node, known, judged, entries, goal, all_read=all_read)
     if isinstance(sets, Beyond):
         return sets
@@ -325,7 +325,7 @@ def _first_by_sets(
 
 
 def _everything_of(division: Division, entries: Sequence[Entry], begin: int, known: _Known) -> Iterator[Want]:
-    """The sets of all blocks, and the bodies in as many as may be read of those from one on."""
+    """The sets of all blocks, and the bodies in as many blocks from `begin` on as may be read."""
     yield from (Want(division.family, entry) for entry in entries)
     if known.query.filter is None:
         untold = [one for one in entries[begin:] if division.label_of(one) is None and is_plain(one)]
@@ -341,7 +341,7 @@ def _sets(
     *,
     all_read: bool,
 ) -> Steps[_Sets | Beyond]:
-    """The groups of all fields, of the first one those of as many blocks as should have this many: one round."""
+    """Return the groups of all fields, in one round; of the first, only from blocks that should have `goal` groups."""
     first = known.plan.divisions[0]
     hits = [known.snapshot.block(first.family, entry).members & judged.maybe for entry in entries]
     upto = first.far_enough(entries, list(map(len, hits)), goal)
@@ -378,7 +378,7 @@ def _gather(
     snapshot: Snapshot,
     found: Gathered,
 ) -> Iterator[Plain]:
-    """Add the groups that the sets of these blocks tell; what they do not tell."""
+    """Add the groups that the sets of these blocks show; yields the plain blocks, whose sets do not show them."""
     for entry in entries:
         members = snapshot.block(division.family, entry).members & within
         if members and division.label_of(entry) is None and is_plain(entry):
@@ -391,7 +391,7 @@ def _gather(
 def _settle_sets(
     node: GroupsBySets, known: _Known, judged: Judged, gathered: Sequence[Gathered], plain: Sequence[Plain]
 ) -> Steps[BitMap | Beyond]:
-    """Read what sets do not tell, side by side in one round: sort entries and documents. Which issues match after all."""
+    """Read sort entries and documents for what sets do not show, in one round; returns which issues match."""
     candidates = judged.undecided
     by_entries = known.rule.by_entries(plain)
     for one in plain:
@@ -421,15 +421,15 @@ def _settle_sets(
 
 
 def _bodies_of(division: Division, entry: Entry) -> Want:
-    """What tells the bodies of a block."""
+    """The read that returns the bodies of a block."""
     return keys_of(division.family, entry) if is_plain(entry) else Want(division.family, entry)
 
 
-# What is shown
+# The shown groups
 
 
 def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool) -> Steps[Found]:
-    """The groups as they are shown: one round for the documents that spell their values, if it takes any."""
+    """Return the groups as they are shown: one round for the documents that spell their values, if needed."""
     told = [one for one in found if one.several]
     shown = found[: known.query.limit + len(found) - known.ahead(found)]
     asked = [one for one in shown if not one.several and not one.spelled]
@@ -455,7 +455,7 @@ def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool)
 
 
 def _speller(divisions: Sequence[Division], documents: Mapping[int, Item], group: Combined) -> Item | None:
-    """The first of the group's issues that still has its values, of those that were fetched."""
+    """The first fetched issue of the group that still has its values; None if there is none."""
     fetched = (documents.get(num) for num in group.members[:_SPELLINGS])
     return next((one for one in fetched if one is not None and _belongs(divisions, one, group)), None)
 
@@ -474,7 +474,7 @@ def _shown(divisions: Sequence[Division], speller: Item | None, group: Combined)
     return [
         label.shown
         if label.spelled
-        else label.order[2] or label.order[1]  # as it is compared: nobody spells it otherwise any more
+        else label.order[2] or label.order[1]  # as compared: no issue spells it otherwise
         if speller is None
         else value_json(division.dimension.field, division.dimension.field.value_in(speller))
         for division, label in zip(divisions, group.labels, strict=True)

@@ -1,9 +1,9 @@
-"""A page along one index: documents in number order, or the sort entries of a field and then the documents that they name. Pure.
+"""Reads a page along one index: documents in number order, or a field's sort entries and then their documents. Pure.
 
-by number            documents                                                             1 round
-by a field           sort entries, documents                                               2 rounds
-into the issues      the same, with the directories beside the documents; then the         4 rounds
-without a value      blocks of the order and the documents of the rest (`bucket_scan`)
+- By number: documents, in 1 round.
+- By a field: sort entries, then documents, in 2 rounds.
+- Into the issues without a value: the same, with the directories in parallel to the documents. Then the blocks of the
+  order and the documents of the rest (`bucket_scan`), in 4 rounds.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from gridview.view.reads import Documents, Listed, ReadDocuments, ReadRange, Sna
 
 
 def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
-    """The rows of a page and one more if there is one, in number order: the index holds the documents."""
+    """Return the rows of a page, and one more if there is one, in number order: the index holds the documents."""
     (key,) = page.query.keys
     ascending, bound = key.descending == page.backward, None
     if page.spot is not None:
@@ -50,7 +50,7 @@ def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Row
 
 
 def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
-    """The rows of a page and one more if there is one, along the sort entries of a field."""
+    """Return the rows of a page, and one more if there is one, along the sort entries of a field."""
     limit = page.query.limit
     places = yield from _entries(scan, page)
     shown = places[:limit]

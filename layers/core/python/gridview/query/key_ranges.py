@@ -1,8 +1,8 @@
-"""Which keys of which family the issues have that a condition matches: what `operators` says of each operator. Pure.
+"""The keys, by family, of the issues that match a condition: the access of each operator in `operators`. Pure.
 
-A condition becomes ranges of keys (`Within`), joined by `Both`, `Either` and `Without`, which mean the sets of issues that have
-keys there. Where the index knows less than the documents, a range is *doubtful*: no other issues match, but whether these do
-only their documents tell.
+A condition becomes ranges of keys (`Within`), joined by `Both`, `Either` and `Without`. They mean the sets of issues with
+keys there. If the index knows less than the documents, a range is *doubtful*: no other issues match, but only documents
+show whether these do.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ from gridview.schema.fields import NUM, Field, FieldOrder, FieldType
 
 
 class Doubt(Enum):
-    """Why sets do not decide a condition."""
+    """The reasons why sets do not decide a condition."""
 
     UNINDEXED = "there is no index of it"
     BUILDING = "its index is not complete yet"
@@ -36,7 +36,7 @@ class Doubt(Enum):
 
 @dataclass(frozen=True)
 class Within:
-    """The issues with a key in one of these ranges of a family: disjoint, in order. With a `doubt` they may match, else they do."""
+    """The issues with a key in these ranges of a family, disjoint and in order. With a `doubt` they only may match."""
 
     family: str
     ranges: tuple[Range, ...] = (WHOLE,)
@@ -45,21 +45,21 @@ class Within:
 
 @dataclass(frozen=True)
 class Both:
-    """The issues that are in all parts."""
+    """The issues in all parts."""
 
     parts: tuple["Access", ...]
 
 
 @dataclass(frozen=True)
 class Either:
-    """The issues that are in one part at least."""
+    """The issues in at least one part."""
 
     parts: tuple["Access", ...]
 
 
 @dataclass(frozen=True)
 class Without:
-    """All issues but those of its part."""
+    """All issues except those of its part."""
 
     part: "Access"
 
@@ -71,7 +71,7 @@ EVERYTHING = Within(NUMBERS)
 
 
 class Asked(NamedTuple):
-    """A condition: a field, an operand in stored form, and what makes the operator's own test of a stored value."""
+    """A condition: a field, an operand in stored form, and the maker of the operator's test of a stored value."""
 
     field: Field
     operand: Any
@@ -82,7 +82,7 @@ AccessOf = Callable[[Asked], Access]
 
 
 def leaves(access: Access) -> Iterator[Within]:
-    """The ranges that it is made of."""
+    """The ranges that an access consists of."""
     match access:
         case Within():
             yield access
@@ -94,7 +94,7 @@ def leaves(access: Access) -> Iterator[Within]:
 
 
 def without(part: Access) -> Access:
-    """All issues but those."""
+    """All issues except those of a part."""
     return part.part if isinstance(part, Without) else Without(part)
 
 
@@ -102,7 +102,7 @@ def without(part: Access) -> Access:
 
 
 def outside(access: AccessOf) -> AccessOf:
-    """The issues that another operator does not match, those without a value included."""
+    """The issues that another operator does not match, including those without a value."""
 
     def others(asked: Asked) -> Access:
         passes = asked.judge
@@ -182,7 +182,7 @@ def starting(asked: Asked) -> Access:
 
 
 def containing(asked: Asked) -> Access:
-    """The issues with a text that has this one in it."""
+    """The issues with a text that contains this one."""
     order = asked.field.served
     if order is None:
         return _undecided(asked)
@@ -244,7 +244,7 @@ def _of_order(order: FieldOrder) -> _Places:
 
 
 def _fence(num: int) -> str:
-    """Before the key of this number among all numbers."""
+    """The fence before the key of this number among all numbers."""
     if num <= 1:
         return FIRST
     return sort_strings.sort_string("", num) if num < 10**NUMBER_WIDTH else after("")
@@ -252,7 +252,7 @@ def _fence(num: int) -> str:
 
 _OF_NUMBERS = _Places(
     NUMBERS,
-    # An operand may lie between two numbers.
+    # An operand may be between two numbers.
     lambda value: _fence(ceil(Decimal(value))),
     lambda value: _fence(floor(Decimal(value)) + 1),
     str,
@@ -272,7 +272,7 @@ def _ordered(asked: Asked, ranges: Callable[[_Places], Iterable[Range]]) -> Acce
 
 
 def _by_options(asked: Asked, order: FieldOrder) -> Access:
-    """The issues with one of the few values that pass, wherever the move of an option may have left them."""
+    """The issues with one of the few values that pass, at every place where the move of an option may have left them."""
     if order.index.spec != SPEC_VERSION:
         return _undecided(asked)
     test = asked.judge()
@@ -285,7 +285,7 @@ def _by_options(asked: Asked, order: FieldOrder) -> Access:
         (passing if test(option.id) else failing).update(map(sort_strings.enum, option.ranks))
     return _either(
         _ranged(order.order_id, (Range(before(one), after(one)) for one in passing - failing)),
-        # A place that one option has left and another one taken.
+        # A place that one option has left and another one has taken.
         _ranged(order.order_id, (Range(before(one), after(one)) for one in passing & failing), Doubt.MOVING),
     )
 
@@ -300,7 +300,7 @@ def _blur(order: FieldOrder) -> Doubt:
 
 
 def _undecided(asked: Asked) -> Within:
-    """Only the documents tell."""
+    """An access that leaves the decision to documents."""
     order = asked.field.served
     if order is None:
         return Within(NUMBERS, doubt=_unserved(asked.field))
@@ -324,7 +324,7 @@ def _token(order: FieldOrder, token: str) -> Within:
 
 
 def _either(*parts: Access) -> Access:
-    """Joined, without parts that no issue is in."""
+    """The parts joined, without the empty ones."""
     some = tuple(part for part in parts if not (isinstance(part, Within) and not part.ranges)) or parts[:1]
     return some[0] if len(some) == 1 else Either(some)
 
@@ -335,7 +335,7 @@ def _all(parts: Iterable[Access]) -> Access:
 
 
 def _ranged(family: str, ranges: Iterable[Range], doubt: Doubt | None = None) -> Within:
-    """With the ranges in order, those joined that meet, and none that is empty."""
+    """The ranges in order, without empty ones, and with adjoining ones joined."""
     joined: list[Range] = []
     for one in sorted((one for one in ranges if not one.empty), key=lambda one: one.lower):
         last = joined[-1] if joined else None
@@ -352,7 +352,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def _behind_prefix(prefix: str) -> str | None:
-    """The fence behind every key that begins like this; None when nothing comes behind."""
+    """The fence after every key with this prefix; None if no key comes after them."""
     while prefix:
         following = ord(prefix[-1]) + 1
         if following in _SURROGATES:

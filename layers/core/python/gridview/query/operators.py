@@ -1,8 +1,10 @@
-"""Every operator of a filter, in one table: for which types it is, what its value has to be, and which issues it matches. Pure.
+"""Every operator of a filter, in one table: its types, the form of its value, and the issues that it matches. Pure.
 
-Validation, the OpenAPI document, the table in docs/querying.md and tests are made from `OPERATORS`. Values are in stored form.
-An operator sees the two forms of a value that matter: its *body* in the sort strings, whose order is the order of the field, and
-its *identity*, which is equal exactly for equal values.
+Validation, the OpenAPI document, the table in docs/querying.md and tests are made from `OPERATORS`. Values are in stored
+form. An operator uses two forms of a value:
+
+- its *body* in the sort strings, whose order is the order of the field
+- its *identity*, which is equal exactly for equal values
 """
 
 from collections.abc import Callable, Mapping
@@ -19,11 +21,11 @@ from gridview.query.key_ranges import Access, AccessOf, Asked
 from gridview.schema.fields import Field, FieldType
 
 MAX_VALUES = 200
-"""Of `in` and `not_in`."""
+"""Limit of the values of `in` and `not_in`."""
 
 
 class Operand(Enum):
-    """What the value of a condition has to be; docs/querying.md and the OpenAPI document say so in these words."""
+    """The required value of a condition; docs/querying.md and the OpenAPI document use these words."""
 
     NOTHING = "no value"
     ONE = "a value of the field"
@@ -39,14 +41,14 @@ TEXT = frozenset({FieldType.TEXT})
 MULTI = frozenset({FieldType.MULTI_ENUM})
 
 Test = Callable[[Any], bool]
-"""Judges the stored value of an issue that has one."""
+"""Tests the stored value of an issue that has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
     """One operator. `test` makes the test of a field and an operand; an issue without a value passes if `matches_empty`.
 
-    `access` tells in which places of which index the issues that it matches are; it agrees with `test`.
+    `access` returns the places in indexes of the issues that it matches; it agrees with `test`.
     """
 
     name: str
@@ -58,12 +60,12 @@ class Operator:
     matches_empty: bool = False
 
     def accessed(self, field: Field, operand: Any) -> Access:
-        """The places in indexes of the issues that a condition matches."""
+        """The places in indexes of the issues that match a condition."""
         return self.access(Asked(field, operand, partial(self.test, field, operand)))
 
 
 def body(field: Field, value: Any) -> str:
-    """What the order of the field compares."""
+    """The form that the order of the field compares."""
     if field.type is FieldType.TEXT:
         return _text_body(value)
     return sort_entries.SPECS[sort_strings.SPEC_VERSION][field.type](field, value)
@@ -73,7 +75,7 @@ _text_body = lru_cache(maxsize=REMEMBERED)(sort_strings.text)
 
 
 def identity(field: Field, value: Any) -> Any:
-    """What is the same for equal values and for no others: a text folded to its end, options by their ids."""
+    """The form that is equal for equal values only: a text wholly case-folded, options by their ids."""
     match field.type:
         case FieldType.TEXT:
             return folded(value)
@@ -205,4 +207,4 @@ _TABLE = (
 )
 
 OPERATORS: Mapping[str, Operator] = {operator.name: operator for operator in _TABLE}
-"""By name, in the order of the contract."""
+"""Operators by name, in the order of the contract."""

@@ -1,13 +1,15 @@
 """The walk along the buckets of an order: for the rows of a page, a row number, and the rows of jobs and exports. Pure.
 
-    open     the next buckets are read, and their tie groups are portions then. Each reader says which buckets, and what of them
-    take     portions of as many rows as are missing, in the direction of travel
-    order    the places of a portion's rows: by body and number, or else by their documents
+- Open: the next buckets are read, and their tie groups become portions. Each reader chooses the buckets and the reads.
+- Take: portions of as many rows as are missing, in the direction of travel.
+- Order: the places of a portion's rows, by body and number, or by their documents.
 
-*The rule of ties.* Body and number order the issues of a tie group if there are no further keys. Otherwise their documents do. A
-walk that needs the documents of more than `CANDIDATES` issues of one body stops there (`TooManyTies`). It needs none where it wants
-all rows of a group and not their order, as jobs do. The first key's body is what the index says; the documents add only what
-further keys compare. So an issue is where the index has it, even if it has just been moved.
+*The rule of ties.* Body and number order the issues of a tie group if there are no further keys. Otherwise their documents
+do. A walk that needs the documents of more than `CANDIDATES` issues of one body stops there (`TooManyTies`). It needs none
+if it wants all rows of a group, but not their order, as jobs do.
+
+The first key's body comes from the index. Documents add only the values of further keys. So an issue is where the index
+has it, even if it has just been moved.
 """
 
 import sys
@@ -29,28 +31,28 @@ ALL = sys.maxsize
 
 
 class TooManyTies(NamedTuple):
-    """So many issues share what the first key compares, and only their documents put them in order."""
+    """The number of issues with the same first key, if they are too many to order by their documents."""
 
     issues: int
 
 
 class Walked(NamedTuple):
-    """How far a walk has come: what is known of the buckets, and what lies ahead."""
+    """The progress of a walk: the buckets as far as they were read, and the rows ahead."""
 
     known: KnownBuckets
     ahead: Ahead
 
 
 Opener = Callable[[Walked, int], Steps[Walked | TooManyTies]]
-"""Opens the next buckets, of which so many rows are missing: after its reads their portions lie ahead, if they have any."""
+"""Opens the next buckets, for so many missing rows: after its reads their portions are ahead, if they have any."""
 
 
 def step(
     at: Walked, missing: int, open_next: Opener, *, backward: bool = False, ordered: bool = True
 ) -> Steps[tuple[Walked, list[Portion]] | TooManyTies]:
-    """The next portions, of as many rows as are missing if those that are open have so many; buckets are opened if none is open.
+    """Return the next portions, with as many rows as are missing if the open ones have so many.
 
-    `ordered`: whether the order of the rows is wanted, or only which they are.
+    Opens buckets if none is open. `ordered`: whether the order of the rows is needed, or only which they are.
     """
     if not at.ahead.opened:
         opened = yield from open_next(at, missing)
@@ -66,7 +68,7 @@ def _taken(
     opened = at.ahead.opened
     taken: list[Portion] = []
     rest: tuple[Portion, ...] = ()
-    # An order of unique values has a portion for each row, so what each takes here counts.
+    # An order of unique values has a portion for each row, so the time for each matters here.
     for portion in opened:
         if missing <= 0:
             break
@@ -86,7 +88,7 @@ def _taken(
 
 
 def early_ties(known: KnownBuckets, buckets: Sequence[Bucket]) -> TooManyTies | None:
-    """Too many issues of one body that only documents can put in order, where fences and counts show it."""
+    """Return the ties if only documents can order too many issues of one body, as far as fences and counts show it."""
     if known.order.simple:
         return None
     for bucket in buckets:
@@ -101,9 +103,9 @@ def early_ties(known: KnownBuckets, buckets: Sequence[Bucket]) -> TooManyTies | 
 def read_buckets(
     node: Node, known: KnownBuckets, buckets: Sequence[Bucket], by_keys: Sequence[Bucket] = ()
 ) -> Steps[KnownBuckets]:
-    """What is known once these buckets have been read: of those of `by_keys` also which issue has which key.
+    """Return the state after these buckets have been read; for those in `by_keys`, also the key of each issue.
 
-    Half a read unit for 4 KB of each block that is not known yet. Unprocessable if the answer would take too many.
+    Half a read unit for 4 KB of each block that is not known yet. Raises Unprocessable if the answer would take too many.
     """
     reading = known.reading(buckets, by_keys=by_keys)
     planner.check_blocks(reading.blocks)
@@ -119,10 +121,10 @@ def places_in(
     backward: bool = False,
     belongs: Callable[[Item], bool] | None = None,
 ) -> list[Place]:
-    """The places of a portion's rows, in the direction of travel.
+    """Return the places of a portion's rows, in the direction of travel.
 
-    Where body and number do not tell their order, those that have a document here. `belongs` says of a document whether its issue
-    still counts.
+    If body and number do not decide their order, only rows with a document here. `belongs`: whether the issue of a
+    document still counts.
     """
     if portion.end is not None:
         places = order.places(portion.group, portion.begin, portion.end)

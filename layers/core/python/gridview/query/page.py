@@ -1,4 +1,4 @@
-"""The rows of a page: what they are, how they are cut out of an order, and the documents that they show. Pure."""
+"""The rows of a result page: their places in an order, how they are cut out of it, and their documents. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +18,10 @@ from gridview.schema.fields import Field
 from gridview.view.reads import Documents, Paths, ReadDocuments
 
 MAX_PAGE_BYTES = 5_000_000
-"""Of the rows of one answer."""
+"""Limit of the rows of one answer."""
 
 _MAX_PROJECTED = 100
-"""Fields up to which DynamoDB is asked for these alone: an expression may have 4 KB."""
+"""The most fields by which DynamoDB is asked for only these: an expression may have 4 KB."""
 
 
 class Row(NamedTuple):
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 class Rows:
     """Rows in the direction of travel. `stopped_at`: where reading was broken off before the order ended.
 
-    `behind`: where reading began, if rows may lie behind that. `total`, `matched`: how many issues there are, and match.
+    `behind`: where reading began, if rows may precede that. `total`, `matched`: how many issues there are, and match.
     """
 
     rows: tuple[Row, ...] = ()
@@ -51,7 +51,7 @@ class Rows:
 
 
 def cut(page: GridPage, places: Sequence[Place]) -> tuple[list[Place], Spot | None]:
-    """Of places in order those of a page, in the direction of travel and one more if there is one; and what lies behind it."""
+    """Return a page's places in the direction of travel, and one more if there is one; and the spot that they begin at."""
     query = page.query
     at = min(query.offset, len(places)) if page.spot is None else rows_before(query.keys, places, page.spot)
     behind = Spot(places[at - 1], after=True) if page.spot is None and at > 0 else page.spot
@@ -61,7 +61,7 @@ def cut(page: GridPage, places: Sequence[Place]) -> tuple[list[Place], Spot | No
 
 
 def belongs(order: Keys, only: Filter | None, document: Item | None, place: Place) -> bool:
-    """Whether an issue passes, and still stands where it was found."""
+    """Whether an issue passes the filter, and is still at the place where it was found."""
     if document is None or (only is not None and not only.matches(document)):
         return False
     first, *others = order
@@ -100,7 +100,7 @@ def rows_of(
     limit: int,
     left: frozenset[int] = frozenset(),
 ) -> Rows:
-    """Rows with those at these places, as many as are shown with documents. It stops at one whose document was left out."""
+    """Rows with those at these places, up to the limit with documents. Stops before one whose document was left out."""
     query = page.query
     room = max(limit - len(found.rows), 0)
     rows = list(found.rows)
@@ -114,7 +114,7 @@ def rows_of(
 
 
 def fills_a_page(places: Iterable[Place], documents: Mapping[int, Item]) -> bool:
-    """Whether the documents at the head of the list that have come already fill an answer."""
+    """Whether the documents at the head of the list that have already come fill an answer."""
     size = 0
     for place in places:
         if place.num not in documents:
@@ -124,7 +124,7 @@ def fills_a_page(places: Iterable[Place], documents: Mapping[int, Item]) -> bool
 
 
 def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
-    """What of a page's documents is read: all of them, or what the columns and the checks of the rows take."""
+    """The fields of a page's documents to read: all, or only those of the columns and of the checks of the rows."""
     if query.columns is None:
         return None
     columns = (catalog.get(column) for column in sorted(query.columns))
@@ -132,12 +132,12 @@ def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
 
 
 def judged(keys: Keys, only: Filter | None) -> tuple[Field, ...]:
-    """The fields that decide whether an issue passes, and where it stands."""
+    """The fields that decide whether an issue passes the filter, and its place."""
     sorted_by = (field for key in keys for field in key.fields)
     return (*sorted_by, *(only.fields() if only is not None else ()))
 
 
 def projection(fields: Iterable[Field]) -> Paths:
-    """The paths of number, version, its time, and these fields; None (all) when those are too many to ask for."""
+    """The paths of number, version, its time, and these fields; None (all) if those are too many to ask for."""
     paths = list(dict.fromkeys([("num",), ("version",), ("updated",), *(field.path for field in fields)]))
     return paths if len(paths) <= _MAX_PROJECTED else None

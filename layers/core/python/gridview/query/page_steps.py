@@ -1,9 +1,11 @@
-"""How the plan of a page is carried out: from its source to its rows. Pure.
+"""Carries out the plan of a page: from its source to its rows. Pure.
 
-the directories                                     1st round
-the filter's sets, first blocks of the order        2nd
-further blocks, sort entries, undecided documents   3rd, where it takes them
-documents                                           the last, the 4th at most
+| reads | round |
+|---|---|
+| the directories | 1st |
+| the filter's sets, first blocks of the order | 2nd |
+| further blocks, sort entries, undecided documents | 3rd, if needed |
+| documents | the last, at most the 4th |
 """
 
 from dataclasses import replace
@@ -50,7 +52,7 @@ from gridview.view.reads import Documents, ReadBlocks, ReadDirectories, ReadDocu
 
 
 def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:
-    """The rows of a page, and one more if there is one. Unprocessable for what takes too much."""
+    """Return the rows of a page, and one more if there is one. Raises Unprocessable if it would take too much."""
     source = page.source
     if isinstance(source, PlainPage):
         at_hand = yield AtHand([Ask(source, to_read(planner.read_directories(page.query.keys)))])
@@ -64,7 +66,7 @@ def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:
 
 
 def _plain(source: NumberScan | IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
-    """Along one index, with the total beside it if that is asked for."""
+    """Read along one index, with the total in parallel if it is asked for."""
     rows = (
         number_scan(source, page, catalog)
         if isinstance(source, NumberScan)
@@ -83,7 +85,7 @@ def _total(node: Total) -> Steps[int]:
 
 
 def _by_blocks(choice: PageByBlocks, page: GridPage, catalog: Catalog) -> Steps[Rows]:
-    """By the directories first."""
+    """Read by the directories first."""
     snapshot = yield from ask_directories(choice.directories)
     known = KnownBuckets(planner.bucket_order(page.query.keys, snapshot), snapshot)
     ahead = planner.all_ahead(page, known.order)
@@ -113,7 +115,7 @@ def _matching(
     known: KnownBuckets,
     ahead: Ahead,
 ) -> Steps[Rows]:
-    """What matches, sorted by the way that costs least."""
+    """Read the matching issues, sorted in the cheapest way."""
     matching = planner.with_filter(page, selection, known, ahead)
     yield from tell(choice, chosen=matching)
     first = known.reading(matching.first)
@@ -147,7 +149,7 @@ def _matching(
 def _along(
     scan: Node, page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead, found: Rows
 ) -> Steps[Rows]:
-    """Along the order; the whole project, where too many issues stand in one place."""
+    """Read along the order, or the whole project if too many issues share a place."""
     done = yield from page_rows(scan, page, catalog, known, ahead, found)
     if not isinstance(done, TooManyTies):
         return done
@@ -158,7 +160,7 @@ def _along(
 
 
 def _top(scan: TopN, page: GridPage, catalog: Catalog, known: KnownBuckets) -> Steps[Rows]:
-    """Everything that matches, sorted in memory."""
+    """Fetch all issues that may match, and sort them in memory."""
     query = page.query
     shown = (
         len(scan.candidates) <= MAX_LIMIT
@@ -174,7 +176,7 @@ def _top(scan: TopN, page: GridPage, catalog: Catalog, known: KnownBuckets) -> S
 
 
 def _whole(scan: FullScan, page: GridPage, catalog: Catalog, known: KnownBuckets) -> Steps[Rows]:
-    """All issues in question, judged and sorted in memory."""
+    """Read all issues in question; filter and sort them in memory."""
     query = page.query
     documents = yield from full_scan(scan, known.snapshot)
     in_all = matching_places(documents, query.keys, query.filter)

@@ -1,6 +1,6 @@
-"""The days, months and years by which dates and instants are grouped: which one a value lies in, and what lies in one. Pure.
+"""The days, months and years by which dates and instants are grouped: the period of a value, and the values of one. Pure.
 
-A period is told as the calendar writes it: `2023`, `2023-05`, `2023-05-01`. One of instants belongs to a zone's local calendar.
+A period has the calendar's form: `2023`, `2023-05`, `2023-05-01`. A period of instants belongs to a zone's local calendar.
 """
 
 from calendar import monthrange
@@ -12,27 +12,27 @@ from typing import Literal, NamedTuple
 PeriodUnit = Literal["day", "month", "year"]
 
 _PARTS: dict[PeriodUnit, int] = {"day": 3, "month": 2, "year": 1}
-"""How many parts of a date a unit has."""
+"""The number of parts of a date in a unit."""
 
 _GREGORIAN_CYCLE = 400
 """Years after which the calendar repeats itself to the day."""
 _FIRST_YEAR, _LAST_YEAR = 1, 9999
 
 DAY = timedelta(days=1)
-"""No zone's clock is as far from UTC."""
+"""More than any zone's clock differs from UTC."""
 STEP = timedelta(hours=12)
-"""Between two looks at a zone's offset from UTC. No zone changes it twice within this time (a test looks)."""
+"""Time between two looks at a zone's offset from UTC. No zone changes it twice within this time (a test checks it)."""
 _SECOND = timedelta(seconds=1)
 _LEAST = timedelta(microseconds=1)
 
 
 def of_date(unit: PeriodUnit) -> Callable[[str], str]:
-    """Tells the period in which a stored date lies."""
+    """Return a function from a stored date to its period."""
     return lambda value: _told(unit, *map(int, value.split("-")))
 
 
 def of_instant(unit: PeriodUnit, zone: tzinfo) -> Callable[[str], str]:
-    """Tells the period of the local calendar of a zone in which a stored instant lies."""
+    """Return a function from a stored instant to its period in the local calendar of a zone."""
 
     def period(value: str) -> str:
         year = int(value[:4])
@@ -45,7 +45,7 @@ def of_instant(unit: PeriodUnit, zone: tzinfo) -> Callable[[str], str]:
 
 
 def dates_in(period: str) -> tuple[str, str]:
-    """The first and the last date of a period."""
+    """Return the first and the last date of a period."""
     year, month, day = _begin(period)
     parts = period.count("-") + 1
     last = month if parts > 1 else 12
@@ -61,9 +61,9 @@ class Run(NamedTuple):
 
 
 def instants_in(period: str, zone: tzinfo) -> list[Run]:
-    """The instants of a period of a zone's local calendar, those that can be stored.
+    """Return the instants of a period of a zone's local calendar that can be stored.
 
-    They are several runs where clocks are put back across the border of the period.
+    There are several runs if clocks are put back across the border of the period.
     """
     year, month, day = _begin(period)
     shift = _shift(year)
@@ -86,7 +86,7 @@ def instants_in(period: str, zone: tzinfo) -> list[Run]:
 
 
 def earliest_in(period: str) -> str:
-    """Comes before all instants of a period and of the periods after it, in whichever zone."""
+    """Return a bound before all instants of a period and of later periods, in every zone."""
     year, month, day = _begin(period)
     if year <= _FIRST_YEAR:
         return ""
@@ -95,7 +95,7 @@ def earliest_in(period: str) -> str:
 
 
 def constant(zone: tzinfo, begin: datetime, end: datetime) -> bool:
-    """Whether a zone is as far from UTC all the time."""
+    """Whether a zone has the same offset from UTC all the time."""
     return len({_offset(zone, at) for at in _looks(begin, end)}) == 1
 
 
@@ -105,7 +105,7 @@ def _begin(period: str) -> tuple[int, int, int]:
 
 
 def _next(begin: datetime, parts: int) -> datetime:
-    """When the next period begins."""
+    """Return when the next period begins."""
     if parts == 3:
         return begin + DAY
     if parts == 2 and begin.month < 12:
@@ -118,7 +118,7 @@ def _told(unit: PeriodUnit, year: int, month: int, day: int) -> str:
 
 
 def _shift(year: int) -> int:
-    """Years to a date with the same calendar around it: at either end of the calendar its other side is not one of datetime."""
+    """Years to a year with the same calendar, inside the range of `datetime`; 0 if the year is not at an end of it."""
     if year <= _FIRST_YEAR:
         return _GREGORIAN_CYCLE
     return -_GREGORIAN_CYCLE if year >= _LAST_YEAR else 0
@@ -140,11 +140,11 @@ def _looks(begin: datetime, end: datetime) -> Iterator[datetime]:
 
 
 _Constant = tuple[datetime, datetime, timedelta]
-"""From when until when (exclusive) a zone is how far from UTC."""
+"""A time range (the end is exclusive) and a zone's offset from UTC in it."""
 
 
 def _offsets_about(zone: tzinfo, begin: datetime, end: datetime) -> Iterator[_Constant]:
-    """A zone's offsets where they may matter for what lies between two local times. Between, whatever they are does not."""
+    """A zone's offsets if they may matter for instants between two local times; far from both, any value is correct."""
     if end - begin <= 2 * DAY:
         yield from _offsets(zone, begin - DAY, end + DAY)
         return
@@ -165,7 +165,7 @@ def _offsets(zone: tzinfo, begin: datetime, end: datetime) -> Iterator[_Constant
 
 
 def _change(zone: tzinfo, since: datetime, until: datetime) -> datetime:
-    """When between two moments a zone changes its offset: at a whole second, like all changes."""
+    """The moment between two moments at which a zone changes its offset: at a whole second, like all changes."""
     before = _offset(zone, since)
     same, other = 0, int((until - since) / _SECOND)
     while other - same > 1:

@@ -1,7 +1,7 @@
-"""The nodes of a plan: what is done to answer a query, as a tree with estimated read units. Made by `planner`; pure data.
+"""The nodes of a plan: the work to answer a query, as a tree with estimated read units. Made by `planner`; pure data.
 
-A node is itself and no other: two that look alike are two. Facts that come out while a node is carried out are told beside it
-(`steps.tell`), never written into it.
+Nodes compare by identity: two nodes with equal fields are different. Facts about a node that is carried out are kept
+beside it (`steps.tell`), never in it.
 """
 
 from abc import abstractmethod
@@ -29,41 +29,41 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Node:
-    """A node. `estimate` None: nobody can tell before."""
+    """A node. `estimate` None: unknown in advance."""
 
     estimate: Estimate | None = None
 
     @property
     def children(self) -> tuple["Node", ...]:
-        """The nodes whose results it takes: those among its fields."""
+        """The nodes whose results it uses: those among its fields."""
         found = (getattr(self, one.name) for one in fields(self))
         return tuple(one for one in found if isinstance(one, Node))
 
 
 class Said(Node):
-    """A node that puts itself into words."""
+    """A node that describes itself in words."""
 
     @abstractmethod
     def said(self, facts: Mapping[str, Any]) -> str:
-        """What was done, in a sentence, by what came out of it."""
+        """Return a sentence about the work that was done, with its facts."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Choice(Node):
-    """One of several ways, which a rule of `planner` chooses by what the children have read.
+    """One of several ways. A rule of `planner` chooses by the reads of the children.
 
-    The node that was chosen is told as the fact `chosen`; it may be a choice again.
+    The chosen node is the fact `chosen`; it may be a choice again.
     """
 
     question: str = ""
 
 
-# Of several kinds of answers
+# For several kinds of answers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DirectoryScan(Node):
-    """Which blocks the families have, and how many issues stand in each. `counted`: of which families that has to be exact."""
+    """The blocks of the families, and their numbers of issues. `counted`: families whose numbers must be exact."""
 
     families: tuple[str, ...]
     counted: tuple[str, ...] = ()
@@ -71,13 +71,14 @@ class DirectoryScan(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EpochRead(Node):
-    """The project's epoch, which tells whether the definitions are the current ones."""
+    """The project's epoch, which shows whether the definitions are current."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OverlayRead(Node):
-    """The documents and ledgers of the issues that the request's tokens name, which the answer is to hold, and the
-    journal's last items.
+    """The documents and ledgers of issues that the request's tokens name and the answer must include.
+
+    Also the journal's last items.
     """
 
     issues: int
@@ -85,24 +86,24 @@ class OverlayRead(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnheardRead(Node):
-    """The new issues that the index has not heard of."""
+    """The new issues that the index does not have yet."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Freshness(Node):
-    """How far the index is behind."""
+    """The lag of the index."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BitmapScan(Node):
-    """The sets of issues that a filter takes, joined: which match for sure, and which may."""
+    """The combined sets of a filter: which issues match for sure, and which may."""
 
     selection: Selection
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recheck(Node):
-    """The documents of the issues that the sets leave undecided. `issues`: which these are."""
+    """The documents of the issues that the sets leave undecided. `issues`: their numbers."""
 
     only: Filter
     issues: BitMap
@@ -110,7 +111,7 @@ class Recheck(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TopN(Node):
-    """The documents of all issues that may match, sorted in memory. `sure`: these match by the sets."""
+    """The documents of all issues that may match, sorted in memory. `sure`: the issues that match by the sets."""
 
     candidates: BitMap
     sure: BitMap
@@ -120,7 +121,7 @@ class TopN(Node):
 class FullScan(Node):
     """Fields of all issues in question, read by ranges of numbers. `among` None: all issues of the project.
 
-    `reason`: what takes it, for people; `project`: how many issues the project has, where that decided.
+    `reason`: why it is needed, for people; `project`: the project's number of issues, if that decided.
     """
 
     fields: tuple[Field, ...]
@@ -129,14 +130,14 @@ class FullScan(Node):
     project: int | None = None
 
 
-# Of pages
+# For result pages
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GridPage(Node):
-    """A page of rows, from `spot` on (None: from the beginning, or the offset asked for).
+    """A page of rows, from `spot` on (None: from the beginning, or the requested offset).
 
-    It reads their documents, but for those that its source has read.
+    It reads their documents, except the ones that its source has read.
     """
 
     source: Node
@@ -149,7 +150,7 @@ class GridPage(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlainPage(Choice):
-    """All issues in the order of one index: an IndexScan, or by blocks, where the directories at hand tell the page for less."""
+    """All issues in the order of one index: an IndexScan, or by blocks, if cached directories give the page for less."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -161,7 +162,7 @@ class PageByBlocks(Choice):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Matching(Choice):
-    """What matches is sorted by the way that costs least. `first`: buckets of the order that are read with the filter's sets."""
+    """The cheapest way to sort the matching issues. `first`: buckets of the order that are read with the filter's sets."""
 
     bitmaps: BitmapScan
     first: Sequence[Bucket]
@@ -169,12 +170,12 @@ class Matching(Choice):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Total(Node):
-    """How many issues there are, by the sizes of the blocks that hold their numbers."""
+    """The number of issues, by the sizes of the blocks that hold their numbers."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberScan(Node):
-    """Documents in number order, of which the index has all."""
+    """Documents in number order; the index has all of them."""
 
     query: GridQuery
     total: Total | None
@@ -182,7 +183,7 @@ class NumberScan(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndexScan(Node):
-    """Sort entries of one index, in its order. Where they end on the page, what comes next is told as `chosen`."""
+    """Sort entries of one index, in its order. If they end on the page, the fact `chosen` is what comes next."""
 
     query: GridQuery
     total: Total | None
@@ -190,7 +191,7 @@ class IndexScan(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RestScan(Node):
-    """Documents in number order, of which those without a value are passed on. `examined`: how many are read."""
+    """Documents in number order, filtered to those without a value. `examined`: how many are read."""
 
     query: GridQuery
     without: int
@@ -199,9 +200,9 @@ class RestScan(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BucketScan(Node):
-    """The blocks of an order, as far as the rows take them. `first`: the buckets that are read beside the recheck.
+    """The blocks of an order, as far as the rows need them. `first`: the buckets that are read together with the recheck.
 
-    It may go on behind what a RestScan finds, and reads directories where it goes on behind an IndexScan.
+    It may continue after a RestScan. It reads directories if it continues after an IndexScan.
     """
 
     query: GridQuery
@@ -213,18 +214,18 @@ class BucketScan(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SetOrder(Node):
-    """A set of issues, which is in number order already."""
+    """A set of issues, which is already in number order."""
 
     query: GridQuery
     recheck: Recheck | None
 
 
-# Of row numbers
+# For row numbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowNumber(Choice):
-    """How many rows come before an issue. It reads the issue itself, and its ledger, which tells where the index has it."""
+    """The number of rows before an issue. It reads the issue, and its ledger, which shows where the index has it."""
 
     num: int
     keys: Keys
@@ -235,7 +236,7 @@ class RowNumber(Choice):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BucketCount(Node):
-    """How many issues stand in the buckets before a place, and in its own bucket before it."""
+    """The number of issues in the buckets before a place, and before the place in its own bucket."""
 
     keys: Keys
     recheck: Recheck | None = None

@@ -1,14 +1,15 @@
-"""The planner: which nodes answer a query, by rules over the request, the directories and what has been read so far. Pure.
+"""The planner: chooses the nodes that answer a query, by the request, the directories and the reads so far. Pure.
 
-NumberScan, IndexScan   along one index (or the issue numbers), from the place asked for on, at a price that does not depend on the
-                        project's size
-SetOrder                in number order under a filter: the set of the issues that match is in that order already
-TopN                    everything that matches is fetched and sorted in memory: where little does
-BucketScan, RestScan    along the blocks of the first key's order, as far as the page takes, skipping what the filter's set misses
-FullScan                the fields that it takes of all issues, judged and sorted in memory: small projects, for what sets cannot
-                        decide
+- NumberScan, IndexScan: along one index (or the issue numbers), from the requested place on. The cost does not depend on
+  the project's size.
+- SetOrder: in number order under a filter. The set of the matching issues already has that order.
+- TopN: fetches all issues that match and sorts them in memory, if they are few.
+- BucketScan, RestScan: along the blocks of the first key's order, as far as the page needs, skipping blocks without
+  matching issues.
+- FullScan: reads the needed fields of all issues, filters and sorts them in memory. For small projects, if sets cannot
+  decide.
 
-The price is counted in read units: half a unit for a document or a block of up to 4 KB.
+The cost is counted in read units: half a unit for a document or a block of up to 4 KB.
 """
 
 import math
@@ -58,30 +59,30 @@ from gridview.support.errors import RequestError, Unprocessable
 from gridview.view.reads import Snapshot
 
 WHOLE = 10_000
-"""Issues that a project may have to be read whole."""
+"""The most issues of a project that is read whole."""
 
 CANDIDATES = 2_000
-"""Documents that are fetched at most to judge them, or to sort them in memory."""
+"""The most documents that are fetched to check them, or to sort them in memory."""
 
 MAX_BLOCKS = 3_000
-"""Blocks that are read at most for one answer: 1,500 read units."""
+"""The most blocks that are read for one answer: 1,500 read units."""
 
 ROUNDS = 4
-"""Sequential rounds of calls that an answer takes at most, unless the index changes under it."""
+"""The most sequential rounds of calls for an answer, unless the index changes meanwhile."""
 
 _GENEROUS = 1.25
 
 _MARGIN = 3
-"""How much further along an order is read at once than the page should take."""
+"""How many times as far along an order is read at once as the page should need."""
 _AT_LEAST = 16
-"""Blocks of an order that are read at once at least: of what lies unevenly, more has to be known before its order is asked for."""
+"""The least blocks of an order that are read at once: matching issues may be unevenly distributed."""
 
 
 # Rules for pages, in the order in which they apply
 
 
 def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward: bool) -> GridPage:
-    """The plan of a page, from the request alone."""
+    """Return the plan of a page, from only the request."""
     selection = Selection(query.filter, catalog) if query.filter is not None else None
     source: Node
     if not walks(query, spot):
@@ -103,7 +104,7 @@ def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward
 
 
 def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
-    """The way to any page."""
+    """Return the way to any page."""
     return PageByBlocks(
         question="Choose the way to the rows by the sizes that the directories tell",
         directories=read_directories(keys, selection),
@@ -111,7 +112,7 @@ def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
 
 
 def read_directories(keys: Keys, selection: Selection | None = None) -> DirectoryScan:
-    """The directories that an order and a filter take. Under a filter sets tell where rows are; sizes only count all issues."""
+    """Return the directories for an order and a filter. Under a filter, sizes only count all issues; sets find rows."""
     families = sorted(selection.families()) if selection is not None else ()
     of_order = tuple(dict.fromkeys((NUMBERS, family_of(keys))))
     wanted = tuple(dict.fromkeys((*of_order, *families)))
@@ -120,7 +121,7 @@ def read_directories(keys: Keys, selection: Selection | None = None) -> Director
 
 
 def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberScan | PageByBlocks:
-    """How to read a page that one index answers. `snapshot`: where the directories are at hand."""
+    """Choose how to read a page that one index answers. `snapshot`: None if the directories are not at hand."""
     if snapshot is not None:
         ahead = all_ahead(page, bucket_order(page.query.keys, snapshot))
         if tell_a_page(ahead.buckets, page.query.limit + 1, begun=ahead.spot is not None):
@@ -129,7 +130,7 @@ def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberS
 
 
 def without_filter(page: GridPage, known: KnownBuckets, ahead: Ahead) -> BucketScan:
-    """How to go on from a place in the order of all issues; what the scan's children read comes first."""
+    """Choose how to continue from a place in the order of all issues; the reads of the scan's children come first."""
     order, missing = known.order, page.query.limit + 1
     reached = ahead.passing_over(known.known_hits)
     estimate = walking(order, reach(known, reached, missing), order.total, order.total)
@@ -147,7 +148,7 @@ def without_filter(page: GridPage, known: KnownBuckets, ahead: Ahead) -> BucketS
 
 
 def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead: Ahead) -> Matching:
-    """What to read to find out which issues match: the filter's sets, and the first blocks of the order."""
+    """Return the reads that find the matching issues: the filter's sets, and the first blocks of the order."""
     directories = directories_of(selection, known.snapshot)
     order, rows = known.order, page.query.offset + page.query.limit + 1
     matching = selection.estimate(directories)
@@ -163,7 +164,7 @@ def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead
 
 
 def scan_bitmaps(selection: Selection, snapshot: Snapshot) -> BitmapScan:
-    """The sets of a filter."""
+    """Return the scan of a filter's sets."""
     wants = selection.wants(directories_of(selection, snapshot))
     return BitmapScan(selection=selection, estimate=Estimate(len(wants) * prices.ITEM, informed=True))
 
@@ -171,7 +172,7 @@ def scan_bitmaps(selection: Selection, snapshot: Snapshot) -> BitmapScan:
 def with_sets(
     page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead, judged: Judged
 ) -> SetOrder | TopN | BucketScan | FullScan:
-    """How to sort what matches, once the sets have been read. `known`: among those that match for sure."""
+    """Choose how to sort the matching issues, once the sets have been read. `known`: only issues that match for sure."""
     query, order, undecided = page.query, known.order, judged.undecided
     if len(undecided) > CANDIDATES:
         refusal = too_wide(page.selection, len(undecided))
@@ -184,13 +185,13 @@ def with_sets(
     if sorts_all(len(judged.maybe), query.offset + query.limit + 1, len(undecided), walk):
         return top_n(judged)
     if not order.simple and order.total <= WHOLE and len(judged.maybe) > CANDIDATES:
-        # Going on along the order would only find out later whether too many stand in one place.
+        # Going along the order would only show later whether too many issues share a place.
         return instead_of_ties(page, catalog, order.total, len(judged.maybe), judged.maybe)
     return BucketScan(query=query, first=further, recheck=recheck, estimate=Estimate(walk, informed=True))
 
 
 def recheck_of(only: Filter | None, undecided: BitMap) -> Recheck | None:
-    """The documents that decide, where any have to."""
+    """Return the read of the documents that decide; None if there are none."""
     if only is None or not undecided:
         return None
     return Recheck(
@@ -199,7 +200,7 @@ def recheck_of(only: Filter | None, undecided: BitMap) -> Recheck | None:
 
 
 def top_n(judged: Judged) -> TopN:
-    """All that may match."""
+    """Return the node that fetches and sorts all issues that may match."""
     units = len(judged.maybe) * prices.ITEM
     return TopN(candidates=judged.maybe, sure=judged.sure, estimate=Estimate(units, informed=True))
 
@@ -207,14 +208,14 @@ def top_n(judged: Judged) -> TopN:
 def instead_of_ties(
     page: GridPage, catalog: Catalog, total: int, count: int, among: BitMap | None
 ) -> FullScan:
-    """What is done where too many issues would have to be sorted together; the refusal on large projects."""
+    """Return the node for too many issues to sort together; raises the refusal on large projects."""
     return full_scan(page, total, too_many_ties(catalog, page.query.keys, count), _TIES, among)
 
 
 def full_scan(
     page: GridPage, total: int, refusal: RequestError, reason: str, among: BitMap | None
 ) -> FullScan:
-    """Read the whole project, or refuse where it is too large for that."""
+    """Return the read of the whole project; raises the refusal if it is too large."""
     if total > WHOLE:
         raise refusal
     count = total if among is None else len(among)
@@ -228,38 +229,38 @@ def full_scan(
 
 
 def rest_directories(page: GridPage) -> DirectoryScan:
-    """What is read beside a page's documents when its order goes on with the issues without a value."""
+    """Return the read in parallel to a page's documents if the order continues with the issues without a value."""
     return read_directories(page.query.keys)
 
 
 def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
-    """The issues without a value, behind the last of the others."""
+    """Return the scan of the issues without a value, after the last of the others."""
     units = len(order.directory.entries) * prices.ITEM
     return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
 
 
 def epoch_read() -> EpochRead:
-    """The project's epoch, read beside anything."""
+    """Return the read of the project's epoch, in parallel to any other."""
     return EpochRead(estimate=Estimate(1.0))
 
 
 def overlay_read(issues: int) -> OverlayRead:
-    """The documents and ledgers of the issues that were just written, and the journal's last items, read beside anything."""
+    """Return the read of named issues' documents and ledgers and the journal's last items, in parallel to any other."""
     return OverlayRead(issues=issues, estimate=Estimate(issues * 2.0 + prices.ITEM))
 
 
 def unheard_read() -> UnheardRead:
-    """The new issues that the index has not heard of, read where there may be any."""
+    """Return the read of the new issues that the index does not have yet, if there may be any."""
     return UnheardRead()
 
 
 def laid_over(last: int) -> int:
-    """How many new issues are laid over the index at most: of a project that may be read whole all."""
+    """The most new issues that are laid over the index: all, for a project that may be read whole."""
     return WHOLE if last <= WHOLE else CANDIDATES
 
 
 def freshness() -> Freshness:
-    """How far the index is behind, read beside anything."""
+    """Return the read of the index's lag, in parallel to any other."""
     return Freshness(estimate=Estimate(prices.ITEM))
 
 
@@ -276,26 +277,26 @@ def _plain_scan(query: GridQuery) -> IndexScan | NumberScan:
     return IndexScan(query=query, total=total, estimate=Estimate(units))
 
 
-# What lies ahead
+# Rows ahead
 
 
 def family_of(keys: Keys) -> str:
-    """The family along which an order goes."""
+    """The family along which an order is read."""
     return NUMBERS if keys[0].order is None else keys[0].order.order_id
 
 
 def bucket_order(keys: Keys, snapshot: Snapshot) -> BucketOrder:
-    """The order over the blocks of its first key. It takes as long as the directory is."""
+    """Return the order over the blocks of its first key. Takes time in proportion to the directory."""
     return BucketOrder(keys, snapshot.directory(family_of(keys)), snapshot.directory(NUMBERS).total)
 
 
 def directories_of(selection: Selection, snapshot: Snapshot) -> dict[str, Directory]:
-    """The directories that a filter takes."""
+    """The directories that a filter needs."""
     return {family: snapshot.directory(family) for family in {NUMBERS, *selection.families()}}
 
 
 def all_ahead(page: GridPage, order: BucketOrder) -> Ahead:
-    """All that lies ahead of a page's spot."""
+    """The buckets ahead of a page's spot."""
     if page.spot is None:
         return Ahead(_confined(page, order, order.buckets), page.query.offset)
     at = order.at(page.spot)
@@ -310,12 +311,12 @@ def from_the_end(page: GridPage, order: BucketOrder) -> Ahead:
 
 
 def reach(known: KnownBuckets, ahead: Ahead, missing: int) -> Sequence[Bucket]:
-    """The next buckets that have as many rows as are missing by what is known of them, or else all."""
+    """The next buckets that have as many rows as are missing, as far as that is known, or else all."""
     needed = ahead.skip + missing
     for count, bucket in enumerate(ahead.buckets, 1):
         if not known.counts(bucket):
             return ahead.buckets
-        # How much of the first one lies ahead of the spot is not known.
+        # The number of rows ahead of the spot in the first bucket is unknown.
         needed -= 0 if count == 1 and ahead.spot is not None else known.hits(bucket)
         if needed <= 0:
             return ahead.buckets[:count]
@@ -323,14 +324,14 @@ def reach(known: KnownBuckets, ahead: Ahead, missing: int) -> Sequence[Bucket]:
 
 
 def takes_entries(known: KnownBuckets, bucket: Bucket, shown: int, rounds_left: int) -> bool:
-    """Whether to have the sort entries tell the order inside a bucket's blocks, and not the documents of its issues."""
+    """Whether sort entries, and not the documents of issues, give the order inside a bucket's blocks."""
     if known.order.moving:
         return entries_units(bucket) > 0
     return rounds_left > 1 and reads_entries(bucket, known.hits(bucket), shown if known.order.simple else 0)
 
 
 def _confined(page: GridPage, order: BucketOrder, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
-    """The buckets in which an issue may match, by what the filter says of the field that is sorted by."""
+    """The buckets in which an issue may match, by the filter's conditions on the sort field."""
     family = order.directory.family
     ranges = page.selection.confined(family) if page.selection is not None else None
     if ranges is None:
@@ -345,12 +346,13 @@ def _confined(page: GridPage, order: BucketOrder, buckets: Sequence[Bucket]) -> 
     ]
 
 
-# What the ways cost
+# Costs
 
 
 def walks(query: GridQuery, spot: Spot | None) -> bool:
-    """Whether one index answers a query: all issues, in the order of one key with sort entries, from a place among those with a
-    value on.
+    """Whether one index answers a query.
+
+    That is: all issues, in the order of one key with sort entries, from a place among the issues with a value on.
     """
     if query.filter is not None or query.offset or len(query.keys) > 1:
         return False
@@ -363,9 +365,9 @@ def walks(query: GridQuery, spot: Spot | None) -> bool:
 
 
 def tell_a_page(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
-    """Whether the buckets ahead tell this many rows, or all to the end, for less than the sort entries of these rows take.
+    """Whether the buckets ahead give this many rows, or all to the end, for less than the sort entries of these rows cost.
 
-    `begun`: how many rows of the first one are left is not known.
+    `begun`: the number of rows left in the first one is unknown.
     """
     found, blocks = 0, 0
     for place, bucket in enumerate(buckets):
@@ -379,20 +381,20 @@ def tell_a_page(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
 
 
 def documents_to_find(rows: int, without: int, total: int) -> int:
-    """How many documents in number order to read to find this many of those without a value."""
+    """The number of documents in number order to read for this many without a value."""
     return math.ceil(rows * total / max(without, 1) * _GENEROUS)
 
 
 def queries_rest(rows: int, without: int, total: int, blocks: int) -> bool:
-    """Whether to find rows without a value among all documents, where that costs less than reading which issues have one."""
+    """Whether to find rows without a value among all documents: if it costs less than reading which issues have one."""
     among = documents_to_find(rows, without, total) * prices.LISTED
     return without >= rows and among <= (blocks + rows) * prices.ITEM
 
 
 def blocks_ahead(buckets: Sequence[Bucket], rows: int, matching: float, total: int, *, nulls: bool) -> int:
-    """How many of the buckets ahead should have this many rows, if the matching issues lie evenly among all.
+    """The number of buckets ahead that should have this many rows, if the matching issues are evenly distributed.
 
-    `nulls`: the rows lie among those without a value, so that it takes all.
+    `nulls`: the rows are among the issues without a value, so that all buckets are needed.
     """
     if nulls or not total:
         return len(buckets)
@@ -406,9 +408,9 @@ def blocks_ahead(buckets: Sequence[Bucket], rows: int, matching: float, total: i
 
 
 def first_buckets(order: BucketOrder, ahead: Sequence[Bucket], rows: int, matching: int, total: int) -> int:
-    """How many buckets of the order to read with the sets of the filter, before anything is known of them.
+    """The number of buckets of the order to read with the sets of the filter, before anything is known of them.
 
-    None where it will be cheaper to fetch everything that matches, if the estimate is right.
+    0 if it will be cheaper to fetch all matching issues, provided that the estimate is right.
     """
     needed = blocks_ahead(ahead, rows, matching, total, nulls=_begins_without_value(order, ahead))
     if matching <= CANDIDATES and fetching_all(matching, rows) <= walking(
@@ -423,12 +425,12 @@ def _begins_without_value(order: BucketOrder, ahead: Sequence[Bucket]) -> bool:
 
 
 def fetching_all(matching: int, rows: int) -> float:
-    """Read units of fetching all issues that match, besides those of the page."""
+    """Read units of fetching all matching issues, beyond those of the page."""
     return max(matching - rows, 0) * prices.ITEM
 
 
 def walking(order: BucketOrder, buckets: Sequence[Bucket], matching: int, total: int) -> float:
-    """Read units of reading these buckets' blocks and settling the order at the last, besides the page's documents."""
+    """Read units of reading these buckets' blocks and finding the order in the last, beyond the page's documents."""
     blocks = len(order.directory.entries) if any(not one.entries for one in buckets) else 0
     blocks = max(blocks, sum(len(one.entries) for one in buckets))
     share = matching / max(total, 1)
@@ -437,7 +439,7 @@ def walking(order: BucketOrder, buckets: Sequence[Bucket], matching: int, total:
 
 
 def settling(order: BucketOrder, bucket: Bucket, hits: int) -> float:
-    """Read units of finding out the order of this many issues in a bucket, besides its blocks."""
+    """Read units of finding the order of this many issues in a bucket, beyond its blocks."""
     if not order.simple:
         return hits * prices.ITEM
     if all(one.detailed or one.body is not None for one in bucket.entries):
@@ -446,26 +448,26 @@ def settling(order: BucketOrder, bucket: Bucket, hits: int) -> float:
 
 
 def entries_units(bucket: Bucket) -> float:
-    """Read units of the sort entries of those blocks of a bucket that do not tell their bodies."""
+    """Read units of the sort entries of a bucket's blocks that do not have their bodies."""
     return sum(one.size for one in bucket.entries if not one.detailed and one.body is None) * prices.ENTRY
 
 
 def reads_entries(bucket: Bucket, hits: int, shown: int) -> bool:
-    """Whether the order in a bucket is told more cheaply by its sort entries than by the documents of the issues that match there.
+    """Whether sort entries give the order in a bucket for less than the documents of its matching issues.
 
-    `shown`: how many of these documents the page takes anyway.
+    `shown`: how many of these documents the page needs anyway.
     """
     units = entries_units(bucket)
     return 0 < units < max(hits - shown, 0) * prices.ITEM
 
 
 def sorts_all(candidates: int, rows: int, undecided: int, walk: float) -> bool:
-    """Whether everything that may match is fetched and sorted, where `walk` is what going on along the blocks takes."""
+    """Whether to fetch and sort all issues that may match. `walk`: the cost of continuing along the blocks."""
     return candidates <= CANDIDATES and fetching_all(candidates, rows) <= walk + undecided * prices.ITEM
 
 
 def check_blocks(count: int) -> None:
-    """Refuse to read this many blocks for one answer."""
+    """Raise Unprocessable if an answer would read more blocks than allowed."""
     if count > MAX_BLOCKS:
         raise refused(
             f"Answering this would take {count:,} blocks of the index, half a read unit each, and {MAX_BLOCKS:,} are read at most. "
@@ -474,7 +476,7 @@ def check_blocks(count: int) -> None:
 
 
 def too_wide(selection: Selection | None, undecided: int) -> Unprocessable:
-    """What is said where the index leaves too many issues undecided."""
+    """Return the refusal if the index leaves too many issues undecided."""
     conditions = selection.undecidable() if selection is not None else ()
     return refused(
         f"The index leaves open for {undecided:,} issues whether they match, and at most {CANDIDATES:,} are looked at one by one. "
@@ -484,7 +486,7 @@ def too_wide(selection: Selection | None, undecided: int) -> Unprocessable:
 
 
 def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
-    """What is said where the first key leaves the order of too many issues to further keys, which only their documents tell."""
+    """Return the refusal if the first key leaves too many issues to further keys, whose order only documents show."""
     building = catalog.composite_being_built(parts_of(order))
     if building is not None:
         return IndexNotReady(building.id, building.id)
@@ -501,7 +503,7 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
 
 
 def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumber:
-    """The plan of a row number, from the request alone."""
+    """Return the plan of a row number, from only the request."""
     selection = Selection(query.filter, catalog) if query.filter is not None else None
     return RowNumber(
         question="Count the rows before the issue in the way that the blocks of the order and of the filter allow",
@@ -517,14 +519,14 @@ def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumb
 def count_buckets(
     known: KnownBuckets, buckets: Sequence[Bucket], recheck: Recheck | None = None
 ) -> BucketCount:
-    """Count the issues in these buckets that come before the issue."""
+    """Return the count of the issues in these buckets that come before the issue."""
     blocks = sum(len(one.entries or known.order.directory.entries) for one in buckets)
     units = Estimate(blocks * prices.ITEM, informed=True)
     return BucketCount(keys=known.order.keys, recheck=recheck, estimate=units)
 
 
 def count_matching(selection: Selection, snapshot: Snapshot) -> Matching:
-    """What to read to find out which issues match: the filter's sets."""
+    """Return the read that finds the matching issues: the filter's sets."""
     return Matching(
         question="Choose how to count what matches by how many do, and by the blocks of the order before and behind the issue",
         bitmaps=scan_bitmaps(selection, snapshot),
@@ -535,7 +537,7 @@ def count_matching(selection: Selection, snapshot: Snapshot) -> Matching:
 def row_number_with_sets(
     plan: RowNumber, known: KnownBuckets, buckets: Sequence[Bucket], judged: Judged
 ) -> BucketCount | TopN | FullScan:
-    """How to count what matches before an issue. `buckets`: those that would have to be read; `judged`: the other issues."""
+    """Choose how to count the matching issues before one. `buckets`: those to read for it; `judged`: the other issues."""
     undecided = judged.undecided
     if len(undecided) > CANDIDATES:
         refusal = too_wide(plan.selection, len(undecided))
@@ -550,7 +552,7 @@ def row_number_with_sets(
 def count_whole(
     plan: RowNumber, known: KnownBuckets, refusal: RequestError, among: BitMap | None
 ) -> FullScan:
-    """Count among the documents of all issues, or refuse where the project is too large for that."""
+    """Return the count among the documents of all issues; raises the refusal if the project is too large."""
     if known.order.total > WHOLE:
         raise refusal
     count = known.order.total if among is None else len(among)

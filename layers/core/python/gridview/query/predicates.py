@@ -1,4 +1,4 @@
-"""The filter of a query: checked against the project's fields, told in words, and asked of documents. Pure."""
+"""The filter of a query: checked against the project's fields, described in words, and tested on documents. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_DEPTH = 5
 MAX_CONDITIONS = 50
 
 _MAX_ERRORS = 500
-"""That a client is told of at once."""
+"""The most errors that a client gets at once."""
 
 NUMBER = Field(NUM, NUM, "Number", FieldType.NUMBER, required=True, builtin=True)
 """The issue number as a field among the others."""
@@ -38,16 +38,16 @@ class Predicate:
         object.__setattr__(self, "_test", self.operator.test(self.field, self.operand))
 
     def matches(self, document: Mapping[str, Any]) -> bool:
-        """Whether an issue passes."""
+        """Whether an issue matches."""
         value = self.field.value_in(document)
         return self.operator.matches_empty if value is None else self._test(value)
 
     def fields(self) -> Iterator[Field]:
-        """The fields that it looks at."""
+        """The fields that it tests."""
         yield self.field
 
     def canonical(self) -> list[Any]:
-        """The same for the same filter, however it was spelled: what cursors are bound to."""
+        """A form that is equal for equal filters, however they were spelled; cursors are bound to it."""
         return [self.field.key, self.operator.name, self.operand]
 
     def __str__(self) -> str:
@@ -64,15 +64,15 @@ class Every:
     parts: tuple["Filter", ...]
 
     def matches(self, document: Mapping[str, Any]) -> bool:
-        """Whether an issue passes."""
+        """Whether an issue matches."""
         return all(part.matches(document) for part in self.parts)
 
     def fields(self) -> Iterator[Field]:
-        """The fields that it looks at."""
+        """The fields that it tests."""
         return (field for part in self.parts for field in part.fields())
 
     def canonical(self) -> list[Any]:
-        """The same for the same filter, however it was spelled."""
+        """A form that is equal for equal filters, however they were spelled."""
         return ["and", *(part.canonical() for part in self.parts)]
 
     def __str__(self) -> str:
@@ -81,20 +81,20 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """`or`: one part at least."""
+    """`or`: at least one part."""
 
     parts: tuple["Filter", ...]
 
     def matches(self, document: Mapping[str, Any]) -> bool:
-        """Whether an issue passes."""
+        """Whether an issue matches."""
         return any(part.matches(document) for part in self.parts)
 
     def fields(self) -> Iterator[Field]:
-        """The fields that it looks at."""
+        """The fields that it tests."""
         return (field for part in self.parts for field in part.fields())
 
     def canonical(self) -> list[Any]:
-        """The same for the same filter, however it was spelled."""
+        """A form that is equal for equal filters, however they were spelled."""
         return ["or", *(part.canonical() for part in self.parts)]
 
     def __str__(self) -> str:
@@ -103,20 +103,20 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """`not`: what its part does not match."""
+    """`not`: the issues that its part does not match."""
 
     part: "Filter"
 
     def matches(self, document: Mapping[str, Any]) -> bool:
-        """Whether an issue passes."""
+        """Whether an issue matches."""
         return not self.part.matches(document)
 
     def fields(self) -> Iterator[Field]:
-        """The fields that it looks at."""
+        """The fields that it tests."""
         return self.part.fields()
 
     def canonical(self) -> list[Any]:
-        """The same for the same filter, however it was spelled."""
+        """A form that is equal for equal filters, however they were spelled."""
         return ["not", self.part.canonical()]
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ def depth_of(only: Filter) -> int:
 
 
 def parse_filter(catalog: Catalog, document: Any) -> Filter:
-    """The filter that a request asks for; InvalidRequest names all that is wrong with it, each with its place."""
+    """Return the filter of a request. Raises InvalidRequest with all its errors, each with its place."""
     parsing = _Parsing(catalog)
     found = parsing.node(document, "filter", MAX_DEPTH)
     if parsing.conditions > MAX_CONDITIONS:
@@ -148,7 +148,7 @@ def parse_filter(catalog: Catalog, document: Any) -> Filter:
 
 
 class _Parsing:
-    """One filter being read. A part that is not valid becomes None, and what is wrong with it an error."""
+    """One filter that is being read. An invalid part becomes None, and adds its errors."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.errors: list[FieldError] = []
@@ -165,7 +165,7 @@ class _Parsing:
         self.errors.append(FieldError(place, message))
 
     def node(self, document: Any, place: str, depth: int) -> Filter | None:
-        """`and`, `or`, `not` or a condition; nothing more is read once too much has been found."""
+        """`and`, `or`, `not` or a condition; reads nothing more after too many conditions or errors."""
         if self.conditions > MAX_CONDITIONS or len(self.errors) > _MAX_ERRORS:
             return None
         if not isinstance(document, dict):
@@ -278,11 +278,14 @@ _NAMES = {
     Operand.WORDS: "WordsCondition",
     Operand.OPTIONS: "OptionsCondition",
 }
-"""The schemas of conditions by what their value has to be."""
+"""The schemas of conditions by the form of their value."""
 
 
 def schemas(reference: Callable[[str], dict[str, Any]], field: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The JSON Schemas of a filter, `Filter`, and of its parts. `reference` refers to one by its name; `field`: a field's id."""
+    """Return the JSON Schemas of a filter, `Filter`, and of its parts.
+
+    `reference` refers to a schema by its name; `field`: the schema of a field's id.
+    """
     by_operand: dict[Operand, list[str]] = {}
     for operator in OPERATORS.values():
         by_operand.setdefault(operator.operand, []).append(operator.name)

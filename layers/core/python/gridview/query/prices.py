@@ -1,10 +1,10 @@
-"""What reads cost, in read units, as plans are compared by and estimates add up."""
+"""Costs of reads in read units, for comparing plans and for estimates."""
 
 ITEM = 0.5
-"""Of an item of up to 4 KB that is read by its key: a document, a block, a page of a directory."""
+"""An item of up to 4 KB that is read by its key: a document, a block, a page of a directory."""
 
 ENTRY = 0.02
-"""Of a sort entry, of which a Query reads some thirty for half a unit."""
+"""A sort entry: a Query reads about thirty for half a unit."""
 
 LISTED = 0.125
-"""Of a document of about 1 KB that a Query reads among others."""
+"""A document of about 1 KB that a Query reads among others."""

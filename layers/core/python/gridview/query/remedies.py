@@ -13,7 +13,7 @@ from gridview.schema.generations import Indexes
 from gridview.support.errors import Unprocessable
 
 ROLE = "admin"
-"""Who may change definitions."""
+"""The role that may change definitions."""
 
 
 class Remedy(NamedTuple):
@@ -29,7 +29,7 @@ class Remedy(NamedTuple):
 
 
 def refused(detail: str, remedies: Iterable[Remedy] = ()) -> Unprocessable:
-    """The refusal of a plan. All of the remedies together make the query possible; none: no change of definitions does."""
+    """Return the refusal of a plan. All remedies together make the query possible; without any, no definition does."""
     told = [{**one._asdict(), "role": ROLE} for one in remedies]
     return Unprocessable(detail, members={"remedies": told})
 
@@ -40,14 +40,14 @@ def in_words(remedies: Iterable[Remedy]) -> str:
 
 
 def index_field(catalog: Catalog, field: Field, *, words: bool = False) -> Remedy:
-    """Switch the index of a field on, or that of its words."""
+    """Return the call that indexes a field, or its words."""
     body = {name: True for name, missing in (("indexed", not field.indexed), ("search", words)) if missing}
     title = f"Index the words of {field.name}" if words else f"Index {field.name}"
     return Remedy(title, "PATCH", f"/v1/projects/{catalog.project}/attributes/{field.id}", body)
 
 
 def define_index(catalog: Catalog, parts: Sequence[Part]) -> Remedy | None:
-    """Define the composite index that gives an order. None where none can, or where the project has as many as it may have."""
+    """Return the call that defines an order's composite index. None if no index can give it, or the limit is reached."""
     keys = without_number(parts)
     fields = [catalog.field_of(one.field) for one in keys]
     distinct = len({one.key for one in fields}) == len(fields) > 1
@@ -66,7 +66,7 @@ def define_index(catalog: Catalog, parts: Sequence[Part]) -> Remedy | None:
 
 
 def decide(catalog: Catalog, conditions: Iterable[Predicate]) -> list[Remedy]:
-    """Have sets decide these conditions, which they do not. [] where one is left to documents, whatever is indexed."""
+    """Return the calls after which sets decide these conditions. [] if one needs documents, whatever is indexed."""
     found: list[Remedy] = []
     for condition in conditions:
         remedy = _decide(catalog, condition)
@@ -77,7 +77,7 @@ def decide(catalog: Catalog, conditions: Iterable[Predicate]) -> list[Remedy]:
 
 
 def joined(remedies: Iterable[Remedy]) -> list[Remedy]:
-    """Each call once; of those of one field the one that indexes its words too."""
+    """Return each call once; for a field, the call that also indexes its words."""
     found: dict[str, Remedy] = {}
     for one in remedies:
         if one.path not in found or "search" in one.body:

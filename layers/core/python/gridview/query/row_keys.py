@@ -1,11 +1,11 @@
-"""The key of a row: a text whose order is that of the rows, so that whoever has rows can place another among them. Pure.
+"""The key of a row: a text whose order is that of the rows, so that a client can place another row among its own. Pure.
 
     sort by start descending, kind        row 7: 2023-05-01, no kind
     1 <complement of 2023-05-01>~ 2 00000007
 
-Each key of the order gives a digit that says where an issue without a value stands, then the body of its sort string. Where the
-order descends, the bytes are complemented. Each byte is the character with its number: the order is the same by bytes, by
-characters and by UTF-16 units, as JavaScript compares.
+Each key of the order gives a digit, which places an issue without a value, and then the body of its sort string. If the
+order descends, the bytes are complemented. Each byte is the character with its number. So the order is the same by bytes,
+by characters and by UTF-16 units, as JavaScript compares.
 """
 
 from gridview.encoding.sort_strings import issue_number
@@ -21,7 +21,7 @@ _HIGHEST = 10**8 - 1
 
 
 def row_key(keys: Keys, place: Place) -> str:
-    """The key of a place in an order."""
+    """Return the key of a place in an order."""
     parts = []
     for key, body in zip(keys, place.parts, strict=True):
         if body is None:

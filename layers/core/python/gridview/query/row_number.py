@@ -1,9 +1,11 @@
-"""The row number of an issue in an order, as the API answers it.
+"""Answers requests for the row number of an issue in an order.
 
-the issue and its ledger, directories       1st round
-the filter's sets                           2nd, under a filter
-blocks of the order, undecided documents    3rd
-documents, where several keys need them     4th at most
+| reads | round |
+|---|---|
+| the issue and its ledger, directories | 1st |
+| the filter's sets | 2nd, under a filter |
+| blocks of the order, undecided documents | 3rd |
+| documents, if several keys need them | at most the 4th |
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,11 +47,12 @@ from gridview.view.shown_versions import Answered
 
 
 def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
-    """`position`: how many rows come before an issue in an order, null when it does not match the filter; `explain` if asked for.
+    """Return `position`: how many rows precede an issue in an order; null if it does not match the filter.
 
-    The issue itself is read strongly consistent, all others as of the index; NotFound. Read units: half of one for the block in
-    which the issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
-    It raises what `carried_out` raises.
+    The issue itself is read strongly consistent, all others as of the index. `explain` on request.
+
+    Read units: half of one for the issue's block. Under a filter, also for the filter's sets and all blocks before the
+    issue's, or after it if these are fewer. Raises NotFound, and the errors of `carried_out`.
     """
     catalog = context.catalog
     plan = planner.plan_row_number(catalog, num, query)
@@ -59,7 +62,7 @@ def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
 
 @dataclass(frozen=True)
 class _Issue:
-    """The issue, and what is known of the order in which it stands."""
+    """The issue, and the state of its order."""
 
     plan: RowNumber
     catalog: Catalog
@@ -94,7 +97,7 @@ class _Issue:
 
 
 def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
-    """How many rows come before the issue; None when it does not match."""
+    """Return how many rows precede the issue; None if it does not match."""
     snapshot: Snapshot
     document: Item
     ledger: Ledger
@@ -127,7 +130,7 @@ def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:
 
 
 def _counted_before(issue: _Issue, ledger: Ledger) -> int:
-    """1 if the index has the issue itself, as it was, in a bucket before; else 0."""
+    """1 if the index has the issue itself, at its former place, in a bucket before; else 0."""
     order = issue.order
     indexed = _indexed(issue, ledger)
     if NUMBERS not in indexed or order.by_number:
@@ -140,7 +143,7 @@ def _counted_before(issue: _Issue, ledger: Ledger) -> int:
 
 
 def _indexed(issue: _Issue, ledger: Ledger) -> Mapping[str, str]:
-    """The strings under which blocks have an issue: those that its ledger intends once the ledger's number is folded into them."""
+    """The strings under which blocks have an issue: its ledger's intended ones, once its number is folded into them."""
     if not ledger.number:
         return ledger.applied
     order, new = issue.order.directory, ledger.committed().applied
@@ -175,7 +178,7 @@ def _among_matching(issue: _Issue, selection: Selection) -> Steps[int]:
 def _count_buckets(
     issue: _Issue, scan: BucketCount, others: Judged, fewer: Sequence[Bucket], *, from_behind: bool
 ) -> Steps[int]:
-    """Count what matches in the buckets before the issue's, or behind it, where these are fewer; and in its own."""
+    """Count the matching issues in the buckets before the issue's, or after it if these are fewer; and in its own."""
     order, here = issue.order, issue.here
     if order.by_number:
         passing = yield from recheck(scan.recheck)
@@ -195,7 +198,7 @@ def _count_buckets(
 
 
 def _inside(issue: _Issue, scan: Node, known: KnownBuckets) -> Steps[int | TooManyTies]:
-    """Rows in the issue's own bucket before it: those on the way back. The sets and sort entries must have been read."""
+    """Count the rows before the issue in its own bucket, backwards. The sets and sort entries must have been read."""
     order, counted = known.order, 0
     walked = yield from step(
         Walked(known, Ahead(issue.here, spot=issue.spot)),
@@ -225,7 +228,7 @@ def _open(issue: _Issue, at: Walked, _: int) -> Steps[Walked]:
 
 
 def _whole(issue: _Issue, scan: Node, known: KnownBuckets, ties: TooManyTies) -> Steps[int]:
-    """By the documents of all issues in question."""
+    """Count by the documents of all issues in question."""
     refusal = planner.too_many_ties(issue.catalog, issue.plan.keys, ties.issues)
     whole = planner.count_whole(issue.plan, known, refusal, known.matching)
     yield from tell(scan, chosen=whole)
@@ -239,7 +242,7 @@ def _count_whole(issue: _Issue, scan: FullScan) -> Steps[int]:
 
 
 def _count_documents(issue: _Issue, scan: Node, numbers: Sequence[int]) -> Steps[int]:
-    """By the documents of all issues that may match."""
+    """Count by the documents of all issues that may match."""
     plan = issue.plan
     documents: Documents = yield from ask(scan, _fields_of(issue, numbers))
     return rows_before(plan.keys, matching_places(documents.found.values(), plan.keys, plan.only), issue.spot)

@@ -1,6 +1,6 @@
-"""Saved views: read from a request against the project's fields, and told to a client as far as the fields are still there. Pure.
+"""Saved views: read from a request against the project's fields, and returned with the fields that still exist. Pure.
 
-A view is kept when fields that it names are deleted. What is left of it is answered, and `gone` says what is not.
+A view remains when fields that it names are deleted. The answer has its remaining parts, and lists the others in `gone`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,13 +37,16 @@ from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_NAME_LENGTH = 256
 MAX_GONE = 100
-"""The most that an answer tells of what is gone from a view."""
+"""The most missing parts of a view that an answer lists."""
 MAX_FILTER_BYTES = 1_000_000
-"""Of a filter in an answer. Where options were given longer values since, a view's filter may pass it; it is gone then."""
+"""Limit of a filter in an answer.
+
+A view's filter may exceed it if options were given longer values since; it is then among the missing parts.
+"""
 
 
 class ViewQuery(RequestModel):
-    """What a view shows: an order and a filter, as the grid takes them."""
+    """The order and the filter of a view, as in a grid query."""
 
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
@@ -58,7 +61,7 @@ class ViewColumn(RequestModel):
 
 
 class ViewFooter(RequestModel):
-    """What stands below a column, as a summary tells it."""
+    """The value below a column, as in a summary."""
 
     field: FieldId
     function: Function
@@ -104,12 +107,12 @@ class ViewPatch(RequestModel):
 
 
 def parse_create(catalog: Catalog, body: Any) -> ViewChange:
-    """All of a new view. InvalidRequest names all that is wrong with it at once."""
+    """Return all of a new view. Raises InvalidRequest with all its errors at once."""
     return _parsed(catalog, ViewCreate, body, whole=True)
 
 
 def parse_patch(catalog: Catalog, body: Any) -> ViewChange:
-    """What a request changes of a view. InvalidRequest names all that is wrong with it at once."""
+    """Return the parts of a view that a request changes. Raises InvalidRequest with all its errors at once."""
     return _parsed(catalog, ViewPatch, body, whole=False)
 
 
@@ -157,7 +160,7 @@ _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
     "color": _stored_color,
     "height": lambda _, request: request.height,
 }
-"""The parts of a look from those of a request."""
+"""Makes the parts of a look from those of a request."""
 
 
 def _filter_sent(body: Any) -> Any:
@@ -166,7 +169,7 @@ def _filter_sent(body: Any) -> Any:
 
 
 def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -> Iterator[FieldError]:
-    """What is wrong with the parts of a view by the types of the fields that they name."""
+    """The errors of a view's parts that depend on the types of their fields."""
     if "columns" in given:
         yield from _repeated("columns", [one.field for one in request.columns or ()])
     if "groups" in given:
@@ -201,7 +204,7 @@ def _key(catalog: Catalog, name: str) -> str:
 
 
 def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
-    """A view as it is to be written, and as the API returns it then. Unprocessable if it is larger than a view may be."""
+    """Return a view as it will be written, and its answer then. Raises Unprocessable if it is larger than allowed."""
     before = view.look.get("named", {})
     named = {}
     for key in _keys(view.look):
@@ -237,7 +240,7 @@ def _keys_of_filter(node: Sequence[Any]) -> Iterator[str]:
 
 
 def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
-    """A view as the API returns it, by the fields that there are. UnknownOption if the catalog is older than the view."""
+    """Return a view's answer, by the present fields. Raises UnknownOption if the catalog is older than the view."""
     telling = _ToldView(catalog, view.look["named"])
     query = telling.query(view.look)
     return {
@@ -257,13 +260,16 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
 
 
 def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The order and the filter of a look as the API returns them, and what is gone of them."""
+    """Return the order and the filter of a look as the API returns them, and their missing parts."""
     telling = _ToldView(catalog, look["named"])
     return telling.query(look), telling.gone
 
 
 def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """What makes it possible to sort so, where the grid would refuse to. What a filter needs depends on sizes: the grid tells."""
+    """The calls that make an order possible, if the grid would refuse it.
+
+    A filter's remedies depend on sizes; only the grid returns them.
+    """
     try:
         order_keys(catalog, [SortKey.model_construct(**key) for key in sort])
     except IndexNotReady:
@@ -276,11 +282,11 @@ def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
 
 _JOINS = ("and", "or", "not")
 _GONE: Any = object()
-"""Stands for an operand of which nothing is left."""
+"""Represents an operand of which nothing is left."""
 
 
 class _ToldView:
-    """Tells the parts of one look, and notes what is gone of it."""
+    """Returns the parts of one look, and notes the missing ones."""
 
     def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
         self.gone: list[dict[str, Any]] = []
@@ -325,7 +331,7 @@ class _ToldView:
         }
 
     def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Those of these whose fields are there, each with its field in the place of its key."""
+        """Those with existing fields, each with its field in the place of its key."""
         found = [(self._field(part, key), *others) for key, *others in named]
         return [one for one in found if one[0] is not None]
 
@@ -340,7 +346,7 @@ class _ToldView:
             self.gone.append(gone)
 
     def _filter(self, node: Sequence[Any]) -> dict[str, Any] | None:
-        """The filter in the form of a request; None if nothing of it is left."""
+        """The filter in the form of a request; None if no part of it is left."""
         kind, *parts = node
         if kind == "not":
             inner = self._filter(parts[0])
@@ -388,7 +394,7 @@ class _ToldView:
 
 
 def field_at(catalog: Catalog, key: str) -> Field | None:
-    """The field with this internal id; None if it was deleted. UnknownOption if the catalog is older than the id."""
+    """Return the field with this internal id; None if it was deleted. Raises UnknownOption if the catalog is too old."""
     if key == NUM:
         return NUMBER
     if catalog.deleted(key):

@@ -1,6 +1,6 @@
-"""Orders of one to three keys: where an issue stands in one, and how places compare. Pure.
+"""Orders of one to three keys: the place of an issue in one, and the comparison of places. Pure.
 
-The index walk and what is sorted in memory agree to the letter, since both compare the bodies of the sort strings.
+The walk along the index and the sort in memory agree exactly, since both compare the bodies of the sort strings.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,7 +19,7 @@ from gridview.schema.fields import NUM, Field
 class OrderKey(NamedTuple):
     """One key of an order. `order` is the index whose form is compared; None: the issue number.
 
-    A composite index stands for all the keys of an order, as the only one.
+    A composite index is the only key of its order.
     """
 
     order: Order | None
@@ -33,7 +33,7 @@ class OrderKey(NamedTuple):
 
     @property
     def field_id(self) -> str:
-        """What the API calls it."""
+        """The name of the key in the API."""
         return self.order.id if self.order else NUM
 
     @property
@@ -43,27 +43,27 @@ class OrderKey(NamedTuple):
 
     @property
     def arrangement(self) -> list[int | bool]:
-        """Another one whenever the index has become another order."""
+        """A value that changes whenever the index has become another order."""
         return list(self.order.arrangement) if self.order else []
 
     def binding(self) -> list[str | bool]:
-        """What a cursor is bound to."""
+        """The data that a cursor is bound to."""
         return [self.order.key if self.order else NUM, self.descending, self.nulls_first]
 
     def part(self, document: Mapping[str, Any]) -> str | None:
-        """What this key compares of an issue; None: no value."""
+        """The part of an issue that this key compares; None: no value."""
         return sort_body(self.order, document) if self.order else sort_strings.issue_number(document["num"])
 
 
 class Place(NamedTuple):
-    """Where an issue stands: what each key compares, and its number, which breaks ties."""
+    """The place of an issue: the part that each key compares, and its number, which breaks ties."""
 
     parts: tuple[str | None, ...]
     num: int
 
 
 class Spot(NamedTuple):
-    """Just before or after a place."""
+    """A spot just before or after a place."""
 
     place: Place
     after: bool
@@ -73,7 +73,7 @@ Keys = tuple[OrderKey, ...]
 
 
 class RowRange(NamedTuple):
-    """Rows of an order: from the one with so many rows before it to another, both included."""
+    """Rows of an order, from `first` to `last` inclusive. `first` is the number of rows before the first one."""
 
     keys: Keys
     first: int
@@ -81,22 +81,22 @@ class RowRange(NamedTuple):
 
 
 def bound_at(key: str, spot: Spot, *, ascending: bool, backward: bool) -> Bound:
-    """What lies ahead of a spot whose row has this key. `ascending`: whether keys rise in the direction of travel."""
-    if spot.after == backward:  # the row itself lies ahead
+    """Return the bound of the rows ahead of a spot with this key. `ascending`: whether keys rise in that direction."""
+    if spot.after == backward:  # the row itself is ahead
         return Bound(">=" if ascending else "<=", key)
     return Bound(">" if ascending else "<", key)
 
 
 def place_of(keys: Keys, document: Mapping[str, Any]) -> Place:
-    """Where an issue stands."""
+    """Return the place of an issue."""
     return Place(tuple(key.part(document) for key in keys), document["num"])
 
 
 def in_order(keys: Keys, places: Iterable[Place]) -> list[Place]:
-    """The places in the order of the keys; ties by number, in the direction of the last key."""
+    """Return the places in the order of the keys; ties by number, in the direction of the last key."""
     found = sorted(places, key=attrgetter("num"), reverse=keys[-1].descending)
     for at, key in reversed(list(enumerate(keys))):
-        # Each sort keeps the order of what it finds equal, whichever the direction.
+        # Each sort is stable, in both directions.
         valued = [place for place in found if place.parts[at] is not None]
         valued.sort(key=lambda place, at=at: place.parts[at], reverse=key.descending)  # type: ignore[misc]
         without = [place for place in found if place.parts[at] is None]
@@ -105,7 +105,7 @@ def in_order(keys: Keys, places: Iterable[Place]) -> list[Place]:
 
 
 def rows_before(keys: Keys, ordered: Sequence[Place], spot: Spot) -> int:
-    """How many of the places, which are in order, come before a spot."""
+    """Return how many of the ordered places come before a spot."""
 
     def compare(one: Place, other: Place) -> int:
         return _compare(keys, one, other)

@@ -1,7 +1,7 @@
-"""How the nodes of a plan are carried out: by steps that ask for reads and are sent the answers. Pure.
+"""Carries out the nodes of a plan by steps that ask for reads and are sent the answers. Pure.
 
-Steps are a generator. What it yields together is read in one round; what it returns is the node's result. So a node knows what it
-needs next, and nothing of how that is read:
+Steps are a generator. All reads that it yields together are one round; its return value is the node's result. So a node
+knows only what it needs next, not how that is read:
 
     def run(node):
         snapshot = yield from ask_directories(node)
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class Ask(NamedTuple):
-    """A read, and the node that it is for."""
+    """A read, and the node that needs it."""
 
     node: Node
     read: Read
@@ -28,51 +28,51 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Something that came out while a node was carried out: for `explain`."""
+    """Facts about a node that is carried out, for `explain`."""
 
     node: Node
     facts: dict[str, Any]
 
 
 class AtHand(NamedTuple):
-    """Asks for reads that are answered only if they take no call."""
+    """Reads that are answered only if they take no call."""
 
     asks: list[Ask]
 
 
 class RoundsTaken:
-    """Asks how many rounds of reads have been made so far, for steps that choose by how many are left."""
+    """A request for the number of rounds so far, for steps that choose by how many are left."""
 
 
 Steps = Generator[list[Ask] | AtHand | Tell | RoundsTaken, Any, Result]
-"""What it yields, and what it is sent back:
+"""The values that it yields, and the values that it is sent back:
 
-list[Ask]     the reads of a round       their answers, in order
-AtHand        reads                      their answers, or None if these take a call
-Tell          facts                      nothing
-RoundsTaken                              how many
+- `list[Ask]`: the reads of a round. Back: their answers, in order.
+- `AtHand`: reads. Back: their answers, or None if they take a call.
+- `Tell`: facts. Back: None.
+- `RoundsTaken`. Back: the number of rounds.
 """
 
 
 def ask(node: Node, read: Read) -> Steps[Any]:
-    """One read; returns its answer."""
+    """Ask for one read; returns its answer."""
     (answer,) = yield [Ask(node, read)]
     return answer
 
 
 def to_read(scan: DirectoryScan) -> ReadDirectories:
-    """What a scan of directories asks for."""
+    """Return the read of a scan of directories."""
     return ReadDirectories(scan.families, scan.counted)
 
 
 def ask_directories(scan: DirectoryScan) -> Steps[Snapshot]:
-    """The directories of a scan."""
+    """Read the directories of a scan."""
     snapshot: Snapshot = yield from ask(scan, to_read(scan))
     return snapshot
 
 
 def ask_all(asks: Iterable[Ask]) -> Steps[list[Any]]:
-    """Reads in one round; returns their answers. None at all takes no round."""
+    """Ask for reads in one round; returns their answers. Without reads, it takes no round."""
     chosen = list(asks)
     if not chosen:
         return []
@@ -81,12 +81,12 @@ def ask_all(asks: Iterable[Ask]) -> Steps[list[Any]]:
 
 
 def tell(node: Node, **facts: Any) -> Steps[None]:
-    """Say what came out."""
+    """Record facts about a node."""
     yield Tell(node, facts)
 
 
 def rounds_taken() -> Steps[int]:
-    """How many rounds of reads have been made so far."""
+    """Return the number of rounds of reads so far."""
     taken: int = yield RoundsTaken()
     return taken
 
@@ -100,7 +100,7 @@ def side_by_side(*parts: Steps[Any]) -> Steps[list[Any]]:
     waiting: dict[int, list[Ask]] = {}  # part -> the reads that it is waiting for
 
     def advance(place: int, answer: Any) -> Steps[None]:
-        """Let a part go on to the next reads that take a call, or to its end."""
+        """Let a part continue to the next reads that take a call, or to its end."""
         part = parts[place]
         try:
             while True:

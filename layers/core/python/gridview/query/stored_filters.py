@@ -1,8 +1,8 @@
-"""A filter as an item keeps it, for work that goes on while people rename fields and options. Pure.
+"""A stored filter, for work that continues while people rename fields and options. Pure.
 
     ["and", ["state", "eq", "o1"], ["not", ["a2", "is_empty", null]]]
 
-Fields, options and values are in stored form, so a filter means the same whatever these are called by then.
+Fields, options and values are in stored form, so a filter keeps its meaning when they are renamed.
 """
 
 from typing import Any
@@ -15,12 +15,12 @@ from gridview.support.errors import Conflict
 
 
 def to_stored(only: Filter) -> list[Any]:
-    """Encode."""
+    """Encode a filter."""
     return only.canonical()
 
 
 def from_stored(catalog: Catalog, stored: list[Any]) -> Filter:
-    """Decode what `to_stored` made. Conflict if a field of it has been deleted since."""
+    """Decode the output of `to_stored`. Raises Conflict if one of its fields has been deleted since."""
     kind, *rest = stored
     match kind:
         case "and":

@@ -1,10 +1,10 @@
-"""The node that tells a summary of fields, by the blocks of their orders or by documents. Pure.
+"""Carries out a summary of fields, by the blocks of their orders or by documents. Pure.
 
-FromBlocks      the sizes of blocks, or their sets intersected with the filter's; for what takes values, the bodies in as many
-                blocks as that takes: by sets, by sort entries, or by documents where these cost less
-FromDocuments   the documents of all issues that may match: for fields without an index, and where few match
+- FromBlocks: the sizes of blocks, or their sets intersected with the filter's. Functions of values use the bodies in as
+  many blocks as needed: by sets, by sort entries, or by documents if these cost less.
+- FromDocuments: the documents of all issues that may match. For fields without an index, and if few match.
 
-In the end documents spell the least and the greatest of texts, and tell apart texts that begin alike.
+Finally, documents give the spelling of the least and the greatest of texts, and distinguish texts that begin alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ class FromBlocks(Said):
     fields: tuple[str, ...]
 
     def said(self, facts: Mapping[str, Any]) -> str:
-        """What was done, in a sentence."""
+        """Return a sentence about the work that was done."""
         took = [
             *([f"the sort entries of {facts['entries']:,} of them"] if facts["entries"] else []),
             *([f"{facts['documents']:,} documents"] if facts["documents"] else []),
@@ -58,12 +58,12 @@ class FromBlocks(Said):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FromDocuments(Said):
-    """A summary from the documents of all issues that may match; `in_ranges`: which lie so close that ranges of them are read."""
+    """A summary by the documents of all issues that may match. `in_ranges`: whether ranges of numbers are read."""
 
     in_ranges: bool = False
 
     def said(self, facts: Mapping[str, Any]) -> str:
-        """What was done, in a sentence."""
+        """Return a sentence about the work that was done."""
         how = "in ranges of numbers side by side" if self.in_ranges else "by number"
         return f"Fetch the documents of the {facts['issues']:,} issues that may match, {how}, and work the functions out in memory."
 
@@ -72,11 +72,14 @@ SummaryWay = FromBlocks | FromDocuments
 
 
 class Statistics(NamedTuple):
-    """What a way is chosen by.
+    """The numbers by which a way is chosen.
 
-    `matching`: how many issues may match, by an estimate until the sets tell which (`maybe`); `undecided`: of how many of them only
-    documents tell whether they do; `blocks`: how many are read of the fields; `plain`: in how many of these only sort entries tell
-    the values; `without`: what no index tells; `by_documents`: whether they were to tell it before the issues were counted.
+    - `matching`: how many issues may match, by an estimate until sets show which (`maybe`).
+    - `blocks`: how many blocks are read of the fields.
+    - `plain`: how many of these have their values only in sort entries.
+    - `without`: the fields that no index has.
+    - `undecided`: how many issues only documents can decide.
+    - `by_documents`: whether documents were chosen before the issues were counted.
     """
 
     directories: Mapping[str, Directory]
@@ -90,21 +93,21 @@ class Statistics(NamedTuple):
 
 
 class SummaryChoices(Protocol):
-    """The choices of a summary: a rule of `planner`, which refuses what passes its budgets."""
+    """The choices of a summary: a rule of `aggregate_planner`, which refuses a request beyond its budgets."""
 
     def way(self, known: Statistics) -> SummaryWay:
-        """What the summary is told by."""
+        """Return the way to the summary."""
 
     def by_entries(self, pieces: Sequence[PlainPiece], candidates: BitMap) -> list[PlainPiece]:
-        """Those of the pieces whose sort entries are read; of the others the documents are."""
+        """The pieces whose sort entries are read; of the others, the documents are."""
 
     def tell_apart(self, numbers: BitMap, columns: Sequence[Column]) -> None:
-        """Whether so many documents may be read to tell texts apart."""
+        """Raise Unprocessable if too many documents would be read to distinguish texts."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Summarize(Choice):
-    """A summary of fields over what a filter leaves."""
+    """A summary of fields over the issues that match a filter."""
 
     query: SummaryQuery
     selection: Selection
@@ -113,7 +116,7 @@ class Summarize(Choice):
 
 
 class Summary(NamedTuple):
-    """How many issues match, and what is told of each field; `issues`: how many there are."""
+    """The number of issues that match, and each field's answer; `issues`: the project's number of issues."""
 
     matched: int
     told: list[FieldAnswer]
@@ -124,7 +127,7 @@ class Summary(NamedTuple):
 
 
 def run(plan: Summarize) -> Steps[Summary]:
-    """The summary; what passes its budgets is refused by the rule."""
+    """Return the summary; the rule refuses a request beyond its budgets."""
     query = plan.query
     indexed = [one for one in query.summaries if is_told_by_blocks(one)]
     snapshot = yield from ask_directories(plan.directories)
@@ -149,7 +152,7 @@ def run(plan: Summarize) -> Steps[Summary]:
 def _judge(
     plan: Summarize, way: SummaryWay, known: Statistics, snapshot: Snapshot, columns: Sequence[Column]
 ) -> Steps[tuple[SummaryWay, Judged]]:
-    """Which issues match, as far as sets tell, and how to go on. The sets of the fields are read with those of the filter."""
+    """Return how to continue, and which issues match by sets. The sets of the fields are read with those of the filter."""
     wants = plan.selection.wants(known.directories)
     if isinstance(way, FromBlocks):
         wants += _sets_of(columns)
@@ -198,7 +201,7 @@ def _sets_of(columns: Iterable[Column]) -> list[Want]:
 
 
 _Answer = Steps[tuple[int, list[FieldAnswer]]]
-"""How many issues match, and what is told of each field."""
+"""The number of issues that match, and each field's answer."""
 
 
 def _from_documents(query: SummaryQuery, node: FromDocuments, maybe: BitMap) -> _Answer:
@@ -220,7 +223,7 @@ def _from_documents(query: SummaryQuery, node: FromDocuments, maybe: BitMap) -> 
 def _from_all(
     plan: Summarize, node: FromBlocks, snapshot: Snapshot, columns: Sequence[Column], issues: int
 ) -> _Answer:
-    """Without a filter the sizes of blocks count, and of bodies only those that are needed are read."""
+    """Answer without a filter: the sizes of blocks count, and only the needed bodies are read."""
     wants = [want for column in columns for want in column.wants_of_all()]
     ends = [(column, end) for column in columns for end in column.ends_of_all()]
     first = [ReadRange(column.family, None, end == "min", 1, ()) for column, end in ends]
@@ -245,7 +248,7 @@ def _from_all(
 def _not_empty(
     node: FromBlocks, reads: Sequence[ReadRange], pages: Sequence[Listed]
 ) -> Steps[Sequence[Listed]]:
-    """The first sort entries of each end: more of them are read where recent changes have taken out all that were."""
+    """Return the first sort entries of each end: reads more if recent changes have taken out all that were read."""
     reads, pages = list(reads), list(pages[: len(reads)])
     while True:
         onward = {
@@ -267,7 +270,7 @@ def _from_matches(
     columns: Sequence[Column],
     judged: Judged,
 ) -> _Answer:
-    """With a filter, what matches is intersected with the sets of the fields."""
+    """Answer with a filter: the matching issues are intersected with the sets of the fields."""
     columns_told = [ColumnValues(column) for column in columns]
     pieces = [piece for one in columns_told for piece in one.add_matches(snapshot, judged)]
     by_entries = plan.rule.by_entries(pieces, judged.undecided)
@@ -294,7 +297,7 @@ def _from_matches(
 
 
 def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Item]) -> BitMap:
-    """Those whose documents match."""
+    """The issues whose documents match."""
     only = query.filter
     there = (num for num in undecided if num in documents)
     return BitMap(num for num in there if only is None or only.matches(documents[num]))
@@ -307,7 +310,7 @@ def _told(
     documents: Mapping[int, Item],
     matched: int,
 ) -> _Answer:
-    """What is told of each field, after the documents that tell what bodies do not: a round, if it takes any."""
+    """Return each field's answer, after the documents that have what bodies do not: one round, if any are needed."""
     untold = BitMap.union(BitMap(), *(one.untold() for one in columns_told))
     plan.rule.tell_apart(untold, [one.column for one in columns_told])
     known = {**documents}

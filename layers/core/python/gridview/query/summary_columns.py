@@ -1,4 +1,4 @@
-"""The fields of a summary over the blocks of their orders: which blocks the functions need, and what their bodies tell. Pure."""
+"""The fields of a summary over the blocks of their orders: which blocks the functions need, and their values. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,18 +31,18 @@ from gridview.view.block_reads import Want
 from gridview.view.reads import Snapshot
 
 _SPELLINGS = 8
-"""Issues that are asked how a value is spelled, when the first one has another value by now."""
+"""Issues that are read for the spelling of a value, if the first one has another value by now."""
 
 ENDS = frozenset[Function](("min", "max"))
 OF_VALUES = ENDS | frozenset[Function](("distinct", "sum", "avg"))
-"""The functions that are not told by how many issues there are alone."""
+"""The functions that need more than the number of issues."""
 
 Needed = dict[Entry, frozenset[Function]]
 """Blocks whose bodies are needed, each with the functions that need them."""
 
 
 def is_told_by_blocks(asked: FieldSummary) -> bool:
-    """Whether blocks tell the functions of a field: it has a complete index, under whose bodies its options stand for certain."""
+    """Whether blocks have the functions of a field: its index is complete, and its options are surely at their bodies."""
     moved = bool(asked.field.moving) and asked.field.type.has_options
     if moved and asked.field.type is FieldType.MULTI_ENUM:
         moved = bool(ENDS & {*asked.functions})
@@ -61,7 +61,7 @@ class Column:
         self.family = valued_family(self.field)
         self.tokens = tokens_of(self.field)
         self.size = directories[self.family].total
-        """How many issues have a value."""
+        """The number of issues with a value."""
         self.entries = [one for one in directories[self.family].entries if one.size]
         listed = directories[self.tokens].entries if self.tokens is not None else ()
         self.token_entries = [one for one in listed if one.size]
@@ -73,16 +73,16 @@ class Column:
 
     @property
     def takes_sets(self) -> bool:
-        """Whether a filter has to be intersected with the sets of its blocks."""
+        """Whether a filter must be intersected with the sets of its blocks."""
         return not self.numbered and (self.nullable or bool(OF_VALUES & {*self.asked.functions}))
 
     @property
     def takes_options(self) -> bool:
-        """Whether the options of a multi_enum are to be told apart."""
+        """Whether the options of a multi_enum must be counted separately."""
         return self.tokens is not None and "distinct" in self.asked.functions
 
     def needed(self, sure: Sequence[bool], may: Sequence[bool]) -> Needed:
-        """The blocks whose bodies are needed. `sure`: of each entry whether an issue in it matches, `may`: whether one may."""
+        """The blocks whose bodies are needed. `sure`, `may`: for each entry, whether an issue in it matches, or may."""
         found: Needed = {}
         for function in OF_VALUES & {*self.asked.functions}:
             if not (function == "distinct" and (self.takes_options or self.numbered)):
@@ -91,7 +91,7 @@ class Column:
         return found
 
     def needed_of_all(self) -> Needed:
-        """The blocks whose bodies are needed when all issues match."""
+        """The blocks whose bodies are needed if all issues match."""
         every = [True] * len(self.entries)
         return self.needed(every, every)
 
@@ -106,12 +106,12 @@ class Column:
                     return
 
     def _begins_inside(self, entry: Entry) -> bool:
-        """Whether a block begins between issues that have one body, and maybe other values."""
+        """Whether a block begins between issues with the same body and possibly different values."""
         body, _, num = entry.lower.partition(SEPARATOR)
         return bool(num) and self.is_several(body)
 
     def wants_of_all(self) -> Iterator[Want]:
-        """What is read of its blocks when all issues match."""
+        """The reads of its blocks if all issues match."""
         for entry, functions in self.needed_of_all().items():
             if self.numbered or not is_plain(entry):
                 if self.takes_block(entry, functions):
@@ -122,13 +122,13 @@ class Column:
             yield from (Want(self.tokens, one) for one in self.token_entries if one.body is None)
 
     def ends_of_all(self) -> Iterator[Function]:
-        """The functions that the first or the last sort entry of all tells."""
+        """The functions whose value is in the first or the last sort entry of all."""
         for entry, functions in self.needed_of_all().items():
             if not self.numbered and is_plain(entry) and self.ends_at_once(functions):
                 yield from sorted(functions)
 
     def value_of(self, body: str) -> Any:
-        """The stored value that has a body; None where only documents tell."""
+        """The stored value with this body; None if only documents have it."""
         match self.field.type:
             case FieldType.TEXT | FieldType.USER:
                 return None
@@ -138,38 +138,38 @@ class Column:
         return stored_value(self.field, body)
 
     def is_several(self, body: str) -> bool:
-        """Whether values that are not the same may have this body."""
+        """Whether different values may have this body."""
         return self.field.type is FieldType.TEXT and len(folded_text(body)) >= TEXT_WIDTH
 
     def takes_block(self, entry: Entry, functions: frozenset[Function]) -> bool:
-        """Whether it matters which issues are in a block, or under which bodies, and not only how many."""
+        """Whether a function needs the issues in a block, or their bodies, and not only their number."""
         if entry.body is None or self.numbered or self.is_several(entry.body):
             return True
         return bool(functions & ENDS) and self.value_of(entry.body) is None
 
     def ends_at_once(self, functions: frozenset[Function]) -> bool:
-        """Whether the first and the last sort entry tell these functions."""
+        """Whether the first and the last sort entry have the values of these functions."""
         return functions <= ENDS and self.field.type not in (FieldType.TEXT, FieldType.USER)
 
 
 @dataclass
 class Bodies:
-    """What stands under each body, as far as it is needed: how many issues, and which of them where that matters."""
+    """The issues under each body, as far as needed: their number, and the issues themselves if that matters."""
 
     members: dict[str, BitMap] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
     def add(self, body: str, members: BitMap) -> None:
-        """These issues have a body."""
+        """Add these issues to a body."""
         if members:
             self.members[body] = self.members.get(body, BitMap()) | members
 
     def count(self, body: str, size: int) -> None:
-        """So many other issues have a body."""
+        """Count other issues of a body."""
         self.sizes[body] = self.sizes.get(body, 0) + size
 
     def within(self, matched: BitMap) -> "Bodies":
-        """What is left of them."""
+        """Return only the issues that match."""
         kept = {body: members & matched for body, members in self.members.items()}
         return Bodies({body: members for body, members in kept.items() if members}, self.sizes)
 
@@ -178,14 +178,15 @@ class Bodies:
         return iter(sorted(self.members.keys() | self.sizes.keys()))
 
     def size(self, body: str) -> int:
-        """How many issues have a body."""
+        """The number of issues with a body."""
         return self.sizes.get(body, 0) + len(self.members.get(body, ()))
 
 
 @dataclass(eq=False)
 class ColumnValues:
-    """What is known of a column: its bodies, those of its options, how many issues have a value and match, and the numbers of
-    those that do where the field is the number.
+    """The state of a column: its bodies, those of its options, and the matching issues with a value.
+
+    `count`: how many these are. `numbers`: the matching issues' numbers, if the field is the number.
     """
 
     column: Column
@@ -196,7 +197,7 @@ class ColumnValues:
     with_value: BitMap = field(default_factory=BitMap)
 
     def add_options(self, snapshot: Snapshot, within: BitMap | None) -> None:
-        """Of a multi_enum the options that issues have, where they are asked for."""
+        """Add the options that issues have, for a multi_enum whose options are needed."""
         if not self.column.takes_options or self.column.tokens is None:
             return
         for entry in self.column.token_entries:
@@ -207,7 +208,7 @@ class ColumnValues:
                 self.options.add(body, members if within is None else members & within)
 
     def add_all(self, snapshot: Snapshot) -> None:
-        """What the blocks tell when all issues match."""
+        """Add the contents of the blocks if all issues match."""
         column = self.column
         for entry, functions in column.needed_of_all().items():
             if column.numbered:
@@ -220,7 +221,7 @@ class ColumnValues:
         self.add_options(snapshot, None)
 
     def add_matches(self, snapshot: Snapshot, judged: Judged) -> Iterator["PlainPiece"]:
-        """What the blocks tell of issues that may match; the pieces of which they do not."""
+        """Add the contents of the blocks for issues that may match; yields the plain pieces, whose bodies they lack."""
         column = self.column
         self.add_options(snapshot, judged.maybe)
         if not column.takes_sets:
@@ -237,26 +238,26 @@ class ColumnValues:
                     self.bodies.add(body, members & judged.maybe)
 
     def add_entries(self, snapshot: Snapshot, piece: "PlainPiece") -> None:
-        """What the sort entries tell of a piece."""
+        """Add the contents of a piece's sort entries."""
         for body, members in bodies_of(self.column.family, piece.entry, snapshot):
             self.bodies.add(body, members & piece.members)
 
     def add_documents(self, piece: "PlainPiece", documents: Mapping[int, Item]) -> None:
-        """What the documents tell of a piece."""
+        """Add the values in the documents of a piece."""
         for num in piece.members:
             value = self.column.field.value_in(documents[num]) if num in documents else None
             if value is not None:
                 self.bodies.add(body_of_value(self.column.field, value), BitMap((num,)))
 
     def keep(self, matched: BitMap) -> None:
-        """Keep what matches, now that this is known."""
+        """Keep only the issues that match, once these are known."""
         self.bodies = self.bodies.within(matched)
         self.options = self.options.within(matched)
         self.numbers = matched
         self.count = len(self.with_value & matched) if self.column.nullable else len(matched)
 
     def untold(self) -> BitMap:
-        """The issues whose documents tell what bodies do not: all that may differ, or the first of those that have a body."""
+        """The issues whose documents are needed: all that may differ, or the first with a body."""
         asked = self.column.asked.functions
         found = BitMap()
         every = list(self.bodies)
@@ -270,7 +271,7 @@ class ColumnValues:
         return found
 
     def misspelled(self, documents: Mapping[int, Item]) -> BitMap:
-        """Further issues to ask how the least or the greatest is spelled: the first one has another value by now."""
+        """More issues to read for the spelling of the least or greatest value, if the first has another value by now."""
         return BitMap.union(
             BitMap(),
             *(
@@ -286,7 +287,7 @@ class ColumnValues:
         return members[:count] if function == "min" else members[-count:]
 
     def told(self, matched: int, documents: Mapping[int, Item]) -> FieldAnswer:
-        """What the functions give."""
+        """Return the values of the functions."""
         asked = self.column.asked
         return FieldAnswer(
             asked.field, {function: self._told(function, matched, documents) for function in asked.functions}
@@ -323,7 +324,7 @@ class ColumnValues:
         return BitMap.union(BitMap(), *(self.bodies.members[body] for body in bodies))
 
     def _values(self, body: str, documents: Mapping[int, Item]) -> Iterator[Any]:
-        """The values of the issues that have a body, of those that have been fetched and still have it."""
+        """The values of the fetched issues that still have this body."""
         for num in self.bodies.members.get(body, ()):
             value = self.column.field.value_in(documents[num]) if num in documents else None
             if value is not None and body_of_value(self.column.field, value) == body:
@@ -344,7 +345,7 @@ class ColumnValues:
         if value is None:
             values = list(self._values(body, documents))
             if not values:
-                return folded_text(body)  # as it is compared: nobody spells it otherwise any more
+                return folded_text(body)  # as compared: no issue spells it otherwise
             value = end(self.column.field, function, values)
         return value_json(self.column.field, value)
 
@@ -359,7 +360,7 @@ class PlainPiece(NamedTuple):
 
 
 def bodies_of(family: str, entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, BitMap]]:
-    """The bodies of a block, each with the issues under it."""
+    """Return the bodies of a block, each with its issues."""
     if entry.body is not None:
         yield entry.body, snapshot.block(family, entry).members
     elif entry.detailed:

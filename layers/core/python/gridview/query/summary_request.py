@@ -1,7 +1,7 @@
-"""A summary of fields: the request checked against the project's fields, and what each function makes of values. Pure.
+"""A summary of fields: the request checked against the project's fields, and the functions of values. Pure.
 
-Values count as distinct where `groups` tells them apart: each option of a multi_enum by itself, texts to their ends. The least
-value is that of the first issue in the field's order, the greatest that of the last one; texts are compared to their ends.
+Values are distinct as in `groups`: each option of a multi_enum separately, and texts by their whole length. The least
+value is that of the first issue in the field's order, the greatest that of the last one. Whole texts are compared.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ OF_NUMBERS = frozenset(("sum", "avg"))
 
 
 class FieldFunctions(RequestModel):
-    """A field, and what to tell of its values."""
+    """A field, and the functions of its values."""
 
     field: FieldId
     functions: list[Function] = ModelField(min_length=1, max_length=len(get_args(Function)))
@@ -48,7 +48,7 @@ class SummaryRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class FieldSummary:
-    """One field, and the functions asked for, each once."""
+    """One field, and the requested functions, each once."""
 
     field: Field
     functions: tuple[Function, ...]
@@ -63,13 +63,13 @@ class SummaryQuery:
     explain: bool
 
     def fields(self) -> list[Field]:
-        """The fields that it looks at."""
+        """The fields that it reads."""
         judged = self.filter.fields() if self.filter is not None else ()
         return [*(one.field for one in self.summaries), *judged]
 
 
 def resolve(catalog: Catalog, body: Any) -> SummaryQuery:
-    """The query over the project's fields; InvalidRequest names all that is wrong with it."""
+    """Return the query over the project's fields. Raises InvalidRequest with all its errors."""
     request, found = parse_with_filter(SummaryRequest, catalog, body)
     errors: list[FieldError] = []
     summaries: dict[str, FieldSummary] = {}
@@ -90,14 +90,14 @@ def resolve(catalog: Catalog, body: Any) -> SummaryQuery:
 
 
 class FieldAnswer(NamedTuple):
-    """What is told of a field: the functions asked for, each with its value as the API answers it."""
+    """The answer for a field: the requested functions, each with its value as the API answers it."""
 
     field: Field
     values: dict[str, Any]
 
 
 def total(counted: Iterable[tuple[Decimal, int]]) -> Decimal:
-    """The sum of numbers, each so many times, digit for digit."""
+    """Return the exact sum of numbers, each with its count."""
     found = Decimal(0)
     for number, count in counted:
         found = _EXACT.add(found, _EXACT.multiply(number, Decimal(count)))
@@ -105,30 +105,30 @@ def total(counted: Iterable[tuple[Decimal, int]]) -> Decimal:
 
 
 def average(sum_: Decimal, count: int) -> Decimal:
-    """Their mean."""
+    """Return the mean of numbers with this sum."""
     return _ROUNDED.divide(sum_, Decimal(count))
 
 
 def _rank(field: Field, value: Any) -> tuple[str, str]:
-    """Where a stored value stands among those of its field."""
+    """The rank of a stored value among those of its field."""
     whole = str(identity(field, value)) if field.type is FieldType.TEXT else ""
     return body(field, value), whole
 
 
 def end(field: Field, function: Function, values: Sequence[Any]) -> Any:
-    """The least or the greatest of stored values that are in number order of their issues: the first or the last of equal ones."""
+    """Return the least or the greatest of values in their issues' number order: the first or the last of equal ones."""
     if function == "min":
         return min(values, key=lambda value: _rank(field, value))
     return max(reversed(values), key=lambda value: _rank(field, value))
 
 
 def parts(field: Field, value: Any) -> Iterable[Any]:
-    """What a stored value counts as among the distinct ones."""
+    """Return the distinct values that a stored value counts as."""
     return value if field.type is FieldType.MULTI_ENUM else (identity(field, value),)
 
 
 def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> FieldAnswer:
-    """What the stored values of a field give, in number order of their issues; `matched`: how many issues there are."""
+    """Return the functions of a field's values, in number order of their issues; `matched`: the number of issues."""
     field = asked.field
 
     def told(function: Function) -> Any:
@@ -150,14 +150,14 @@ def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> Field
 
 
 def shown_number(function: Function, sum_: Decimal, count: int) -> Decimal | None:
-    """The sum or the average, as it is shown; None when there are no numbers."""
+    """Return the sum or the average, as it is shown; None if there are no numbers."""
     if not count:
         return None
     return sum_ if function == "sum" else average(sum_, count)
 
 
 def summary_json(matched: int, summaries: Iterable[FieldAnswer]) -> dict[str, Any]:
-    """The answer, as the API gives it."""
+    """Return the answer, as the API returns it."""
     return {
         "matched": matched,
         "summaries": [{"field": one.field.id, **one.values} for one in summaries],

@@ -1,4 +1,4 @@
-"""What was done to carry out a plan: what each node used, and what came out of it. Only the executor writes it. Pure."""
+"""The record of a plan that was carried out: what each node used, and its facts. Only the executor writes it. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Usage:
-    """What was used for a node. A call for several nodes counts for each by its share of what was read."""
+    """The use of a node. A call for several nodes counts for each by its share of the reads."""
 
     units: float = 0.0
     rounds: set[int] = field(default_factory=set)

@@ -1,9 +1,9 @@
-"""What upkeep puts each minute, so that readers know how late the index is: a heartbeat and a canary.
+"""Writes a heartbeat and a canary each minute, from upkeep, so that readers know how late the index is.
 
-heartbeat    passes the stream. The consumer notes when it took the last one in (`freshness`): an idle project does not look
-             late, and one whose changes are not taken in does, whether or not any of them came through
-canary       is in GSI1. Upkeep notes which one GSI1 shows (`index_clock`). It is one partition of GSI1: it shows that the index
-             as a whole is late, and not that another partition is
+- heartbeat: passes the stream. The consumer notes when it took the last one in (`freshness`). So an idle project does not
+  look late. One whose changes are not taken in does, even if none of them reached the consumer.
+- canary: is in GSI1. Upkeep notes which one GSI1 shows (`index_clock`). It is in one partition of GSI1. It shows that the
+  index as a whole is late, but not that another partition is.
 """
 
 import math
@@ -20,16 +20,16 @@ from gridview.support.errors import Overloaded
 from gridview.view.index_clock import Sighting
 
 SECONDS = 60.0
-"""Between two beats, by the schedule of upkeep."""
+"""Seconds between two beats, by the schedule of upkeep."""
 
 _AT_LEAST = 45.0
-"""Seconds between two of them at least: a schedule is not always on time, and a local one is faster."""
+"""The least seconds between two beats: a schedule is not always on time, and a local one is faster."""
 
 _PAUSES = (0.0, 0.05, 0.1, 0.2, 0.4)
-"""Seconds before each look. GSI1 shows most writes within a fraction of one, and a function is paid for while it waits."""
+"""Seconds before each look. GSI1 shows most writes within a fraction of a second, and waiting costs function time."""
 
 _SAME = 0.001
-"""A stored instant has microseconds."""
+"""Seconds of tolerance: a stored instant has microseconds."""
 
 
 class Heart:
@@ -40,7 +40,7 @@ class Heart:
         self._last = -math.inf
 
     def beat(self, table: Table) -> None:
-        """Put the heartbeat, unless this container did so just now: 1 write unit. A table that is busy is left alone."""
+        """Put the heartbeat, unless this container did so just now: 1 write unit. If the table is busy, do nothing."""
         now = clock.seconds()
         if now - self._last < self._at_least:
             return
@@ -52,7 +52,7 @@ class Heart:
 
 
 def beaten(records: Iterable[Mapping[str, Any]]) -> float | None:
-    """When the newest heartbeat among stream records was put, in seconds since 1970; None if there is none. Pure."""
+    """Return when the newest heartbeat among stream records was put, in seconds since 1970; None without one. Pure."""
     images = (
         one["dynamodb"].get("NewImage", {})
         for one in records
@@ -69,10 +69,10 @@ class Canary:
         self._last = -math.inf
 
     def look(self, table: Table) -> float | None:
-        """Put the canary, look which one GSI1 shows, note it for readers, and return its age in seconds.
+        """Put the canary, look up which one GSI1 shows, note it for readers, and return its age in seconds.
 
-        None if this container did so just now, if GSI1 shows none yet, or if the table is busy. 3 write units, and half a read unit
-        for each of up to five looks within a second.
+        None if this container did so just now, if GSI1 shows none yet, or if the table is busy. Costs 3 write units, and
+        half a read unit for each of up to five looks within a second.
         """
         now = clock.seconds()
         if now - self._last < self._at_least:
@@ -97,7 +97,7 @@ class Canary:
         return max(seen - shown, 0.0)
 
     def _shown(self, table: Table, now: float) -> float | None:
-        """When the canary was put that GSI1 shows, after some looks for the one put at `now`."""
+        """The time at which the canary in GSI1 was put, after some looks for the one put at `now`; None without one."""
         shown: float | None = None
         for pause in _PAUSES:
             if pause:

@@ -14,7 +14,7 @@ from gridview.view.index_clock import Sighting
 _ENTRY_BYTES = 400
 """Approximate memory of a directory entry, in bytes."""
 _DATED_SECONDS = 900.0
-"""How long anything that GSI1 listed is kept at most."""
+"""The most seconds for which a listing of GSI1 is kept."""
 
 _BEAT_SECONDS = 30.0
 
@@ -26,7 +26,7 @@ class _Kept(NamedTuple):
 
 
 class _Dated(NamedTuple):
-    """What GSI1 listed. When it was kept, by the cache's clock, and the instant at which it was read."""
+    """A listing of GSI1: when it was kept, by the cache's clock, and the instant at which it was read."""
 
     value: Any
     kept: float
@@ -36,8 +36,8 @@ class _Dated(NamedTuple):
 class BlockCache:
     """Blocks and the sort strings of plain ones, by partition key and write id; directories; and the ends of journals.
 
-    All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. What GSI1 listed is used
-    for as long as the journal's end is at hand that knows what has changed since. `sighting`: the last one of a canary in GSI1.
+    All keys name tenant and project. Beyond about `size` bytes, the least recently used entries go first. A listing of
+    GSI1 is used as long as the journal's changes since then are at hand. `sighting`: the last one of a canary in GSI1.
     """
 
     def __init__(self, size: int = 64 * 2**20, clock: Callable[[], float] = time.monotonic) -> None:
@@ -58,7 +58,7 @@ class BlockCache:
         self._put(("block", partition_key, block.write_id), block, 2 * size + _ENTRY_BYTES)
 
     def sort_strings(self, partition_key: str, write_id: str, part: Range, since: float) -> list[str] | None:
-        """All sort strings in a part of a plain block, in order, if they are cached. `since`: as for `directory`."""
+        """All sort strings in a part of a plain block, in order; None if not cached. `since`: as for `directory`."""
         found = self._dated(("keys", partition_key, write_id, *_fences(part)), since)
         return None if found is None else list(found.value)
 
@@ -66,14 +66,14 @@ class BlockCache:
         self, partition_key: str, write_id: str, part: Range, found: list[str], at: float
     ) -> None:
         """Cache the sort strings in a part of a plain block. `at`: as for `keep_directory`."""
-        # A Python string takes about 50 bytes besides its characters.
+        # A Python string takes about 50 bytes beyond its characters.
         size = _ENTRY_BYTES + sum(50 + len(one) for one in found)
         self._keep_dated(("keys", partition_key, write_id, *_fences(part)), found, size, at)
 
     def directory(self, partition: str, since: float) -> Directory | None:
-        """A directory that was read from an instant on, with its age in seconds.
+        """A directory that was read from an instant on, with its age in seconds; None if there is none.
 
-        `since`: what is at hand of the project's journal goes on with whatever was read from then on (seconds since 1970).
+        `since`: seconds since 1970. The journal items at hand include every change since that instant.
         """
         found = self._dated(("directory", partition), since)
         return None if found is None else replace(found.value, age=self.clock() - found.kept)
@@ -91,19 +91,19 @@ class BlockCache:
         self._put(key, _Dated(value, now, at), size, now + _DATED_SECONDS)
 
     def journal(self, partition: str) -> Any:
-        """What `keep_journal` has kept of a journal; None if nothing is."""
+        """The journal that `keep_journal` has kept; None if there is none."""
         return self._get(("journal", partition))
 
     def keep_journal(self, partition: str, journal: Any, size: int) -> None:
-        """Keep what is known of a journal: about `size` bytes in memory. Its items never change, so they do not age."""
+        """Keep a part of a journal, of about `size` bytes in memory. Its items never change, so they do not age."""
         self._put(("journal", partition), journal, _ENTRY_BYTES + size)
 
     def beat(self) -> Any:
-        """What `keep_beat` has kept; None if nothing is, or no more."""
+        """The value that `keep_beat` has kept; None if there is none, or it has aged."""
         return self._get(("beat",))
 
     def keep_beat(self, beat: Any) -> None:
-        """Keep what was read of the heartbeat, for half of the time between two."""
+        """Keep the heartbeat's note, for half of the time between two beats."""
         self._put(("beat",), beat, _ENTRY_BYTES, self.clock() + _BEAT_SECONDS)
 
     def _get(self, key: tuple[str, ...]) -> Any:

@@ -1,8 +1,8 @@
 """Reads directories and blocks for one request.
 
 A directory may be slightly older than the blocks. If a block turns out to have other fences, it was split or merged since.
-Consistent reads then find the blocks that cover its place now. So `block` always returns exactly the keys between the directory's
-fences, in the directory's form: detailed or plain.
+Consistent reads then find the blocks that now cover its place. So `block` always returns exactly the keys between the
+directory's fences, in the directory's form: detailed or plain.
 """
 
 from bisect import bisect_left
@@ -34,13 +34,13 @@ _LEFT_AT_ONCE = 16
 class BlockReader:
     """The reads of one request; the request sees one state of each directory and of each block.
 
-    `since`: the instant from which on what was read before goes together with what is known of the journal (seconds since 1970).
+    `since`: seconds since 1970. Reads from that instant on agree with the journal items at hand.
     """
 
     def __init__(self, table: Table, catalog: Catalog, cache: BlockCache, since: float) -> None:
         self.reads = Reads()
         self.position = 0
-        """The highest number of the journal that a directory or block that was read anew tells of."""
+        """The highest position of a directory or block that was read from the table."""
         self._since = since
         self._table = table
         self._tenant, self._project = catalog.tenant, catalog.project
@@ -57,7 +57,7 @@ class BlockReader:
     # Directories
 
     def has_directory(self, family: str) -> bool:
-        """Whether a directory is at hand, so that `directories` need not read it. The request then keeps to this copy."""
+        """Whether a directory is at hand, so that `directories` does not read it. The request then keeps this copy."""
         if family not in self._directories:
             kept = self._cache.directory(self._partition(family), self._since)
             if kept is not None:
@@ -65,7 +65,7 @@ class BlockReader:
         return family in self._directories
 
     def renew(self, since: float) -> bool:
-        """Forget what may have been read of GSI1 before an instant; whether there was any."""
+        """Forget everything that may have been read of GSI1 before an instant; returns whether there was anything."""
         before, self._since = self._since, since
         if before >= since or not self._directories:
             return False
@@ -81,8 +81,10 @@ class BlockReader:
     def directories(self, families: Iterable[str]) -> dict[str, Directory]:
         """Directories of families; () entries for a family without blocks. One round of parallel Query calls of GSI1.
 
-        0.5 read units for each 4 KB, about 20 blocks. Nothing for a directory that is at hand in the cache. More rounds only for
-        a directory of more than 1 MB (some 4,000 blocks), or one with a gap (consistent reads of the blocks beside it).
+        0.5 read units for each 4 KB, about 20 blocks. Nothing for a directory that is at hand in the cache.
+
+        More rounds are needed only for a directory of more than 1 MB (some 4,000 blocks) or one with a gap. For a gap, the
+        blocks beside it are read consistently.
         """
         wanted = list(dict.fromkeys(families))
         missing = [family for family in wanted if not self.has_directory(family)]
@@ -123,7 +125,7 @@ class BlockReader:
     # Blocks
 
     def has(self, want: Want) -> bool:
-        """Whether the wanted blocks are at hand, so that `read` need not read them."""
+        """Whether the wanted blocks are at hand, so that `read` does not read them."""
         by_entries = want.keys is not None and not want.entry.detailed
         in_sets = want.members or (want.keys is not None and want.entry.detailed)
         between = range_of(want.entry).overlap(want.keys) if by_entries and want.keys is not None else None
@@ -134,8 +136,8 @@ class BlockReader:
     def read(self, wants: Iterable[Want]) -> None:
         """Read the wanted blocks that are not at hand, in one round of parallel calls.
 
-        BatchGetItem of blocks (0.5 read units each) and Query of the sort entries of plain blocks (0.5 for each 4 KB). More rounds
-        only for blocks that were split or merged meanwhile.
+        BatchGetItem of blocks (0.5 read units each) and Query of the sort entries of plain blocks (0.5 for each 4 KB). More
+        rounds are needed only for blocks that were split or merged meanwhile.
         """
         sets: dict[tuple[str, Entry], None] = {}
         ranges: dict[tuple[str, Entry, Range], None] = {}
@@ -221,7 +223,7 @@ class BlockReader:
     # Blocks split or merged since the directory was read
 
     def _resolve(self, places: Sequence[tuple[str, Entry]]) -> None:
-        """Assemble the keys between the fences of entries from the blocks that cover those places now."""
+        """Assemble the keys between the fences of entries from the blocks that cover those places at present."""
         pieces = self._covering(places)
         by_keys = [place for place in places if not _enough(pieces[place], place[1])]
         found: dict[tuple[str, Entry], list[str]] = {}
@@ -242,7 +244,7 @@ class BlockReader:
                 self._keys.setdefault((family, entry), []).append((range_of(entry), known))
 
     def _covering(self, places: Sequence[tuple[str, Entry]]) -> dict[tuple[str, Entry], list[Block]]:
-        """For each entry, in order, the blocks whose fences cover its range."""
+        """Return, for each entry, the blocks whose fences cover its range, in order."""
         read = self._consistent(self._listed_now(places))
         covering: dict[tuple[str, Entry], list[Block]] = {}
         for _ in range(_ATTEMPTS):
@@ -260,7 +262,10 @@ class BlockReader:
         raise Overloaded("The index is changing too fast. Try again.")
 
     def _listed_now(self, places: Sequence[tuple[str, Entry]]) -> list[tuple[str, str]]:
-        """The blocks of these entries and those listed in their places now. Links lead to the latter too, but one at a time."""
+        """The blocks of these entries, and the blocks that are now listed in their places.
+
+        Links lead to the latter too, but one at a time.
+        """
         families = list(dict.fromkeys(family for family, _ in places))
         spans = [Span(self._partition(family)) for family in families]
         listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
@@ -282,7 +287,7 @@ class BlockReader:
     def _follow(
         self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
     ) -> tuple[list[Block], list[str]]:
-        """The chain over an entry's range as far as it has been read, and the ids to read next."""
+        """The chain over an entry's range, as far as it has been read, and the ids to read next."""
         if (family, entry.id) not in read:
             return [], [entry.id]
         block = read[family, entry.id]
@@ -317,8 +322,8 @@ class BlockReader:
     ) -> list[str]:
         """The ids of blocks that an entry may have been merged into.
 
-        A block already read that reaches the entry, else those before it in the directory, nearest first and the head of the chain
-        last.
+        If a block that was already read reaches the entry, only that block. Otherwise those before it in the directory,
+        nearest first, and the head of the chain last.
         """
         for (other, block_id), block in read.items():
             if other == family and block is not None and block.covers(entry.lower):
@@ -340,7 +345,7 @@ class BlockReader:
     def _kept(self, item: Mapping[str, Any]) -> Block:
         block = Block.from_item(item)
         self.position = max(self.position, block.position)
-        # In memory, sets that are stored packed take two bytes a number again.
+        # In memory, sets that are stored packed take two bytes for each number again.
         held = max(len(item["set"]), min(2 * block.size, MAX_BYTES))
         self._cache.keep_block(item[keys.PK], block, held)
         return block
@@ -374,7 +379,7 @@ def _enough(pieces: Sequence[Block], entry: Entry) -> bool:
 
 
 _PLAIN = ""
-"""Stands for all bodies of a plain piece during assembly."""
+"""Represents all bodies of a plain piece during assembly."""
 
 
 def _together(pieces: Sequence[Block], between: Range) -> Sets:

@@ -1,4 +1,4 @@
-"""What the reads of one request share: the table, the definitions, what the container keeps, and what the answer is to hold."""
+"""The context of one request's reads: the table, the definitions, the container's cache and the writes to include."""
 
 from dataclasses import dataclass, field, replace
 
@@ -14,11 +14,14 @@ from gridview.view.block_cache import BlockCache
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """One request reads with this. `table.meter` is charged with every call.
+    """The context of one request's reads. `table.meter` is charged with every call.
 
-    `cache`: what the container keeps. `epoch`: finds out whether the catalog is current. `recent`: writes that the answer is to
-    hold. `feed`: seals the cursor of the changes; None: the answer has none. `consistent`: the answer holds every change that the
-    journal had when the request began, so the journal is read strongly consistent.
+    - `cache`: the container's cache.
+    - `epoch`: finds out whether the catalog is current.
+    - `recent`: writes that the answer must include.
+    - `feed`: seals the cursor of the changes; None: the answer has none.
+    - `consistent`: the answer includes every change that the journal had when the request began, so the journal is read
+      strongly consistent.
     """
 
     table: Table
@@ -35,6 +38,6 @@ class ReadContext:
         return Log(self.table, self.catalog.tenant, self.catalog.project)
 
     def holding(self, before: Recent) -> "ReadContext":
-        """The same for an answer that also holds what the page before held."""
+        """The same for an answer that also includes the writes that the result page before included."""
         recent = with_those_of_a_cursor(self.recent, before, self.catalog.project, clock.seconds())
         return replace(self, recent=recent)

@@ -1,10 +1,15 @@
-"""How far the index is behind: noted by the stream consumer, told with every answer.
+"""The lag of the index: noted by the stream consumer, returned with every answer.
 
-A project's note says when the consumer finished a batch with changes of it, and how old the newest of them was then. Another says
-the same of the heartbeat. Each note is one item in a partition of its own, outside GSI1. Each container writes it at most once a
-second. Upkeep writes into the heartbeat's note which canary it saw (`canary`), so the consumer leaves that in place. While a
-project's changes are taken in on time, the heartbeat's note says so too, and a container writes the project's once an hour. It
-expires after a week without one. Nothing depends on the consumer's notes but what is told.
+A project's note has the time at which the consumer finished a batch with the project's changes, and how old the newest
+change was then. The heartbeat's note has the same of the heartbeat. Each note is one item in its own partition, outside
+GSI1.
+
+- Each container writes a note at most once a second. A project's note expires after a week without a write.
+- While a project's changes are taken in on time, the heartbeat's note shows the same. A container then writes the
+  project's note once an hour.
+- Upkeep writes into the heartbeat's note which canary it saw (`canary`), so the consumer leaves that in place.
+- The lag is reported with answers. It also decides how far back they look for new issues and which versions their tokens
+  name.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,13 +37,13 @@ _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
 
 UNNOTICED = 1.5 * beats.SECONDS
-"""Seconds after a heartbeat in which the next one should have been taken in. An index that stops looks late only after them."""
+"""Seconds after a heartbeat in which the next one should have been taken in. Only then does a stopped index look late."""
 
 OF_BEAT = (keys.LAG_OF_BEAT, keys.LAG)
 """The key of the heartbeat's note."""
 
 _NOTES = dict[str, float]
-"""Partition key of a note -> when the newest of what it is about was made, in seconds since 1970."""
+"""Partition key of a note -> when the newest change or heartbeat that it covers was made, in seconds since 1970."""
 
 
 class Notes:
@@ -49,7 +54,7 @@ class Notes:
         self._written: dict[str, Note] = {}
 
     def note(self, table: Table, records: Iterable[Mapping[str, Any]]) -> None:
-        """Note that all of these stream records have been processed: 1 write unit for each project in turn, if it succeeds."""
+        """Note that all of these stream records have been processed: 1 write unit for each note that is due, in turn."""
         now = clock.seconds()
         for partition, made in _newest(list(records)).items():
             note = Note(now, max(now - made, 0.0))
@@ -90,7 +95,7 @@ def _write_beside(table: Table, noted: Mapping[str, Any]) -> None:
 
 
 def _newest(records: Iterable[Mapping[str, Any]]) -> _NOTES:
-    """The notes that records give rise to: of the projects whose issues are among them, and of the heartbeat."""
+    """The notes that records give rise to: one for each project with issues among them, and one for the heartbeat."""
     newest: _NOTES = {}
     for record in records:
         stream = record["dynamodb"]
@@ -107,7 +112,7 @@ def _newest(records: Iterable[Mapping[str, Any]]) -> _NOTES:
 
 
 def _made(stream: Mapping[str, Any]) -> float | None:
-    """When a change was made: the record tells whole seconds, and what it holds may tell more."""
+    """Return when a change was made: the record has whole seconds, and its document may have the exact instant."""
     whole = stream.get("ApproximateCreationDateTime")
     if whole is None:
         return None
@@ -119,21 +124,22 @@ def _made(stream: Mapping[str, Any]) -> float | None:
 
 
 class Note(NamedTuple):
-    """When the consumer last took something in, in seconds since 1970, and how many seconds after that had been made."""
+    """The time at which the consumer last took something in, in seconds since 1970, and its age then, in seconds."""
 
     taken_in: float
     behind: float
 
     @property
     def made(self) -> float:
-        """When it was made."""
+        """The time at which it was made, in seconds since 1970."""
         return self.taken_in - self.behind
 
 
 class Lag(NamedTuple):
-    """What is known at the instant `at` of how far the index of a project is behind.
+    """The known lag of a project's index at the instant `at`.
 
-    `note` is of the project's own changes; None if none was taken in for a week. `beat` is of the heartbeat; None before the first.
+    `note` is of the project's own changes; None if none was taken in for a week. `beat` is of the heartbeat; None before
+    the first.
     """
 
     at: float
@@ -142,10 +148,10 @@ class Lag(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """How far it is behind; None if nobody can tell yet.
+        """The lag in seconds; None if it is not known yet.
 
-        As far as the newest change was, unless a heartbeat that was put later has been taken in. Further, where the next heartbeat
-        should have been taken in by now.
+        It is the age of the newest change, unless a heartbeat that was put later has been taken in. It is longer if the
+        next heartbeat should already have been taken in.
         """
         if self.beat is None:
             return None if self.note is None else self.note.behind
@@ -156,7 +162,7 @@ class Lag(NamedTuple):
 
     @property
     def milliseconds(self) -> int | None:
-        """The same, as answers tell it."""
+        """The same in milliseconds, as in answers."""
         return None if self.seconds is None else round(self.seconds * 1_000)
 
     def sentence(self) -> str:
@@ -177,7 +183,7 @@ def _words(seconds: float) -> str:
 
 
 def read(table: Table, catalog: Catalog, cache: BlockCache) -> Lag:
-    """The present lag: 0.5 read units, and as much again where the container has not read the heartbeat's note for a while."""
+    """Return the present lag: 0.5 read units, and 0.5 more if the container has no recent copy of the heartbeat's note."""
     own, of_beat = (keys.lag(catalog.tenant, catalog.project), keys.LAG), OF_BEAT
     kept = cache.beat()
     items = table.batch_get([own] if kept else [own, of_beat]).items
@@ -188,7 +194,7 @@ def read(table: Table, catalog: Catalog, cache: BlockCache) -> Lag:
 
 
 def keep_beat(cache: BlockCache, item: Item | None) -> tuple[Note | None, float]:
-    """Keep what the heartbeat's note says of the stream and of GSI1; returns the first, and the instant."""
+    """Keep the heartbeat's note of the stream and its sighting of GSI1; returns the note and the present instant."""
     kept = _note(item), clock.seconds()
     cache.keep_beat(kept)
     cache.sighting = sighting_in(item) or cache.sighting
@@ -196,7 +202,7 @@ def keep_beat(cache: BlockCache, item: Item | None) -> tuple[Note | None, float]
 
 
 def kept(cache: BlockCache) -> float | None:
-    """How many seconds the index is behind, as far as a container knows without reading: by the heartbeat. None if it does not."""
+    """The lag in seconds that a container knows without reading, by the heartbeat; None if it has none at hand."""
     found = cache.beat()
     if found is None:
         return None

@@ -1,7 +1,7 @@
 """The clock of GSI1: readers believe that GSI1 shows what was written SHOWN_SECONDS ago by this clock. Pure.
 
-It is the clock of the wall, held back to the newest canary that GSI1 was seen to show. So if GSI1 stops, nothing that is written
-from then on is believed to be shown, from the first second on: no reader waits for a measurement.
+It is the wall clock, held back to the newest canary that GSI1 was seen to show. So if GSI1 stops, no later write is
+believed to be shown, from the first second on. No reader waits for a measurement.
 
     canary put   seen    folded   GSI1 stops     folded          now
     ----|---------|--------|----------|-------------|--------------|--
@@ -32,10 +32,10 @@ def sighting_in(note: Mapping[str, Any] | None) -> Sighting | None:
 
 
 def index_time(now: float, sighting: Sighting | None) -> float:
-    """The instant that counts as now for what GSI1 shows: GSI1 shows what was written SHOWN_SECONDS before it.
+    """The instant that counts as now for GSI1: GSI1 shows what was written SHOWN_SECONDS before it.
 
-    Held back while no canary of so long ago was seen, by HELD_SECONDS at most. Without a sighting it is `now`: upkeep, which also
-    folds, has not run yet.
+    Held back, by at most HELD_SECONDS, while no recent enough canary was seen. Without a sighting it is `now`: upkeep,
+    which also folds, has not run yet.
     """
     if sighting is None:
         return now
@@ -44,5 +44,5 @@ def index_time(now: float, sighting: Sighting | None) -> float:
 
 
 def shown_since(since: float, sighting: Sighting | None) -> float:
-    """The instant from which on reads of GSI1 show a watermark. `since`: that instant if GSI1 was on time."""
+    """The instant from which reads of GSI1 show a watermark. `since`: that instant if GSI1 is on time."""
     return since if sighting is None else max(since, sighting.seen)

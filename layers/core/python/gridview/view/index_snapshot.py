@@ -1,4 +1,4 @@
-"""Directories and blocks that one request has read: one state of each, with the same recent changes laid over all of them."""
+"""Directories and blocks that one request has read: one state of each, all with the same recent changes laid over."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from gridview.view.reads import ReadDirectories
 
 
 class IndexSnapshot:
-    """What a reader has read, below one overlay. The steps of plans see it as their `Snapshot`."""
+    """A reader's directories and blocks under one overlay. The steps of plans use it as their `Snapshot`."""
 
     def __init__(self, reader: BlockReader, overlay: Overlay) -> None:
         self._overlay = overlay
@@ -24,7 +24,7 @@ class IndexSnapshot:
     # Reading
 
     def unsettled(self, read: ReadDirectories) -> tuple[Want, ...]:
-        """The blocks that have to be read too, so that the sizes in directories that have been read are exact."""
+        """The blocks that must also be read, so that the sizes in directories that have been read are exact."""
         self._counted.update(read.counted)
         return tuple(
             want
@@ -44,11 +44,11 @@ class IndexSnapshot:
         self._reader.read([want for want in listed if want is not None])
 
     def _as_listed(self, want: Want) -> Want | None:
-        """What is wanted, by the entry that the index has; None of a block that the index does not have yet."""
+        """The wanted parts, by the entry that the index has; None for a block that the index does not have yet."""
         entry = self._listed.get((want.family, want.entry), want.entry)
         return None if entry is None else want._replace(entry=entry)
 
-    # What was read
+    # Results
 
     def directory(self, family: str) -> Directory:
         """A directory that was asked for."""

@@ -1,10 +1,11 @@
-"""What one request sees of the index: blocks, directories, documents, each as if the index held all recent changes.
+"""One request's view of the index: blocks, directories, documents, each as if the index held all recent changes.
 
-    at hand      what the container keeps, and what this request has read
-    laid over    `RecentChanges`: the end of the journal, the issues that tokens name, new issues
-    outdated     other changes came to light than those that the request was shown: `consistently` repeats its work
+- At hand: the container's cache, and the reads of this request.
+- Laid over: `RecentChanges`, which are the end of the journal, the issues that tokens name, and new issues.
+- Outdated: other changes came to light than the request was shown. `consistently` repeats its work.
 
-Each state of the index is read once for a request. Only the journal is read again, where a fold has written what it lacked.
+Each state of the index is read once for a request. Only the journal is read again, if a fold has written changes that it
+lacked.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,18 +51,18 @@ from gridview.view.shown_versions import Laid
 Result = TypeVar("Result")
 
 _READS_AGAIN = 3
-"""How often at most a journal is read again, because what was read of the index is ahead of it."""
+"""The most times that a journal is read again because the reads of the index are ahead of it."""
 
 _OF_THE_STATE = ReadRecent | ReadUnheard | ReadEpoch | ReadFreshness
-"""Reads of which one answer is good for the whole request."""
+"""Reads whose one answer is valid for the whole request."""
 
 
 class Outdated(Exception):
-    """Other changes are to be laid over than those that the work has been shown. What has been read by then is at hand."""
+    """Other changes must be laid over than the work has been shown. The reads up to then are at hand."""
 
 
 class IndexView:
-    """The index as one request sees it. Directories and blocks are read by `table`, all else by the one that is handed in."""
+    """The index as one request sees it. Directories and blocks are read by `table`, all else by the table passed in."""
 
     def __init__(self, context: ReadContext, table: Table) -> None:
         self.table = table
@@ -76,19 +77,19 @@ class IndexView:
         self._read_again = 0
 
     def consistently(self, work: Callable[[], Result]) -> Result:
-        """The result of work that reads by this view. Outdated work is repeated."""
+        """Return the result of work that reads by this view. Outdated work is repeated."""
         while True:
             with suppress(Outdated):
                 return work()
 
     @property
     def overlay(self) -> Overlay | None:
-        """What is laid over; None until it is known."""
+        """The changes laid over; None until they are known."""
         return self._changes.overlay
 
     @property
     def reads(self) -> Reads:
-        """What has been read of blocks."""
+        """The counts of block reads."""
         return self._reader.reads
 
     @property
@@ -97,11 +98,11 @@ class IndexView:
         return self._reader.age
 
     def laid(self) -> Laid:
-        """What was laid over."""
+        """The changes that were laid over, and whether the index was ahead of the journal (`outrun`)."""
         laid = self._changes.laid()
         return laid._replace(outrun=self._reader.position > laid.logged.last)
 
-    # What takes no call
+    # Reads without a call
 
     def at_hand(self, read: Read) -> bool:
         """Whether a read takes no call."""
@@ -128,7 +129,7 @@ class IndexView:
         """Whether a read of the state of the index was made before."""
         return type(read) in self._state
 
-    # What takes calls
+    # Reads with calls
 
     def read_index(self, families: Iterable[str], wants: Iterable[Want]) -> None:
         """Read directories, then blocks: a round each, as `BlockReader`."""
@@ -138,7 +139,7 @@ class IndexView:
         self._snapshot.read(wants)
 
     def read(self, table: Table, read: Read) -> Any:
-        """What the table has: the answer to any other read, before `take` and `shown`."""
+        """The answer of the table to any other read, before `take` and `shown`."""
         catalog = self._context.catalog
         match read:
             case ReadDocuments():
@@ -166,9 +167,9 @@ class IndexView:
     # Reads without a plan
 
     def counted(self, family: str) -> Directory:
-        """The directory of a family, its sizes exact, as if the index held all recent changes. Outdated.
+        """The directory of a family with exact sizes, as if the index held all recent changes. Raises Outdated.
 
-        The directory beside what `ReadRecent` reads; a round more for blocks whose sizes have to be settled.
+        The directory is read in parallel to `ReadRecent`; one more round reads blocks whose sizes must be settled.
         """
         directories, recent = ReadDirectories((family,), (family,)), ReadRecent()
         found = None
@@ -186,15 +187,15 @@ class IndexView:
         return self._snapshot.directory(family)
 
     def blocks(self, wants: Iterable[Want]) -> Snapshot:
-        """What was read by now, with these blocks: one round. Outdated."""
+        """The snapshot, with these blocks: one round. Raises Outdated."""
         self._snapshot.read(wants)
         self.check()
         return self._snapshot
 
-    # What is shown
+    # The shown state
 
     def take(self, answers: Sequence[tuple[Read, Any]]) -> None:
-        """Take in what came of a round of reads. Outdated."""
+        """Take in the answers of a round of reads. Raises Outdated."""
         for read, answer in answers:
             if isinstance(read, _OF_THE_STATE):
                 self._state.setdefault(type(read), answer)
@@ -207,7 +208,7 @@ class IndexView:
         self.check()
 
     def check(self) -> None:
-        """Outdated if a fold has written changes that the journal lacked when it was read."""
+        """Raise Outdated if a fold has written changes that the journal lacked when it was read."""
         logged = self._changes.logged
         if logged is None or ReadRecent not in self._state or self._read_again == _READS_AGAIN:
             return
@@ -218,7 +219,7 @@ class IndexView:
             raise Outdated
 
     def unsettled(self, read: Read) -> tuple[Want, ...]:
-        """The blocks that have to be read too, so that the sizes in directories that have been read are exact."""
+        """The blocks that must also be read, so that the sizes in directories that have been read are exact."""
         return self._snapshot.unsettled(read) if isinstance(read, ReadDirectories) else ()
 
     def shown(self, read: Read, answer: Any) -> Any:
@@ -232,11 +233,11 @@ class IndexView:
         return answer if self.overlay is None else self.overlay.over(read, answer)
 
     def _lay(self) -> None:
-        """Lay over what the index may lack, as it was read. Outdated if work was shown something else, or too old directories."""
+        """Lay over the recent changes that were read. Raises Outdated if work saw others or directories are too old."""
         changed = self._changes.take(self._state[ReadRecent])
         if changed is None:
             return
-        # A document that was read before its change would stand where the index has it no more.
+        # A document that was read before its change would appear where the index no longer has it.
         for num in changed:
             for fetched in self._fetched.values():
                 fetched.pop(num, None)
@@ -298,7 +299,7 @@ def _lacks(path: Sequence[str]) -> Condition:
 
 
 def _size_at_the_head(wanted: Iterable[Key], found: Mapping[Key, Item]) -> int:
-    """Bytes of the documents that have come without one missing before them."""
+    """Bytes of the documents at the head of the list, up to the first that is missing."""
     size = 0
     for key in wanted:
         if key not in found:

@@ -10,8 +10,8 @@ from gridview.view.index_view import IndexView
 def issues_in(table: Table, catalog: Catalog) -> int:
     """The number of issues, with every change that the journal has. Overloaded.
 
-    One Query, 0.5 read units for up to some 20 blocks. Beside it, strongly consistent: the journal's head and the heartbeat's note,
-    2 units, then 1 for each 4 KB that is not folded.
+    One Query, 0.5 read units for up to some 20 blocks. Also, strongly consistent: the journal's head and the heartbeat's
+    note, 2 units, then 1 for each 4 KB that is not folded.
     """
     view = IndexView(ReadContext(table, catalog, consistent=True), table)
     return view.consistently(lambda: view.counted(NUMBERS).total)

@@ -1,15 +1,17 @@
-"""The end of a journal, as a container keeps it: what blocks, sort entries and directories may not show yet.
+"""The end of a journal, as a container keeps it: changes that blocks, sort entries and directories may not show yet.
 
-                  shown to everybody                  | not yet
-    behind nothing | kept for the sake of directories | kept | behind a number that is missing | new
-                 floor                              shown   last
+```
+                  shown to everybody                 | not yet
+    before: nothing | kept for the directories       | kept | after a missing number | new
+                  floor                            shown   last
+```
 
-A journal item never changes, so a container reads each once, and a query only what is new. Items behind a missing number are laid
-over too, and are read again until that number is known: whoever has taken it may still put its item. The head only tells which
-items nobody needs any more, so it is seldom read, and beside the items.
+A journal item never changes, so a container reads each once, and a query only new ones. Items after a missing number are
+laid over too. They are read again until that number is known: the writer that took it may still put its item. The head
+only shows which items are no longer needed. So it is seldom read, and in parallel to the items.
 
-What was read of GSI1 from the instant `since` on shows all up to `floor`. So with the items behind the floor a container goes on
-with a directory that it read then, however much was folded meanwhile.
+Reads of GSI1 from the instant `since` on show everything up to `floor`. So with the items after the floor, a container can
+keep using a directory that it read then, however much was folded meanwhile.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,27 +33,30 @@ from gridview.view.index_clock import Sighting, index_time, shown_since
 from gridview.view.moves import FamilyMoves, Logged, logged_moves
 
 _HEAD_SECONDS = 30.0
-"""After so long the head is read again if something is not shown to everybody. A fold of little waits for minutes."""
+"""Seconds after which the head is read again if an item is not shown to everybody.
+
+A fold of few changes waits for minutes.
+"""
 
 _IDLE_SECONDS = 60.0
-"""After so long it is read in any case: a great many may have come, and been folded."""
+"""Seconds after which the head is read in any case: a great many items may have come, and been folded."""
 
 _KEPT_CHANGES = 500
-"""With more changes than that, those that everybody is shown go: to lay them over costs more than to read directories anew."""
+"""Beyond so many changes, those shown to everybody go: to lay them over costs more than to read the directories again."""
 
 _KEPT_SECONDS = 1_800.0
-"""After so long they go too. Half of it they may wait for the fold."""
+"""Seconds after which they go too. They may wait for the fold during half of that time."""
 
 _BYTES = 4
-"""Bytes in memory for each byte of a change's strings."""
+"""Bytes in memory for each byte in a change's strings."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalTail:
-    """The items behind `floor` up to `last`, none missing, and the moves that they tell.
+    """The items after `floor` up to `last`, none missing, and their moves.
 
-    Everybody is shown what is up to `shown`, and was shown what is up to `floor` from the instant `since` on. The head was read at
-    `looked_at`.
+    Everybody is shown the items up to `shown`, and was shown those up to `floor` from the instant `since` on. The head was
+    read at `looked_at`.
     """
 
     floor: int
@@ -63,12 +68,15 @@ class JournalTail:
     moves: Mapping[int, FamilyMoves] = field(default_factory=dict)
 
     def wants_head(self, now: float) -> bool:
-        """Whether it is time to ask the head."""
+        """Whether it is time to read the head."""
         waits = bool(self.items) and self.items[-1].number > self.shown
         return now - self.looked_at >= (_HEAD_SECONDS if waits else _IDLE_SECONDS)
 
     def at_head(self, head: Head, now: float, sighting: Sighting | None = None) -> Self:
-        """With what the head tells, and without items that are too old, or too many. Items that were not read are passed over."""
+        """Return the tail after a read of the head, without items that are too old, or too many.
+
+        Items that were not read are passed over.
+        """
         shown = max(self.shown, head.shown(index_time(now, sighting)))
         changes = sum(len(item.changes) for item in self.items)
         aged = bool(self.items) and now - self.items[0].made > _KEPT_SECONDS
@@ -88,7 +96,7 @@ class JournalTail:
         )
 
     def with_items(self, found: Iterable[JournalItem]) -> Self:
-        """With those items that follow the last one without a gap."""
+        """Add the items that follow the last one without a gap."""
         by_number = {item.number: item for item in found}
         new: list[JournalItem] = []
         while (item := by_number.get(self.last + len(new) + 1)) is not None:
@@ -99,7 +107,7 @@ class JournalTail:
         return replace(self, last=new[-1].number, items=[*self.items, *new], moves=moves)
 
     def logged(self, found: Iterable[JournalItem]) -> Logged:
-        """What it tells, and what these items tell too, as far as they are behind the last one."""
+        """The changes of the tail, and those of these items that come after its last one."""
         behind = sorted((item for item in found if item.number > self.last), key=lambda item: item.number)
         recent = (item for item in (*self.items, *behind) if item.number > self.shown)
         return Logged(
@@ -113,18 +121,18 @@ class JournalTail:
 
     @classmethod
     def behind(cls, head: Head, now: float, sighting: Sighting | None = None) -> Self:
-        """What is known from a head and from the last sighting of the canary alone."""
+        """The tail that is known from only a head and the last sighting of the canary."""
         shown = head.shown(index_time(now, sighting))
         return cls(shown, shown_since(head.shown_since(shown), sighting), shown, shown, now)
 
     @property
     def size(self) -> int:
-        """About its bytes in memory."""
+        """Approximate bytes in memory."""
         return _BYTES * sum(change.size for change in chain(*(item.changes for item in self.items)))
 
 
 def tail_of(log: Log, cache: BlockCache) -> JournalTail | None:
-    """What a container keeps of a journal; None if it knows nothing of it."""
+    """The tail that a container keeps of a journal; None if there is none."""
     tail: JournalTail | None = cache.journal(log.partition)
     return tail
 
@@ -132,11 +140,11 @@ def tail_of(log: Log, cache: BlockCache) -> JournalTail | None:
 def recent_moves(
     log: Log, cache: BlockCache, tail: JournalTail | None, *, consistent: bool = False
 ) -> Logged:
-    """What a journal tells now besides what a container keeps of it, which is kept too.
+    """The journal's present changes: new items are read, and kept with the container's tail.
 
-    Half a read unit for each 4 KB that this container has not read, twice that if it is `consistent`; sometimes 1 unit for the
-    head, in the same round. If it knows nothing of the journal, the head comes first, in a round of its own (`learn` does that
-    earlier). Overloaded.
+    Half a read unit for each 4 KB that this container has not read, twice that if `consistent`. Sometimes 1 unit for the
+    head, in the same round. If the container has no tail yet, the head comes first, in a round of its own (`learn` does
+    that earlier). Overloaded.
     """
     now = clock.seconds()
     tail = tail or _first_tail(log, cache)
@@ -163,15 +171,15 @@ def recent_moves(
             found = log.all_behind(kept.last)
             used, kept = used.with_items(found), kept.with_items(found)
     cache.keep_journal(log.partition, kept, kept.size)
-    # Between what was kept and what waits there may be items that were passed over.
+    # Between the kept items and the waiting ones there may be items that were passed over.
     return (used if used.last >= kept.last else kept).logged(found)
 
 
 def learn(log: Log, cache: BlockCache) -> None:
-    """Have a container know where the end of a journal begins, if it does not and if there is a journal.
+    """Let a container know where the end of a journal begins, if it does not know and there is a journal.
 
-    Half a read unit, and as much again for the heartbeat's note if the container has not read it for a while; then `freshness.read`
-    need not.
+    Half a read unit. Half a unit more for the heartbeat's note if the container has not read it for a while; then
+    `freshness.read` does not read it.
     """
     if cache.journal(log.partition) is None:
         head = _end(log, cache)
@@ -180,7 +188,7 @@ def learn(log: Log, cache: BlockCache) -> None:
 
 
 def _first_tail(log: Log, cache: BlockCache) -> JournalTail:
-    """What is known of a journal by a container that knew nothing of it: as `learn`, strongly consistent. Overloaded."""
+    """The first tail of a container without one: as `learn`, strongly consistent. Overloaded."""
     head = _end(log, cache, consistent=True)
     if head is None:
         raise Overloaded(f"{log.partition} has no head; try again.")
@@ -188,7 +196,7 @@ def _first_tail(log: Log, cache: BlockCache) -> JournalTail:
 
 
 def _end(log: Log, cache: BlockCache, *, consistent: bool = False) -> Head | None:
-    """The head of a journal. The heartbeat's note, which says how late GSI1 is, comes with it if the container lacks that."""
+    """The head of a journal. If the container lacks the heartbeat's note, with the lag of GSI1, both are read together."""
     if cache.beat() is not None:
         return log.known_head(consistent=consistent)
     own = (log.partition, derived_keys.FOLD)

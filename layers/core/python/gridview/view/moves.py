@@ -1,4 +1,4 @@
-"""Where the index may still show an issue, and where it belongs: what a reader lays over what it has read. Pure."""
+"""The places where the index may still show an issue, and where it belongs: a reader lays them over its reads. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from gridview.schema.catalog import Catalog
 
 
 class JournalStep(NamedTuple):
-    """What the journal item of a number says of an issue in a family: the derived string that it had, and the one it has then."""
+    """A change of an issue's derived string in a family, by one journal item: the string before and the string after."""
 
     number: int
     had: str | None
@@ -24,10 +24,10 @@ class JournalStep(NamedTuple):
 
 
 class FamilyMove(NamedTuple):
-    """The derived strings under which an issue may be found in a family, and the one that it belongs under (None: none).
+    """The derived strings under which an issue may be found in a family, and the one where it belongs (None: none).
 
-    `steps`: how it came there, where journal items alone tell it, and tell it for sure. Then a block's position says under which
-    of the strings the block counts the issue.
+    `steps`: the changes that led there, if they are all from journal items and certain. A block's position then determines
+    the string under which the block counts the issue.
     """
 
     leaves: tuple[str, ...]
@@ -40,10 +40,12 @@ class FamilyMove(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What has become of an issue: its document (None: it was deleted), and the families in which the index may show it elsewhere.
+    """The outcome of an issue's changes: its document (None: deleted), and the families that may show it elsewhere.
 
-    In all other families the index has it where it belongs. `known`: whether the document was read; a journal does not tell it.
-    `pending`: whether the index itself may not have it there yet; otherwise some readers alone are shown it late.
+    In all other families the index has it where it belongs.
+
+    - `known`: whether the document was read; a journal does not contain it.
+    - `pending`: whether the index itself may not have it there yet; otherwise only some readers are shown it late.
     """
 
     num: int
@@ -54,7 +56,7 @@ class Move(NamedTuple):
 
 
 class Unheard(NamedTuple):
-    """The issues that the index has not heard of; and if these were too many to read, how many numbers there are in question."""
+    """The issues that the index does not have yet; `missing`: how many numbers are in question, if too many to read."""
 
     moves: tuple[Move, ...]
     missing: int = 0
@@ -65,10 +67,10 @@ FamilyMoves = Mapping[str, FamilyMove]
 
 
 class Logged(NamedTuple):
-    """What a journal tells: where issues were and are, and which of them the index may not show everybody there.
+    """The journal's changes: where issues were and are, and which of them some readers may not be shown there.
 
-    It goes up to the number `last`, and with what was read of GSI1 from the instant `since` on, in seconds since 1970. `items`:
-    the last ones up to there; `beyond`: those behind a number that is missing.
+    They are complete up to the number `last`, for reads of GSI1 from the instant `since` on, in seconds since 1970.
+    `items`: the last ones up to `last`. `beyond`: items after a missing number.
     """
 
     moves: Mapping[int, FamilyMoves] = {}
@@ -79,7 +81,7 @@ class Logged(NamedTuple):
     beyond: Sequence[JournalItem] = ()
 
     def tells_no_more_than(self, before: "Logged") -> bool:
-        """Whether nothing has come since."""
+        """Whether no item has come since."""
         return self.last == before.last and self.moves is before.moves
 
     def changed_since(self, before: "Logged") -> frozenset[int]:
@@ -91,9 +93,9 @@ class Logged(NamedTuple):
 def logged_moves(
     items: Iterable[JournalItem], before: Mapping[int, FamilyMoves] | None = None
 ) -> dict[int, FamilyMoves]:
-    """The moves of each issue that journal items name, in order: what it left in any of them, and what it took last.
+    """The moves of each issue in journal items: all strings that it had, and the one that it has after the last item.
 
-    `before`: those of the items just before these.
+    `before`: the moves by the items just before these. `items` are in the order of their numbers.
     """
     found: dict[int, FamilyMoves] = dict(before or {})
     for item in items:
@@ -109,7 +111,7 @@ def logged_moves(
 
 
 def _steps(known: FamilyMove | None, number: int, num: int, one: FamilyChange) -> tuple[JournalStep, ...]:
-    """The steps with that of another item. None at all where it is not sure which string the issue had."""
+    """The steps with that of another item. None at all if it is uncertain which string the issue had."""
     had = one.left[0] if one.left else None
     sure = (
         not one.thorough
@@ -138,8 +140,8 @@ def move_of(
 ) -> Move | None:
     """The move of an issue to its document, as the consumer will make it or has made it shortly before `now`.
 
-    `logged`: the moves that the journal tells of it. None if the consumer cannot make it either: nothing can be derived from the
-    document. The index keeps the issue where it is.
+    `logged`: the issue's moves by the journal. None if the consumer cannot make the move either: nothing can be derived
+    from the document. The index keeps the issue where it is.
     """
     target: dict[str, str] = {}
     if document is not None:

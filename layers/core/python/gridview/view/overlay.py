@@ -1,13 +1,12 @@
-"""Recent changes of issues, laid over what was read of the index: answers are as if the index held them. Pure.
+"""Recent changes of issues, laid over the reads of the index: answers are as if the index held them. Pure.
 
-    read of the index           laid over
-    a block, sort entries       the issues are taken out of it, and put in where they belong
-    sizes in a directory        the same, by the positions of the blocks and the journal's steps; where these do not tell which
-                                issues a size counts, the blocks have to be read (`unsettled`)
-    documents                   those of the issues stand in for what was read of them; a deleted one is gone
+- A block, or sort entries: the issues are taken out, and put in where they belong.
+- Sizes in a directory: the same, by the positions of the blocks and the journal's steps. If these do not show which issues
+  a size counts, the blocks must be read (`unsettled`).
+- Documents: those of the issues replace the ones that were read; a deleted one is gone.
 
-All of this is by state: an issue is taken out and put in whether the index has it there already or not. So it does not matter how
-much of a change the index shows, nor whether parts of it are of other moments, and nothing is counted twice or lost.
+All of this is by state: an issue is taken out and put in whether the index already has it there or not. So it does not
+matter how much of a change the index shows, or from which moments its parts are. No issue is counted twice or lost.
 """
 
 from bisect import bisect_left
@@ -39,7 +38,10 @@ from gridview.view.reads import (
 
 
 class FamilyOverlay:
-    """The recent changes in one family. `issues`: whose; `puts`: the keys that they have; `may_have`: or are shown with."""
+    """The recent changes in one family.
+
+    `issues`: the changed issues. `puts`: their keys. `may_have`: the keys that they have or may be shown with.
+    """
 
     def __init__(self, family: str, moves: Iterable[Move]) -> None:
         self._family = family
@@ -60,14 +62,14 @@ class FamilyOverlay:
                     unsure |= held
         self.puts = sorted(puts)
         self.unsure = frozenset(unsure)
-        """The keys of those issues of which only the blocks tell whether they are counted under them."""
+        """Keys that the index may or may not count for their issues: only the blocks show it."""
         self.may_have = frozenset(chain(unsure, *(held for _, held in self._sure)))
 
     def _keys(self, derived: str | None) -> frozenset[str]:
         return frozenset() if derived is None else keys_of(self._family, derived)
 
     def differences(self, directory: Directory) -> dict[int, int]:
-        """Place in the directory -> by how much the listed size there changes, as far as steps and positions tell."""
+        """Place in the directory -> the difference of the size listed there, as far as steps and positions show it."""
         found: dict[int, int] = {}
         for move, held in self._sure:
             taken = self._keys(move.takes)
@@ -111,17 +113,17 @@ class Overlay:
 
     @cached_property
     def documents(self) -> Mapping[int, Item | None]:
-        """The documents of its issues, where they were read; None for a deleted one."""
+        """The documents of its issues, if they were read; None for a deleted one."""
         return {num: move.document for num, move in self._moves.items() if move.known}
 
     @property
     def behind(self) -> int:
-        """How many of its issues the index may show elsewhere than they belong."""
+        """The number of its issues that the index may show elsewhere than they belong."""
         return sum(bool(move.families) for move in self._moves.values())
 
     @property
     def pending(self) -> int:
-        """How many of its issues the index itself may not have where they belong yet."""
+        """The number of its issues that the index itself may not have where they belong yet."""
         return sum(bool(move.families) and move.pending for move in self._moves.values())
 
     def family(self, family: str) -> FamilyOverlay:
@@ -131,11 +133,11 @@ class Overlay:
         return self._families[family]
 
     def with_new(self, moves: Iterable[Move]) -> "Overlay":
-        """With the moves of new issues too, of which it must know none."""
+        """Return an overlay that also has the moves of new issues, of which this one must have none."""
         return Overlay([*self._moves.values(), *moves])
 
     def leaving(self, family: str) -> int:
-        """How many of its issues sort entries of a family may show where they do not belong."""
+        """The number of its issues that a family's sort entries may show where they do not belong."""
         moved = (
             move.families[family]
             for move in self._moves.values()
@@ -144,7 +146,7 @@ class Overlay:
         return sum(any(leaf != one.takes for leaf in one.leaves) for one in moved)
 
     def of(self, issues: Container[int]) -> list[Move]:
-        """The moves of these issues, where their documents were read."""
+        """The moves of these issues, if their documents were read."""
         return [move for move in self._moves.values() if move.known and move.num in issues]
 
     @property
@@ -152,18 +154,18 @@ class Overlay:
         """Its issues."""
         return BitMap(self._moves)
 
-    # Of directories
+    # Directories
 
     def unsettled(self, directory: Directory) -> Iterator[Entry]:
-        """The blocks of which nothing but reading them tells whether their listed sizes count an issue as it belongs."""
+        """The blocks whose listed sizes are uncertain: only reading them shows which issues they count."""
         places = {directory.index_of(key) for key in self.family(directory.family).unsure}
         return (directory.entries[place] for place in sorted(places) if directory.entries)
 
     def directory(self, directory: Directory, settled: Mapping[Entry, Block]) -> Directory:
-        """A directory, with the sizes of the blocks that were read to settle them.
+        """A directory, with the exact sizes of the blocks that were read to settle them.
 
-        Of other blocks that the issues belong in, the sizes are only great enough. Without blocks there is a first one, if an issue
-        belongs in it.
+        The sizes of other unsettled blocks are upper bounds. If there are no blocks and an issue belongs in the family,
+        there is a first block.
         """
         over = self.family(directory.family)
         if not over.may_have:
@@ -185,10 +187,10 @@ class Overlay:
             entries[place] = entry._replace(size=size)
         return replace(directory, entries=tuple(entries))
 
-    # Of documents and sort entries
+    # Documents and sort entries
 
     def over(self, read: Read, answer: Any) -> Any:
-        """The answer to a read as if the index held the changes. Of directories and blocks the answer is a snapshot that does."""
+        """The answer to a read as if the index held the changes. The answer for directories and blocks already does."""
         match read:
             case ReadDocuments():
                 return self.fetched(read, answer)
@@ -207,7 +209,7 @@ class Overlay:
         return answer._replace(found=found | {num: one for num, one in recent if one is not None})
 
     def listed(self, read: ReadRange, answer: Listed) -> Listed:
-        """What one Query gave, of sort entries or documents: as many as were asked for at most."""
+        """The result of one Query, of sort entries or documents: at most as many as were asked for."""
         if read.family is None:
             recent = [one for one in self._present if read.lacking is None or not _has(one, read.lacking)]
             found = self._with_documents(answer, recent, read.bound, forward=read.forward)
@@ -222,7 +224,7 @@ class Overlay:
         return Listed(items, _sort(items[-1]))
 
     def in_ranges(self, read: ReadRanges, answer: Sequence[Listed]) -> list[Listed]:
-        """What Queries of ranges gave, of documents."""
+        """The results of Queries of ranges, of documents."""
         return [
             self._with_documents(one, self._present, bound, forward=True)
             for bound, one in zip(read.bounds, answer, strict=True)
@@ -235,7 +237,7 @@ class Overlay:
         return _merged(answer, kept, recent, bound, forward=forward)
 
     def ledger(self, num: int, ledger: Ledger) -> Ledger:
-        """What the index has of an issue."""
+        """The ledger of an issue, as if the index held the changes."""
         move = self._moves.get(num)
         if move is None:
             return ledger
@@ -253,13 +255,13 @@ NOTHING = Overlay()
 def _merged(
     answer: Listed, kept: list[Item], recent: Iterable[Item], bound: Bound | None, *, forward: bool
 ) -> Listed:
-    """A part of an order, as far as it was read: what is kept of it, and what belongs there."""
+    """A part of an order, as far as it was read: the kept items, and the recent ones that belong there."""
     together = [*kept, *(one for one in recent if was_read(one[keys.SORT], answer, bound, forward=forward))]
     return answer._replace(items=sorted(together, key=_sort, reverse=not forward))
 
 
 def was_read(sort: str, answer: Listed, bound: Bound | None, *, forward: bool) -> bool:
-    """Whether a Query that gave this answer has passed a sort string."""
+    """Whether a Query with this answer has passed a sort string."""
     if bound is not None and not bound.keeps(sort):
         return False
     return answer.last is None or (sort <= answer.last if forward else sort >= answer.last)

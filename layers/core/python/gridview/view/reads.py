@@ -1,4 +1,4 @@
-"""What the steps of a plan ask the executor to read: plain values, each with what answers it. Pure."""
+"""The reads that the steps of a plan ask of the executor: plain values, each with its answer. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Paths = Sequence[tuple[str, ...]] | None
 
 
 class Snapshot(Protocol):
-    """What one request has read of the index: it sees one state of each directory and of each block."""
+    """The index as one request has read it: one state of each directory and of each block."""
 
     def directory(self, family: str) -> Directory:
         """A directory that was asked for."""
@@ -30,7 +30,8 @@ class Snapshot(Protocol):
 class ReadDirectories:
     """The directories of these families. The answer: the Snapshot.
 
-    `counted`: those whose sizes are exact, since they are answered or tell where a row is. Those of others only help to choose.
+    `counted`: families whose sizes must be exact, because the answer or a row's place depends on them. The sizes of others
+    only help to choose.
     """
 
     families: tuple[str, ...]
@@ -39,7 +40,7 @@ class ReadDirectories:
 
 @dataclass(frozen=True, slots=True)
 class ReadBlocks:
-    """What is wanted of these blocks. The answer: the Snapshot."""
+    """The wanted parts of these blocks. The answer: the Snapshot."""
 
     wants: tuple[Want, ...]
 
@@ -64,26 +65,27 @@ class ReadDocuments:
 
 
 class Listed(NamedTuple):
-    """What one Query gave; `last`: the sort string up to which it read, if there may be more behind it."""
+    """The result of one Query; `last`: the sort string up to which it read, if there may be more after it."""
 
     items: list[Item]
     last: str | None
 
 
 SPARE = 50
-"""Sort entries that a Query reads besides those asked for, where as many may be taken out: about half a read unit. If more of them
-are, another Query is a round more.
+"""Sort entries that a Query reads beyond the requested ones, if recent changes may take as many out.
+
+They cost about half a read unit. If the changes take out more of them, another Query costs a round.
 """
 MUCH_SPARE = 500
-"""The same, once so many were taken out that another Query was needed."""
+"""The same, once the changes took out so many that another Query was needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRange:
     """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: Listed.
 
-    `lacking`: the path of a field that those documents lack that are passed on. `spare`: how many sort entries may be read besides
-    those asked for, since recent changes take them out.
+    `lacking`: the path of a field; only documents without the field are passed on. `spare`: how many sort entries may be
+    read beyond the limit, since recent changes take some out.
     """
 
     family: str | None
@@ -96,18 +98,18 @@ class ReadRange:
 
 
 def bound_behind(last: str, *, forward: bool) -> Bound:
-    """What a Query goes on with behind the last sort string of the one before."""
+    """Return the bound from which a Query continues after the last sort string of the one before."""
     return Bound(">" if forward else "<", last)
 
 
 def further(read: ReadRange, last: str) -> ReadRange:
-    """What a read of sort entries goes on with, of which too few were left."""
+    """Return the read that continues a read of sort entries of which too few were left."""
     return replace(read, bound=bound_behind(last, forward=read.forward), spare=MUCH_SPARE)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRanges:
-    """The documents in each of these ranges of numbers, a Query each, side by side. The answer: a list of Listed."""
+    """The documents in each of these ranges of numbers, one parallel Query each. The answer: a list of Listed."""
 
     bounds: tuple[Bound, ...]
     paths: Paths
@@ -115,31 +117,31 @@ class ReadRanges:
 
 @dataclass(frozen=True, slots=True)
 class ReadIssue:
-    """One document, strongly consistent. The answer: the Item. It raises NotFound."""
+    """One document, strongly consistent. The answer: the Item. Raises NotFound."""
 
     num: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLedger:
-    """The ledger of an issue. The answer: a Ledger, the empty one when there is none."""
+    """The ledger of an issue. The answer: a Ledger, the empty one if there is none."""
 
     num: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRecent:
-    """The documents and ledgers of the issues that were just written, strongly consistent. The answer: the Overlay.
+    """The documents and ledgers of the recently written issues, strongly consistent. The answer: the Overlay.
 
-    From then on all answers are as if the index held these documents, those of the same round too.
+    From then on, all answers are as if the index held these documents, including answers of the same round.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class ReadUnheard:
-    """The new issues that the index has not heard of, with numbers above `after`. The answer: an Unheard.
+    """The new issues that the index does not have yet, with numbers above `after`. The answer: an Unheard.
 
-    Where there are any, they are laid over, and the plan is carried out anew.
+    If there are any, they are laid over, and the plan is carried out again.
     """
 
     after: int
@@ -149,12 +151,12 @@ class ReadUnheard:
 
 @dataclass(frozen=True, slots=True)
 class ReadEpoch:
-    """The project's epoch, strongly consistent. The answer: nothing. It raises StaleDefinitions."""
+    """The project's epoch, strongly consistent. The answer: nothing. Raises StaleDefinitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFreshness:
-    """How far the index is behind. The answer: a Lag."""
+    """The lag of the index. The answer: a Lag."""
 
 
 Read = (

@@ -1,7 +1,7 @@
-"""The changes that one request lays over the index: what the journal tells, what its tokens name, and new issues.
+"""The changes that one request lays over the index: the journal's, the issues that its tokens name, and new issues.
 
-A request that names no issues begins with what its container keeps of the journal. Otherwise nothing is known until `read` has
-come.
+A request that names no issues begins with the container's tail of the journal. Otherwise nothing is known until the
+changes are read (`read`, `take`).
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -28,7 +28,7 @@ from gridview.view.unheard import unheard
 
 
 class ReadChanges(NamedTuple):
-    """What was read of recent changes: what the journal tells, and with the moves of the named issues the whole overlay.
+    """The recent changes that were read: the journal's, and the whole overlay with the moves of the named issues.
 
     `deleted`: named issues that are in the trash -> their versions.
     """
@@ -39,7 +39,7 @@ class ReadChanges(NamedTuple):
 
 
 class RecentChanges:
-    """The recent changes of one request, as far as they are known. `overlay`, `logged`: None until anything is."""
+    """The recent changes of one request, as far as they are known. `overlay`, `logged`: None while nothing is known."""
 
     def __init__(self, context: ReadContext) -> None:
         self.overlay: Overlay | None = None
@@ -58,17 +58,17 @@ class RecentChanges:
 
     @property
     def since(self) -> float:
-        """The instant from which on what was read of GSI1 goes together with what is known of the journal (seconds since 1970)."""
+        """The instant from which reads of GSI1 agree with the journal items at hand (seconds since 1970)."""
         return self._begun if self.logged is None else self.logged.since
 
     def room(self, family: str) -> int:
-        """How many sort entries of a family the changes may take out of what a Query gives."""
+        """The number of sort entries of a family that the changes may take out of the result of a Query."""
         return len(self._named) if self.overlay is None else self.overlay.leaving(family)
 
     # Reading
 
     def read(self, table: Table) -> ReadChanges:
-        """What the journal tells now, and of the named issues their documents and ledgers, strongly consistent: one round."""
+        """Read the journal, and the documents and ledgers of the named issues, strongly consistent: one round."""
         tenant, project = self._context.catalog.tenant, self._context.catalog.project
         log, listing = replace(self._context.log, table=table), keys.project(tenant, project)
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._named)}
@@ -100,17 +100,17 @@ class RecentChanges:
         return ReadChanges(Overlay([*moves.values(), *_logged_alone(logged, moves)]), logged, deleted)
 
     def read_unheard(self, table: Table, after: int, last: int, most: int) -> Unheard:
-        """The new issues that the index has not heard of, as `view.unheard`."""
+        """The new issues that the index does not have yet, as `view.unheard`."""
         context = self._context
         reader = BlockReader(table, context.catalog, context.cache, self.since)
         known = (self.overlay or NOTHING).issues
         return unheard(table, context.catalog, reader, after, last, known, most)
 
     def _journal(self, log: Log) -> Logged:
-        """What the journal tells. Where that is less than what the answer is to hold, it is read once more, strongly consistent.
+        """The journal's changes. If they lack some that the answer must include, it is read again, strongly consistent.
 
-        Overloaded: it is less even so, and the number was given out. A number that was not is of another past, before the table was
-        restored to an earlier moment: there is nothing of it to be held.
+        Raises Overloaded if they still lack some and the number was given out. A number that was not given out is from a
+        time before the table was restored to an earlier moment. Nothing of it can be included.
         """
         cache = self._context.cache
         logged = recent_moves(log, cache, self._tail, consistent=self._consistent)
@@ -123,7 +123,7 @@ class RecentChanges:
     # Taking in
 
     def take(self, found: ReadChanges) -> frozenset[int] | None:
-        """Lay these over; the issues that have changed meanwhile. None: nothing has come since what was laid over before."""
+        """Lay these over; returns the issues that have changed meanwhile, or None if no change came since last time."""
         before, self.logged = self.logged, found.logged
         self._deleted |= found.deleted
         if before is not None and found.logged.tells_no_more_than(before):
@@ -132,7 +132,7 @@ class RecentChanges:
         return frozenset() if before is None else found.logged.changed_since(before)
 
     def take_new(self, found: Unheard) -> bool:
-        """Lay new issues over too; whether there are any that were not."""
+        """Lay new issues over too; returns whether there are any that were not."""
         if self._new or not found.moves:
             return False
         self._new = found.moves
@@ -140,14 +140,14 @@ class RecentChanges:
         return True
 
     def outrun(self) -> None:
-        """What was read of the index is ahead of the journal: read that again from what the container keeps now, consistently."""
+        """Have the next read of the journal begin at the container's present tail, consistently: the index was ahead."""
         self._tail = tail_of(self._context.log, self._context.cache)
         self._consistent = True
 
-    # What was laid over
+    # The result
 
     def laid(self) -> Laid:
-        """What was laid over."""
+        """The changes that were laid over."""
         overlay = self.overlay or NOTHING
         versions = {
             num: self._deleted.get(num) if document is None else document["version"]
@@ -164,7 +164,7 @@ class RecentChanges:
 
 
 def _logged_alone(logged: Logged, others: Container[int] = ()) -> list[Move]:
-    """The moves that the journal tells, but for those of other issues, of which more is known."""
+    """The moves by the journal, except those of `others`, of which more is known."""
     return [
         Move(num, families, None, known=False, pending=num in logged.pending)
         for num, families in logged.moves.items()

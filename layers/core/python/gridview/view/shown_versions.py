@@ -1,11 +1,10 @@
-"""What an answer shows and the index may still lack: what the answer's consistency token names. Pure.
+"""The versions that an answer shows and the index may still lack: the answer's consistency token names them. Pure.
 
-shown                                                    named
-a document that was changed before a minute and the lag  no: the index has it, or the answer says how late it is
-a later one, in a version that the journal tells         no: the token tells up to where the journal was read
-any other                                                its version
-what a token has laid over                               as long as the index may show it elsewhere
-that an issue is gone which the index has                that it is deleted
+- A document changed earlier than a minute and the lag ago: not named. The index has it, or the answer reports the lag.
+- A later one, in a version that the journal has: not named. The token has the number up to which the journal was read.
+- Any other document: its version.
+- An issue laid over because a token named it: named again while the index may show it elsewhere.
+- A deleted issue that the index still has: its deletion.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +23,7 @@ TAKEN_IN = 60.0
 
 
 class ShownVersion(NamedTuple):
-    """A version of an issue, and when it was made (stored form). `removed`: it is deleted (version 0: nobody knows which)."""
+    """A version of an issue, and when it was made (stored form). `removed`: it is deleted (version 0: unknown version)."""
 
     num: int
     version: int
@@ -33,15 +32,17 @@ class ShownVersion(NamedTuple):
 
     @property
     def told(self) -> int:
-        """The version as tokens have it."""
+        """The version as tokens represent it."""
         return DELETED if self.removed else self.version
 
 
 class Laid(NamedTuple):
-    """What was laid over the index.
+    """The changes that were laid over the index.
 
-    `logged`: what the journal told. `versions`: issue number -> version of the document that was read; None: nobody knows which.
-    `again`: what tokens named and has to be laid over again. `outrun`: what was read of the index may tell more than the journal.
+    - `logged`: the journal's changes.
+    - `versions`: issue number -> version of the document that was read; None: unknown.
+    - `again`: the versions that tokens named and that must be laid over again.
+    - `outrun`: the reads of the index may contain more than the journal did.
     """
 
     logged: Logged
@@ -51,10 +52,10 @@ class Laid(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What one answer shows and the index may still lack, of up to 500 issues.
+    """The versions that one answer shows and the index may still lack, of up to 500 issues.
 
-    `versions`: issue number -> version, or DELETED. `number`: up to where the answer counts the journal; 0: everybody is shown as
-    much of it.
+    - `versions`: issue number -> version, or DELETED.
+    - `number`: the journal's number up to which the answer counts it; 0: every reader is shown as much of it.
     """
 
     versions: Mapping[int, int] = {}
@@ -68,9 +69,9 @@ class Shown(NamedTuple):
         laid: Iterable[ShownVersion] = (),
         logged: Logged | None = None,
     ) -> Self:
-        """Of an answer that shows these. `late`: how many seconds the index is behind; None: nobody knows.
+        """Return the versions of an answer. `late`: the lag of the index in seconds; None: unknown.
 
-        `laid`: what was laid over, and has to be again; it comes first. `logged`: what the journal tells.
+        `laid`: the versions that were laid over and must be again; they come first. `logged`: the journal's changes.
         """
         since = clock.stored(clock.seconds() - TAKEN_IN - max(late or 0.0, 0.0))
         known = _known(logged)
@@ -84,14 +85,14 @@ class Shown(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What a caller gets, as JSON takes it, and what of it the index may still lack."""
+    """The body of an answer, ready for JSON, and the versions in it that the index may still lack."""
 
     body: dict[str, Any]
     shown: Shown
 
 
 def beyond(logged: Logged | None) -> list[ShownVersion]:
-    """The versions that the journal tells behind a number that is missing: who reads up to that number does not come to them."""
+    """The versions in journal items after a missing number, which a reader up to that number does not reach."""
     items = () if logged is None else logged.beyond
     return [
         ShownVersion(change.num, change.version, removed=change.removed)
@@ -112,6 +113,6 @@ def _covers(known: Mapping[int, IssueChange], one: ShownVersion) -> bool:
 
 
 def _unshown(logged: Logged) -> int:
-    """The number up to which the journal was read, unless everybody has been shown as much for long."""
+    """The number up to which the journal was read; 0 if every reader has been shown as much for SHOWN_SECONDS."""
     young = logged.items and logged.items[-1].made > clock.seconds() - SHOWN_SECONDS
     return logged.last if young else 0

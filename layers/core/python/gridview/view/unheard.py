@@ -1,4 +1,4 @@
-"""New issues of which the index has not heard: their numbers were given out, and the family of all numbers does not hold them.
+"""Finds new issues that the index does not have: numbers that were given out and are not in the family of all numbers.
 
     given out long ago: in the index, or gone  | given out lately                             |
                                              after                                          last
@@ -29,10 +29,10 @@ from gridview.view.moves import FamilyMove, Move, Unheard, move_of
 
 _RANGES = 16
 _APART = 50
-"""Numbers between two candidates up to which they are read in one range."""
+"""The largest gap between two candidates that are read in one range."""
 
 SETTLED = 180.0
-"""Seconds after a number was given out in which its issue has been written, or never is, and a consumer that is on time has it."""
+"""Seconds after which a number's issue is written or never will be, and a consumer that is on time has it."""
 
 
 NOTHING_UNHEARD = Unheard(())
@@ -41,12 +41,14 @@ NOTHING_UNHEARD = Unheard(())
 def unheard(
     table: Table, catalog: Catalog, reader: BlockReader, after: int, last: int, known: BitMap, most: int
 ) -> Unheard:
-    """The issues above `after`, up to `last`, that the index has not heard of, but for those that are `known` otherwise.
+    """The issues above `after`, up to `last`, that the index does not have, except the ones in `known`.
 
-    `reader` goes together with what is `known` of the journal. The directory and the last blocks of the numbers: two rounds, half
-    a unit each, what is at hand aside. If that leaves candidates, and no more than `most`: documents by ranges of numbers, half a
-    unit for each 4 KB; of those that GSI1 does not show, one strongly consistent read each; and one of the ledgers of those that
-    were edited since.
+    `known`: issues whose moves are known from the journal and tokens. `reader`: agrees with that journal. Reads:
+
+    - The directory and the last blocks of the numbers: two rounds, half a unit each, unless they are at hand.
+    - If that leaves candidates, and no more than `most`: their documents by ranges of numbers, half a unit for each 4 KB.
+    - Each document that GSI1 does not show: one strongly consistent read.
+    - The ledger of each issue that was edited since its creation: one strongly consistent read.
     """
     entries = reader.directories((NUMBERS,))[NUMBERS].overlapping(Range(sort_string("", after + 1), None))
     reader.read(Want(NUMBERS, entry) for entry in entries)
@@ -77,13 +79,13 @@ def _documents(table: Table, catalog: Catalog, candidates: BitMap) -> dict[int, 
 
 
 def _written(table: Table, catalog: Catalog, nums: Sequence[int]) -> dict[int, Item]:
-    """The documents of those that GSI1 does not show yet."""
+    """The documents that GSI1 does not show yet."""
     found = documents_by_number(table, catalog.tenant, catalog.project, nums)
     return {num: document for num, document in found.items() if not is_trashed(document)}
 
 
 def _ranges(candidates: BitMap) -> Iterator[Bound]:
-    """At most so many ranges of numbers that hold all candidates, with few others between them."""
+    """At most `_RANGES` ranges of numbers that hold all candidates, with few others between them."""
     runs: list[list[int]] = []
     for num in candidates:
         if runs and num - runs[-1][1] <= _APART:
@@ -98,7 +100,7 @@ def _ranges(candidates: BitMap) -> Iterator[Bound]:
 
 
 def _moves(table: Table, catalog: Catalog, documents: dict[int, Item]) -> Iterator[Move]:
-    """Their moves. What is being taken in of an issue may be in any family already, so it is taken out of all of them."""
+    """The moves of new issues. The consumer may have put them into some families, so they are taken out of all of them."""
     edited = {
         num: (keys.issue(catalog.tenant, catalog.project, num), derived_keys.LEDGER)
         for num, document in documents.items()
