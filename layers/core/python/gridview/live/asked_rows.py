@@ -1,4 +1,4 @@
-"""The rows that a request for changes means: those of a filter and a sort, or of a saved view."""
+"""The rows that a request for changes means: by a filter and a sort, or by a saved view."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a client asks for when it follows the changes of a project. Pure."""
+"""The requests of clients that follow the changes of a project. Pure."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
@@ -30,7 +30,7 @@ def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
 
 
 class RowsRequest(RequestModel):
-    """Which rows are followed."""
+    """The rows to follow."""
 
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
@@ -55,8 +55,9 @@ class ChangesRequest(RequestModel):
 
 
 class AskedChanges(NamedTuple):
-    """A checked request. `rows` are those that it asks for itself, None if it asks for none; `view` is the number of a saved
-    view."""
+    """A checked request. `rows`: the rows that the request itself describes, None if it describes none.
+    `view`: the number of a saved view.
+    """
 
     since: str | None
     wait: int
@@ -78,6 +79,8 @@ def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedCha
 
 
 def rows_of(catalog: Catalog, query: Mapping[str, Any]) -> FollowedRows:
-    """The rows of a query with a sort and a filter, as a view tells it. InvalidRequest, IndexNotReady, Unprocessable."""
+    """Return the rows of a query with a sort and a filter, as a view has it. InvalidRequest, IndexNotReady,
+    Unprocessable.
+    """
     request, only = parse_with_filter(RowsRequest, catalog, query)
     return FollowedRows(order_keys(catalog, request.sort), only)

@@ -1,8 +1,8 @@
-"""How many long polls a user and a tenant may have open, and how long each waits. Pure.
+"""Limits on open long polls of a user and a tenant, and on the wait of each. Pure.
 
-Nothing here depends on the order of writes: every poll judges itself by the same list of open polls, sorted by age,
-and ends when it is not among the newest. So two polls that begin at the same instant agree, and clocks that differ by
-a second only swap neighbors.
+Nothing here depends on the order of writes. Every poll judges itself by the same list of open polls, sorted
+by age, and ends when it is not among the newest. So two polls that begin at the same instant agree. Clocks
+that differ by a second only swap neighbors.
 """
 
 import math
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from gridview.live.change_requests import MAX_WAIT
 
 MOST_OF_USER = 8
-"""Open polls of a user. One more ends the oldest: a browser that gives up a request leaves its poll open, so refusing
-the newest would refuse the user's own next sort.
+"""Open polls of a user. One more ends the oldest: a browser that gives up a request leaves its poll open. A
+refusal of the newest would refuse the user's own next sort.
 """
 
 MOST_IN_FLIGHT = 32
@@ -47,7 +47,9 @@ def may_stay(own: Poll, listed: Iterable[Poll], most_of_tenant: int) -> bool:
 
 
 def in_flight(most_of_tenant: int) -> int:
-    """Polls of a user that may be listed at once. Where few may wait, the ones about to end must not fill the account."""
+    """Return how many polls of a user may be listed at once. If few may wait, polls about to end must not
+    fill the account.
+    """
     return min(MOST_IN_FLIGHT, 2 * most_of_tenant)
 
 

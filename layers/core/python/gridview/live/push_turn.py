@@ -1,7 +1,9 @@
-"""The turn to push: in a small account one invocation pushes at a time, so that callers keep what the account can run.
+"""The turn to push: in a small account one invocation pushes at a time, so that requests keep the rest of the
+account's concurrency.
 
-The invocations that have no turn note what their sockets are owed and end. The one that has the turn serves these notes too, before
-it gives the turn back. What is noted in the very moment after that waits for the minute's task, or for the next commit.
+The invocations without the turn note which sockets are owed, and end. The one with the turn serves these
+notes too, before it gives the turn back. A note written just after that waits for the minute's task, or for
+the next commit.
 """
 
 import uuid
@@ -15,7 +17,7 @@ from gridview.encoding import keys, live_keys
 from gridview.support import clock
 
 SECONDS: Final = 45.0
-"""After which the turn of an invocation that died is over: longer than one can last."""
+"""Seconds after which the turn of a crashed invocation is over: longer than one can last."""
 
 
 def take(owners: Table) -> str | None:

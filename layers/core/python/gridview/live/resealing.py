@@ -1,7 +1,8 @@
 """Seals the secrets of all webhooks again, under the current one of the secrets that open them.
 
-A webhook always opens with the current or the previous secret of the stack: `./dev rotate` rotates that secret after a
-pass that found every webhook under the current one. A pass that dies is repeated: it skips what is done.
+A webhook always opens with the current or the previous secret of the stack. `./dev rotate` rotates that
+secret only after a pass that found every webhook under the current one. After a crash the pass is repeated,
+and skips webhooks that are done.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ _WITH_SECRETS: Final = Condition("attribute_exists(#secrets)", {"#secrets": "sec
 
 
 class Resealed(NamedTuple):
-    """A pass: the webhooks that it found and sealed again, and the bindings of those that have a secret that does not open."""
+    """A pass: the webhooks that it found and sealed again, and the bindings of webhooks with a secret that
+    does not open.
+    """
 
     webhooks: int
     resealed: int

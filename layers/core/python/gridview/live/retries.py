@@ -1,8 +1,11 @@
-"""When a delivery is tried again, when it is given up, and how long a webhook rests whose receiver does not answer. Pure.
+"""When a delivery is tried again, when it is given up, and how long a webhook rests whose receiver does not
+answer. Pure.
 
-Two things are told apart. A *delivery* that failed is tried again by a schedule of its own, over 24 hours, while other events go
-on. A *receiver* at which several attempts in succession have failed is down, whatever the events: the webhook rests for longer and
-longer, and then one attempt tells whether it is back.
+There are two cases:
+
+- A *delivery* failed. It is tried again by a schedule of its own, over 24 hours, while other events continue.
+- A *receiver* is down: several attempts in succession have failed, for any events. The webhook rests, each
+  time for longer; then one attempt shows whether the receiver is back.
 """
 
 from typing import Final

@@ -25,7 +25,9 @@ _BUCKET_DAYS = 1 / 24
 
 
 def count(table: Table, tenant: str, now: float) -> int:
-    """How many sockets a tenant has open: half a read unit for each 4 KB of their seats (50 to 700 bytes each)."""
+    """Return how many sockets a tenant has open: half a read unit for each 4 KB of their seats (50 to 700
+    bytes each).
+    """
     items = table.query_all(live_keys.seats(tenant))
     open_now = (Seat.from_item(item) for item in items if not is_bucket(item))
     return sum(1 for seat in open_now if not seat.is_over(now))
@@ -52,7 +54,9 @@ def leave(table: Table, seat: Seat) -> None:
 
 
 def require_room(table: Table, socket: Socket, subscription: Subscription) -> UserSeats:
-    """What `of_user` returns, and costs. Unprocessable: socket or user have too many subscriptions for this one."""
+    """Return the user's seats, at the cost of `of_user`. Unprocessable: socket or user have too many
+    subscriptions for this one.
+    """
     found = of_user(table, socket.tenant, socket.user)
     refused = refusal(found.seats, subscription)
     if refused is not None:

@@ -27,8 +27,8 @@ MAX_USER_ROWS: Final = 40
 """Different rows that all sockets of a user follow together. The same rows in several tabs count once."""
 
 STARTS: Final = 100
-"""Sockets and subscriptions that a user can begin at once: a bucket, which fills again by `STARTS_PER_SECOND`. Each takes
-many times what a message takes.
+"""Sockets and subscriptions that a user can begin at once: a bucket, which fills again by
+`STARTS_PER_SECOND`. Each costs many times as much as a message.
 """
 
 STARTS_PER_SECOND: Final = 2
@@ -91,7 +91,7 @@ class Seat:
 
 
 class UserSeats(NamedTuple):
-    """A user's seats, and when the bucket of what the user begins is full again, in milliseconds."""
+    """A user's seats, and when the user's bucket of starts is full again, in milliseconds."""
 
     seats: list[Seat]
     spent: int
@@ -122,7 +122,7 @@ def rows_print(subscription: Subscription) -> str:
     """The same for the same view, or the same filter and sort, of one project: 12 characters. Empty for all changes."""
     if not subscription.rows:
         return ""
-    # Decimals become plain numbers here: what tells requests apart is their text, with its properties in one order.
+    # Decimals become plain numbers here: requests differ by their text, with its properties in one order.
     asked = json.dumps(json.loads(dumps(subscription.rows)), sort_keys=True)
     return hashlib.blake2b(dumps([subscription.project, asked]), digest_size=6).hexdigest()
 

@@ -1,11 +1,13 @@
-"""The signatures of webhooks, as Standard Webhooks 1.0 defines them: HMAC-SHA256 over a message's id, time and body. Pure.
+"""The signatures of webhooks, as Standard Webhooks 1.0 defines them: HMAC-SHA256 over a message's id, time
+and body. Pure.
 
     webhook-id: w3k9q2m7x1c0z_17_3
     webhook-timestamp: 1795248000
     webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= v1,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe4=
 
-The signed content is `id.timestamp.body`, the key what is behind `whsec_` in the secret, decoded. No id has a full stop, so no two
-messages have the same content. While a secret is being replaced there is a signature by each, and one that fits suffices.
+The signed content is `id.timestamp.body`. The key is the part of the secret after `whsec_`, decoded. No id
+has a full stop, so no two messages have the same content. While a secret is being replaced there is a
+signature by each, and one that fits suffices.
 """
 
 import base64

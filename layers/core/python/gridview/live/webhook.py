@@ -17,7 +17,7 @@ EVENTS: Final = ("create", "update", "delete", "restore")
 """The kinds of events of a project."""
 
 MOVES: Final = ("enter", "leave", "change")
-"""What events do to the rows of a view."""
+"""The events of the rows of a view."""
 
 ROTATION: Final = 86_400.0
 """Seconds for which a secret that was replaced signs too."""
@@ -34,24 +34,29 @@ class SealedSecret(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """What an administrator has to know or decide of a webhook, and since when (a stored instant)."""
+    """A fact about a webhook that an administrator has to know or decide on, and since when (a stored
+    instant).
+    """
 
     at: str
     reason: str
 
 
 def binding_of(tenant: str, project: str, webhook: str) -> bytes:
-    """What the sealed secrets of a webhook are bound to: they open for no other."""
+    """Return the binding of a webhook's sealed secrets: they open for no other webhook."""
     return f"{tenant}.{project}.{webhook}".encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled by itself, or its view is gone.
+    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled automatically, or
+    its view is deleted or private.
 
-    `view`: the saved view whose rows it follows, as it was when it was chosen; then `events` are what becomes of these. `columns`:
-    the internal ids of the only fields whose values it is sent, and `named` their ids in the API when they were chosen; None: all.
-    `choice` counts how often its rows were chosen: what was sent of former ones is not sent again.
+    - `view`: the saved view whose rows it follows, as it was when it was chosen. `events` then are the moves
+      of these rows.
+    - `columns`: the internal ids of the only fields whose values it is sent; None: all. `named`: their ids in
+      the API when they were chosen.
+    - `choice`: how often its rows were chosen. Deliveries of an earlier choice are not sent again.
 
     Every write raises `version`.
     """
@@ -81,7 +86,7 @@ class Webhook:
 
     @property
     def binding(self) -> bytes:
-        """What its sealed secrets are bound to."""
+        """Return the binding of its sealed secrets."""
         return binding_of(self.tenant, self.project, self.id)
 
     def signing(self, now: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Creates, changes and deletes webhooks, replaces their secrets, and has deliveries replayed.
 
-Whatever is stored has a sealed secret: the webhook, and also the answer that is kept under an `Idempotency-Key`. So a repeated
-request is answered with the same secret, and the table never holds it in the clear (`with_secret`).
+Every stored secret is sealed: in the webhook, and in the answer that is kept under an `Idempotency-Key`. So a
+repeated request is answered with the same secret, and the table never holds it in the clear (`with_secret`).
 """
 
 from collections.abc import Callable, Mapping
@@ -104,11 +104,11 @@ def update_webhook(
     *,
     localhost: bool,
 ) -> dict[str, Any]:
-    """Change a webhook: 2 write units. What changes nothing is not written. NotFound, VersionMismatch.
+    """Change a webhook: 2 write units, none if nothing changes. NotFound, VersionMismatch.
 
-    `view` chooses its rows again, even those of the same view, as they are now. A choice, `enabled` and `notice` clear the notice.
-    A webhook that is enabled, or that follows other rows, is sent what changes from then on, after a reset that says that something
-    may have been missed: its outbox is put again.
+    `view` chooses its rows again, even if the view is the same, as they are now. A choice, `enabled` and
+    `notice` clear the notice. A webhook that is enabled, or that follows other rows, gets a new outbox. It
+    receives a reset, because events may have been missed, and the changes from then on.
     """
     request = parse(WebhookPatch, body, {LOCALHOST: localhost})
     given = request.model_fields_set
@@ -187,9 +187,10 @@ def _with_events(webhook: Webhook, request: WebhookCreate | WebhookPatch) -> Web
 
 
 def notices_of_view(table: Table, tenant: str, project: str, view: View, after: View | None) -> list[Write]:
-    """The writes that tell the webhooks of a view that it is deleted, or private: 2 write units each. They go on as they are.
+    """Return writes that note on the webhooks of a view that it is deleted, or private: 2 write units each.
+    The webhooks continue.
 
-    None if everybody still sees it. Else a read unit for each 4 KB of the project's webhooks.
+    None if everybody still sees it. Otherwise a read unit for each 4 KB of the project's webhooks.
     """
     if view.owner or (after is not None and not after.owner):
         return []
@@ -259,9 +260,11 @@ def replay_delivery(
     *,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps its id.
+    """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps
+    its id.
 
-    NotFound; Conflict if the webhook is disabled, follows other rows by now, or what the message tells is not remembered any more.
+    NotFound; Conflict if the webhook is disabled, follows other rows by now, or the message's version is not
+    remembered any more.
     """
 
     def change() -> dict[str, Any]:
