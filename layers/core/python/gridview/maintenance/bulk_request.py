@@ -1,4 +1,6 @@
-"""What a bulk change is asked to do: the bodies of `update-matching` and `delete-matching`, and how a job keeps them. Pure."""
+"""The orders of bulk changes: the bodies of `update-matching` and `delete-matching`, and their stored form in
+a job. Pure.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +46,9 @@ class RowsInput(RequestModel):
 
 
 class DeleteMatching(RequestModel):
-    """POST /v1/projects/{project}/issues/delete-matching. A filter of null stands for all issues, or all rows in the range."""
+    """POST /v1/projects/{project}/issues/delete-matching. A filter of null means all issues, or all rows in
+    the range.
+    """
 
     filter: FilterDocument
     rows: RowsInput | None = None
@@ -63,7 +67,7 @@ class UpdateMatching(DeleteMatching):
 
 @dataclass(frozen=True, slots=True)
 class BulkOrder:
-    """What a job is to do: to which issues, and what each is to have (None: they are deleted), in stored form."""
+    """The order of a job, in stored form: the issues, and their new values (None: they are deleted)."""
 
     filter: list[Any] | None
     rows: Mapping[str, Any] | None
@@ -91,7 +95,9 @@ class BulkOrder:
         return RowRange(keys, self.rows["first"], self.rows["last"])
 
     def changes_in(self, catalog: Catalog) -> Changes | None:
-        """What each issue is to have; None if they are deleted. Conflict if a field or an option of it has been deleted."""
+        """Return the new values of each issue; None if they are deleted. Conflict if a field or an option of
+        it has been deleted.
+        """
         if self.values is None:
             return None
         fields = self.values["fields"]
@@ -111,12 +117,14 @@ class BulkOrder:
 
 
 def parse_update(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """What `update-matching` asks for. InvalidRequest names all errors at once; Unprocessable, IndexNotReady of its rows."""
+    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; Unprocessable,
+    IndexNotReady of its rows.
+    """
     return _parse(UpdateMatching, catalog, body, recent)
 
 
 def parse_delete(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """What `delete-matching` asks for, like `parse_update`."""
+    """Return the order in a `delete-matching`, like `parse_update`."""
     return _parse(DeleteMatching, catalog, body, recent)
 
 

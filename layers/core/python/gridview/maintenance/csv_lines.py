@@ -1,12 +1,14 @@
 """Lines of CSV in which no spreadsheet runs what a user typed. Pure.
 
-A spreadsheet runs a cell that begins like a formula. It also makes cells of its own: a file that is opened with the wrong delimiter
-is cut at semicolons or tabs, and then quotes in mid-cell hold no line together. So each *part* of a text is guarded, at its start
-and after each semicolon, tab and line break: an apostrophe precedes a part that begins with `=`, `+`, `-` or `@`, or with
-the full-width form of one, after any blanks and quotes. Two kinds of parts are none of these:
+A spreadsheet runs a cell that begins like a formula. It also makes more cells: with the wrong delimiter it
+cuts a file at semicolons or tabs, and then quotes in mid-cell hold no line together. So each *part* of a text
+is guarded, at its start and after each semicolon, tab and line break. An apostrophe precedes a part that
+begins with `=`, `+`, `-` or `@`, or with the full-width form of one, after any blanks and quotes. Two kinds
+of parts are exempt:
 
 - a plain number, such as -5 or 1E-130;
-- a list item after the first part, such as "- item": a sign, a blank and words, without what a call needs (`(`, `|`, `!`).
+- a list item after the first part, such as "- item": a sign, a blank and words, without what a call needs
+  (`(`, `|`, `!`).
 
 `web/src/cells/guard.ts` does the same, and tests hold both to `tests/unit/maintenance/golden/csv_lines.json`.
 """
@@ -22,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _ITEM = re.compile(
     rf"[{_BLANK}]*[{_SIGN}][{_BLANK}]+[A-Za-z*\[\u00a1-\u2fff\u3001-\ufdff\U00010000-\U0010ffff][^(|!\uff08\uff5c\uff01]*"
 )
-"""What begins an item is a letter, a check box, or any sign beyond ASCII that is no full-width form of it."""
+"""An item begins with a letter, a check box, or any sign beyond ASCII that is no full-width form of it."""
 _RUN_AT_THE_START = re.compile(r"[\t\r\n]")
 _QUOTED = re.compile(rf'[",;\t\r\n]|^[{_BLANK}]|[{_BLANK}]$')
 

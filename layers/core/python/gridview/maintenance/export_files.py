@@ -1,9 +1,12 @@
 """The files of exports in S3, put together from parts.
 
-    files/<tenant>/<project>/<job>.csv       whole files; the bucket removes them after FILE_DAYS
-    tails/<tenant>/<project>/<job>/<random>  what a turn has written and no part holds yet; removed after a day
+```
+files/<tenant>/<project>/<job>.csv       whole files; the bucket removes them after FILE_DAYS
+tails/<tenant>/<project>/<job>/<random>  lines of a turn that no part holds yet; removed after a day
+```
 
-An upload that nobody completes is removed by the bucket too. What S3 refuses for the moment is Overloaded, and the job waits.
+The bucket also removes an upload that was never completed. A passing refusal by S3 is Overloaded, and the job
+waits.
 """
 
 import uuid
@@ -21,7 +24,7 @@ MEDIA: Final = {"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjso
 """The media type of a file by its form."""
 
 FILE_DAYS: Final = 7
-"""Days after which the bucket removes a file. Nobody is told a link to it any more then."""
+"""Days after which the bucket removes a file. No link to it is given out after that."""
 
 _GONE = {"NoSuchUpload", "InvalidPart", "NoSuchKey", "404", "403"}
 _BUSY = {"SlowDown", "RequestTimeout", "OperationAborted"}
@@ -37,7 +40,7 @@ def file_key(tenant: str, project: str, job: str, form: str) -> str:
 
 
 class ExportFiles:
-    """The bucket, as whoever writes files sees it."""
+    """The bucket, for workers that write files."""
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
@@ -88,7 +91,7 @@ class ExportFiles:
         return key
 
     def set_aside(self, key: str) -> bytes:
-        """What was kept. One request. UploadGone."""
+        """Return the lines that were kept. One request. UploadGone."""
         body: bytes = self._call("get_object", Key=key)["Body"].read()
         return body
 

@@ -21,10 +21,11 @@ _REMEMBERED = 1_000
 
 
 class Wakes:
-    """The looks that one container of the consumer takes at journals, so that they are folded before the next minute begins.
+    """The looks of one container of the consumer at journals, so that they are folded before the next minute
+    begins.
 
-    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also empties the numbers
-    that others have taken and left, at which whoever follows the journal waits (`gaps`).
+    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also
+    empties the numbers that writers have taken and left, at which followers of the journal wait (`gaps`).
     """
 
     def __init__(self, send: Callable[[Hint], None]) -> None:
@@ -54,6 +55,6 @@ class Wakes:
                     self._gaps.close(log, head)
 
     def _wake(self, log: Log, head: Head) -> None:
-        # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
+        # The holder of the fold has moved on the instant at which it is due, and continues without a hint.
         if head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
             self._send(Hint(log.partition, head.due))

@@ -1,6 +1,8 @@
-"""Folds the journals of projects: a turn when one is due, or all that stands in one before something else can go on.
+"""Folds the journals of projects: a turn when one is due, or everything in one before other work can
+continue.
 
-A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offers those that are, and no others.
+A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offers the due folds, and no
+others.
 """
 
 from collections.abc import Callable
@@ -26,10 +28,10 @@ _TOO_MUCH = 4 * MOST
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The fold of one project. Where much waits, the first to fold takes a lease.
+    """The fold of one project. If many items wait, the first to fold takes a lease.
 
-    A lease only saves money: folds may overlap. So a fold of little takes none, and no write of a fold depends on one.
-    `send_poison` receives an issue of each block that cannot be read.
+    A lease only saves money: folds may overlap. So a short fold takes none, and no write of a fold depends on
+    one. `send_poison` receives an issue of each block that cannot be read.
     """
 
     table: Table
@@ -50,9 +52,11 @@ class Folder:
         return self._turn(head, left) if head is not None and head.due == due else None
 
     def fold_all(self, left: Callable[[], float]) -> bool:
-        """Fold what stands in the journal by now; False if there is something to wait for, or the seconds in `left` ran out.
+        """Fold the present items of the journal; False if there is something to wait for, or the seconds in
+        `left` ran out.
 
-        The fold is then due within seconds: it closes a number that nobody uses once that has been seen for long enough.
+        The fold is then due within seconds: it closes an unused number once that has been seen for long
+        enough.
         """
         last = self._log.head().last
         if self._fold_for(left).folded >= last:
@@ -101,7 +105,9 @@ class Folder:
         return max((clock.seconds() - item.made - pace().seconds for item in waiting), default=0.0)
 
     def _fold_for(self, left: Callable[[], float]) -> Head:
-        """Fold what stands in the journal by now, and what comes meanwhile if it weighs enough; returns the head then."""
+        """Fold the present items of the journal, and later ones if they weigh enough; return the head
+        afterwards.
+        """
         head = self._log.head()
         last = head.last
         while left() > 0 and (head.folded < last or head.waiting >= pace().weight):

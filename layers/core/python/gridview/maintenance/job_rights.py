@@ -1,7 +1,8 @@
-"""Whether the user of a job may still do what the job does, as the user directory knows it now.
+"""Whether the user of a job may still do its work, as the user directory says now.
 
-A token states a role for minutes; a job goes on for longer. So each turn of a job asks the directory: a user who was
-removed or disabled, moved to another tenant or given a lower role has no job at work after the turn that goes on now.
+A token states a role for minutes; a job lasts longer. So each turn of a job asks the directory. The user may
+have been removed, disabled, moved to another tenant or given a lower role; then the user's jobs stop after
+the present turn.
 """
 
 from collections.abc import Callable, Mapping

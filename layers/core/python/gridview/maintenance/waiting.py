@@ -46,7 +46,7 @@ _ID: Final = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """What the name of a waiting batch says. `due` and `since` (it was handed over) are seconds since 1970."""
+    """The parts of a waiting batch's name. `due` and `since` (it was handed over) are seconds since 1970."""
 
     due: int
     since: int
@@ -106,7 +106,9 @@ class Waiting:
 
 
 class Batch(NamedTuple):
-    """The content of a waiting batch. `recorded`: its history is written; only what is derived is not. `reason`: why it waits."""
+    """The content of a waiting batch. `recorded`: its history is written, but its derived items are not.
+    `reason`: why it waits.
+    """
 
     records: Records
     recorded: bool
