@@ -77,7 +77,7 @@ def deliver_alone(context: LambdaContext) -> dict[str, Any]:
     while _left(context) > _RESERVE:
         due = sorted(((hint.partition, slow) for hint, slow in due_outboxes(table)), key=itemgetter(1))
         turn = take_turns(due, context)
-        # The index may still list what was just delivered.
+        # The index may still list an outbox that was just delivered.
         if not any(turn):
             break
         done = Delivered.total((done, turn))
@@ -116,7 +116,9 @@ def _left(context: LambdaContext) -> float:
 
 
 def _count(done: Delivered) -> None:
-    """Publish what came of an invocation. One that sent nothing publishes nothing: each metric is paid for by the hour."""
+    """Publish the outcome of an invocation. One that sent nothing publishes nothing: each metric is paid for
+    by the hour.
+    """
     for name, value in (
         ("WebhookAttempts", done.attempts),
         ("WebhookFailures", done.failures),

@@ -59,7 +59,9 @@ user_pool = os.environ.get("USER_POOL_ID", "")
 """Empty on a local stack, whose tokens anyone can make: there is nobody to look up."""
 
 _JOBS_SHARE = 0.5
-"""Of a tenant's writes, if they are limited: once half of a window's are made, by people or jobs, the rest is for people alone."""
+"""The jobs' share of a tenant's writes, if they are limited: once half of a window's writes are made, the
+rest is only for people.
+"""
 
 
 def _uncounted() -> None:
@@ -101,7 +103,7 @@ def work_alone(context: LambdaContext) -> dict[str, Any]:
 
 
 def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
-    """Derive again what the stream consumer could not; returns what became of it, and nothing if nothing was due."""
+    """Derive again what the stream consumer could not. Returns the outcome, or nothing if nothing was due."""
     try:
         done = redrive.redrive(batches, _derive_again, _send, remaining, _tell_crash)
     except Overloaded:
@@ -203,7 +205,7 @@ def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None
 
 
 def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
-    # Only these jobs need what a query needs, and most containers see none.
+    # Only these jobs need the modules of queries, and most containers see none.
     from gridview.maintenance.bulk import BulkChanges
     from gridview.maintenance.export import Exports
     from gridview.maintenance.export_files import ExportFiles

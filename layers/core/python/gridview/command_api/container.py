@@ -1,4 +1,4 @@
-"""What the command function keeps from one request to the next."""
+"""The objects that the command function keeps from one request to the next."""
 
 from dataclasses import dataclass
 

@@ -146,7 +146,7 @@ def delete_issue(request: CommandRequest) -> Response:
         )
 
     if expected is None:
-        # What is in a deleted project stays as it is: nothing is written before that is known.
+        # The issues of a deleted project stay as they are: nothing is written before that is known.
         delete(own.catalogs.current(own.table, request.actor.tenant, request.path["project"]))
     else:
         using(request, delete)

@@ -1,4 +1,4 @@
-"""What the endpoints that write have in common: the rate of writes, keys of idempotency, tokens of what was written."""
+"""Shared parts of the endpoints that write: the rate of writes, idempotency keys, tokens of writes."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 def admission(request: CommandRequest, writes: int = 1) -> Admission:
-    """What admits so many writes by the tenant's rate."""
+    """Return the admission of so many writes by the tenant's rate."""
     return request.container.rate.admission(request.actor.tenant, writes)
 
 
@@ -78,7 +78,7 @@ def done_once(
 
 
 def using(request: CommandRequest, use: Callable[[Catalog, EpochCheck], Result]) -> Result:
-    """What comes of `use` over the current definitions of the project."""
+    """Return the result of `use` over the current definitions of the project."""
     own = request.container
     return own.catalogs.using(own.table, request.actor.tenant, request.path["project"], use)
 
@@ -86,7 +86,9 @@ def using(request: CommandRequest, use: Callable[[Catalog, EpochCheck], Result])
 def note(
     request: CommandRequest, change: UUID, admitted: Admission = ADMITTED, *, always: bool = False
 ) -> None:
-    """Before the first write under a change: note it where its id does not tell, so that it can be taken back at once."""
+    """Before the first write under a change, note it unless its id states it, so that it can be taken back at
+    once.
+    """
     if always or not written_changes.is_stated(change):
         table, actor = request.container.table, request.actor
         admitted.require(table)
@@ -94,9 +96,9 @@ def note(
 
 
 def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str]:
-    """The header with the token of issues that were just written.
+    """Return the header with the token of issues that were just written.
 
-    Without the secret there is none: what was written is not to look as if it had failed.
+    Without the secret there is none: a write that succeeded must not look like a failure.
     """
     if not versions:
         return {}
@@ -110,5 +112,5 @@ def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str
 
 
 def recent(request: CommandRequest) -> Recent:
-    """What is to be included, by the tokens that came with the request. InvalidRequest."""
+    """Return the writes to include, by the tokens of the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)

@@ -1,4 +1,4 @@
-"""What the endpoints that read an index have in common."""
+"""Shared parts of the endpoints that read an index."""
 
 from collections.abc import Callable
 
@@ -22,12 +22,12 @@ def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
 
 
 def recent(request: QueryRequest) -> Recent:
-    """What the answer is to include, by the tokens that came with the request. InvalidRequest."""
+    """Return the writes that the answer has to include, by the tokens of the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)
 
 
 def feed(request: QueryRequest) -> Cursors:
-    """What seals the cursors of the feed of changes."""
+    """Return the seals for cursors of the feed of changes."""
     return request.container.cursor_source.cursors("changes")
 
 

@@ -1,4 +1,4 @@
-"""The attributes of a project, also those that were deleted and can be restored."""
+"""The attributes of a project, also deleted ones that can be restored."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned

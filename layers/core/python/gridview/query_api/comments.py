@@ -1,4 +1,4 @@
-"""The comments on an issue. What reads them is imported when one is read."""
+"""The comments on an issue. Their readers are imported when one is read."""
 
 from typing import Any
 

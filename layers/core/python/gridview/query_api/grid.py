@@ -1,6 +1,7 @@
-"""What the index answers: pages of the grid, groups, summaries and positions.
+"""Answers from the index: pages of the grid, groups, summaries and positions.
 
-What counts groups and summaries is imported when they are asked for, not when the function starts.
+The modules that count groups and summaries are imported when they are asked for, not when the function
+starts.
 """
 
 from gridview.api.endpoints import Endpoints

@@ -47,7 +47,9 @@ def get_job(request: QueryRequest) -> Response:
 
 
 def _link(bucket: str, project: str, job: UserJob) -> str | None:
-    """A URL of the file of an export. What signs it is imported when one is asked for, not when the function starts."""
+    """Return a URL of the file of an export. The signer is imported when a URL is asked for, not when the
+    function starts.
+    """
     from gridview.maintenance.export_links import export_links, link_of
 
     link = link_of(project, job)
@@ -74,6 +76,6 @@ def list_refused(request: QueryRequest) -> Response:
 
 
 def _of_a_project(request: QueryRequest, read: Callable[[str], dict[str, Any]]) -> Response:
-    """What is read of a project that exists."""
+    """Return the result of `read` for a project that exists."""
     own, project = request.container, request.path["project"]
     return ok(own.catalogs.existing(own.table, request.actor.tenant, project, lambda _: read(project)))

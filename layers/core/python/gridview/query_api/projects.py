@@ -1,4 +1,4 @@
-"""Projects, also those that were deleted and can be restored."""
+"""Projects, also deleted ones that can be restored."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned

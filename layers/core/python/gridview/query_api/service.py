@@ -1,4 +1,4 @@
-"""What is reached without a token: the health check and the OpenAPI document."""
+"""The endpoints without a token: the health check and the OpenAPI document."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok

@@ -1,4 +1,4 @@
-"""Saved views. What reads them is imported when one is read, not when the function starts."""
+"""Saved views. Their readers are imported when one is read, not when the function starts."""
 
 from functools import partial
 from typing import Any

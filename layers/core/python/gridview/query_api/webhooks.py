@@ -1,4 +1,4 @@
-"""The webhooks of a project, and what was sent to them. What reads them is imported when one is read."""
+"""The webhooks of a project, and their deliveries. Their readers are imported when one is read."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
