@@ -90,8 +90,8 @@ def read_changes(
     restored to an earlier moment.
 
     Half a read unit if nothing is new. Otherwise half a unit for each 4 KB of journal items (1 if
-    `consistent`) and of the one before. Also half a unit for each change, and 1 unit for the definitions'
-    epoch.
+    `consistent`), and half a unit for 4 KB of the item before them. Also half a unit for each change, and 1
+    unit for the definitions' epoch.
 
     FeedExpired for a position of more than 7 days ago. NotFound and DefinitionsMissing as for
     `Catalogs.current`.
