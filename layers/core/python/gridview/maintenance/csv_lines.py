@@ -1,6 +1,6 @@
 """Lines of CSV in which no spreadsheet runs what a user typed. Pure.
 
-A spreadsheet runs a cell that begins like a formula. It also makes more cells: with the wrong delimiter it
+A spreadsheet runs a cell that begins like a formula. It also makes more cells. With the wrong delimiter it
 cuts a file at semicolons or tabs, and then quotes in mid-cell hold no line together. So each *part* of a text
 is guarded, at its start and after each semicolon, tab and line break. An apostrophe precedes a part that
 begins with `=`, `+`, `-` or `@`, or with the full-width form of one, after any blanks and quotes. Two kinds

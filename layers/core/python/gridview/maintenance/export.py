@@ -146,7 +146,7 @@ class _ExportTurn:
     # Rows
 
     def _freeze(self) -> None:
-        """Find the rows, and store them under keys of this attempt. The instant is after every write in the
+        """Find the rows, and store them under keys of this attempt. The instant is after every write of the
         caller's tokens.
         """
         numbers = self._catalogs.using(self._table, *self._project, self._numbers, numbered=True)
