@@ -1,4 +1,4 @@
-"""What remembered answers (`remembered`) lose when an issue or an attribute is permanently deleted. Pure.
+"""The removal of permanently deleted issues and attributes from remembered answers (`remembered`). Pure.
 
 Each function returns the answer without it, or None if the answer does not contain it.
 """

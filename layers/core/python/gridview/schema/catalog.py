@@ -23,7 +23,7 @@ class HistorySetting(NamedTuple):
 
 
 HISTORY = HistorySetting()
-"""What a project remembers that says nothing of it."""
+"""The default setting of a project's history."""
 
 
 class Part(NamedTuple):
@@ -96,7 +96,9 @@ Definition = Field | Composite
 
 @dataclass(frozen=True)
 class CompositeOrder:
-    """An order by several keys, with an entry for every issue. `fields` are those of `composite.normal`."""
+    """An order by several keys, with an entry for every issue. `fields` belong to the keys of
+    `composite.normal`.
+    """
 
     composite: Composite
     fields: tuple[Field, ...]
@@ -153,14 +155,20 @@ class CompositeServed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key `a<next_key>`.
+    """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key
+    `a<next_key>`.
 
-    `own_builtins` are the built-in fields whose index this project has changed. `hidden` are the deleted attributes that can be
-    restored; issues keep their values, and the index their entries. `deleting` are those that are being removed for good, of which
-    issues may still hold values. `composites` are in creation order and include those being removed. `history`: what is remembered
-    of changes. `closed`: the project is deleted and can be restored; what is derived of it is kept right, and no one else sees it.
-    `first_version`: that of a new comment, view or attribute. After a restore of the table, ids may be given out again, and
-    versions are not.
+    - `own_builtins`: the built-in fields whose index this project has changed.
+    - `hidden`: the deleted attributes that can be restored. Issues keep their values, and the index their
+      entries.
+    - `deleting`: attributes that are being permanently removed, of which issues may still hold values.
+    - `composites`: in creation order, including those being removed.
+    - `history`: the setting of the history.
+    - `closed`: the project is deleted and can be restored. Its derived items are kept right, and no request
+      sees it.
+    - `first_version`: the version of a new comment, view or attribute. After a restore of the table, ids may
+      be given out again, and versions are not.
+
     Compares by identity: `Catalogs` keeps one instance per state.
     """
 
@@ -205,7 +213,7 @@ class Catalog:
         return key not in self._keys and number.isdecimal() and int(number) < self.next_key
 
     def removed(self, key: str) -> bool:
-        """Whether it was deleted for good, so that nothing keeps its values."""
+        """Return whether it was permanently deleted, so that nothing keeps its values."""
         return self.deleted(key) and all(field.key != key for field in self.hidden)
 
     @cached_property
@@ -305,7 +313,9 @@ class Catalog:
 
 
 def without_number(parts: Sequence[Part]) -> Sequence[Part]:
-    """The keys before the issue number, which decides all ties; empty if they alone do not give the same order."""
+    """Return the keys before the issue number, which decides all ties; empty if without it they do not give
+    the same order.
+    """
     place = next((at for at, part in enumerate(parts) if part.field == NUM), len(parts))
     if 0 < place < len(parts) and parts[place].descending != parts[place - 1].descending:
         return ()

@@ -32,7 +32,7 @@ def get_trashed(table: Table, catalog: Catalog, num: int) -> Document:
 def documents_by_number(
     table: Table, tenant: str, project: str, numbers: Iterable[int]
 ) -> dict[int, Document]:
-    """Documents, strongly consistent, those of deleted issues too: a read unit for each 4 KB. One round."""
+    """Return documents, strongly consistent, also of deleted issues: a read unit for each 4 KB. One round."""
     listing = keys.project(tenant, project)
     wanted = [(keys.issue(tenant, project, num), listing) for num in numbers]
     return {one["num"]: one for one in table.batch_get(wanted, consistent=True).items.values()}

@@ -19,13 +19,14 @@ from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_DOCUMENT_BYTES = 400 * 1024 - 512
-"""The largest item that DynamoDB stores, less what a delete adds to it (`schema.trash`)."""
+"""The largest item that DynamoDB stores, less the attributes that a delete adds (`schema.trash`)."""
 
 CHANGED = "changed"
 """The attribute of a document with the version that last changed each field, by its internal key. Without one it is version 1."""
 LOST = "lost"
-"""The attribute of a document with the versions that restores of the table skipped: pairs of the last version before a restore and
-the first after it, oldest first. Both are the same content. Versions between them were lost, if there were any.
+"""The attribute of a document with the versions that restores of the table skipped. Pairs of the last version
+before a restore and the first after it, oldest first. Both have the same content. Versions between them were
+lost, if there were any.
 """
 
 Document = dict[str, Any]
@@ -78,9 +79,10 @@ def _changes(request: BaseModel) -> Changes:
 def new_document(
     catalog: Catalog, num: int, changes: Changes, *, user: str, now: str, change: UUID | None = None
 ) -> Document:
-    """Version 1 of an issue; `now` is a stored instant (`values.parse_datetime`).
+    """Return version 1 of an issue; `now` is a stored instant (`values.parse_datetime`).
 
-    `change`: what the version is part of (`commands.changes`). What tools load is part of none.
+    `change`: the change that the version is part of (`commands.changes`). Versions that tools load are part
+    of none.
     """
     return _complete(
         catalog,
@@ -144,11 +146,11 @@ def amended(document: Document, fields: Mapping[str, Any], *, user: str, now: st
 def restored(
     catalog: Catalog, document: Document, *, user: str, now: str, change: UUID | None = None
 ) -> Document:
-    """The version of a deleted issue that brings it back.
+    """Return the version of a deleted issue that brings it back.
 
-    What nobody can choose any more is left out: values of attributes that are gone for good, and options that were dropped. An
-    issue in a state that was dropped comes back in the first one. A value that is required by now may be missing; the next edit
-    asks for it. UnknownOption: the catalog is older than the document.
+    Leaves out values that can no longer be chosen: of permanently deleted attributes, and options that were
+    dropped. An issue in a state that was dropped comes back in the first one. A value that is required by now
+    may be missing; the next edit asks for it. UnknownOption: the catalog is older than the document.
     """
     held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
     fields = _without_nulls({key: _choosable(catalog.known(key), value) for key, value in held.items()})
@@ -169,7 +171,9 @@ def restored(
 
 
 def _choosable(field: Field | None, value: Any) -> Any:
-    """What of a value a new issue could have; None for nothing. Of a field that is newer than the catalog: all. UnknownOption."""
+    """Return the part of a value that a new issue could have; None for nothing. All of it if the field is
+    newer than the catalog. UnknownOption.
+    """
     if field is None or not field.type.has_options:
         return value
     if isinstance(value, list):
@@ -178,7 +182,9 @@ def _choosable(field: Field | None, value: Any) -> Any:
 
 
 def _version(number: int, user: str, now: str, change: UUID | None) -> Document:
-    """What a document tells of its version: all that the history of an issue needs beside its values."""
+    """Return the attributes of a document's version: all that the history of an issue needs beside its
+    values.
+    """
     version = {"version": number, "updated": now, "updated_by": user}
     return version if change is None else {**version, "change": change.bytes}
 
@@ -209,7 +215,7 @@ def versions_between(document: Mapping[str, Any], after: int, before: int) -> It
 
 
 def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
-    """The versions that changed its fields, but for those of attributes that are gone for good."""
+    """Return the versions that changed its fields, without permanently deleted attributes."""
     return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.removed(key)}
 
 
@@ -315,7 +321,7 @@ _PARSERS: dict[FieldType, Callable[[Field, Any], Any]] = {
 
 
 def parse_value(field: Field, value: Any) -> Any:
-    """A request's value in stored form, or None for no value. ValueError says what is wrong with it."""
+    """Return a request's value in stored form, or None for no value. ValueError says why it is refused."""
     if value is None or value in ("", []):
         if field.required:
             raise ValueError("is required")

@@ -1,4 +1,6 @@
-"""Whether the definitions that a request uses are the current ones: one read of the project's epoch tells, beside other work."""
+"""Whether the definitions that a request uses are the current ones: one read of the project's epoch, beside
+other work.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -38,7 +40,9 @@ class EpochCheck:
 
     @property
     def numbering(self) -> Numbering | None:
-        """Which issue numbers had been given out when the epoch was read; None where it has not been, or does not tell."""
+        """Return the issue numbers given out when the epoch was read; None if it was not read, or without the
+        counter.
+        """
         return None if self._found is None else self._found.numbering
 
     def holds(self, table: Table) -> bool:

@@ -42,11 +42,13 @@ class FormerRank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order (`option_ranks`).
+    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order
+    (`option_ranks`).
 
-    A retired option is no longer in the list. No new value may use it, but an issue that got it from a writer with an older catalog
-    still shows it and sorts by it. `former` holds the ranks, oldest first, under which issues may still be indexed until the pass
-    over them is done. `moved` is the epoch of the last move. `color` is None where nobody has chosen one.
+    A retired option is no longer in the list. No new value may use it. An issue that got it from a writer
+    with an older catalog still shows it and sorts by it. `former` holds the ranks, oldest first, under which
+    issues may still be indexed until the pass over them is done. `moved` is the epoch of the last move.
+    `color` is None if nobody has chosen one.
     """
 
     id: str
@@ -139,7 +141,9 @@ class Field:
     deletion: Deletion | None = None
     """Its deletion, while that can be taken back: nobody sees the attribute, and all that belongs to it is kept."""
     deleted: int = 0
-    """The epoch that deleted it for good; 0 before. Its definition stays until no issue holds a value of it."""
+    """The epoch that permanently deleted it; 0 before. Its definition stays until no issue holds a value of
+    it.
+    """
 
     @property
     def indexed(self) -> bool:
@@ -196,7 +200,7 @@ class Field:
         return replace(self, version=self.version + 1, updated=now, **values)
 
     def removed_from(self, epoch: int, now: str) -> Self:
-        """This field deleted for good from this epoch on."""
+        """Return this field, permanently deleted from this epoch on."""
         return self.changed(now, deletion=None, deleted=epoch, indexes=self.indexes.off(epoch))
 
     def after_pass(self, done: int, epoch: int) -> "Field":

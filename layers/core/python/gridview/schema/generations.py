@@ -1,12 +1,13 @@
-"""The generations of a field's index: which are written, which one is served, and how one follows another. Pure.
+"""The generations of a field's index: which are written, which one is served, and how one follows another.
+Pure.
 
-    on       BUILDING --------------------> READY         the pass over all issues is over
-    rebuilt  READY + BUILDING ------------> LEAVING + READY            also when word search is switched on or off
-    off      READY or BUILDING -> LEAVING -> nothing
+- *on*: BUILDING, then READY once the pass over all issues is over.
+- *rebuilt*: READY + BUILDING, then LEAVING + READY. Also when word search is switched on or off.
+- *off*: READY or BUILDING, then LEAVING, then nothing.
 
-The catalog's epoch determines what is written and what is served. Every function knows a change once the longest function timeout
-and the longest life of a cached catalog have passed. Then a pass over the issues (`maintenance.rebuild_pass`) makes the change
-true, and `after_pass` records that.
+The catalog's epoch determines which generations are written and served. Every function knows a change once
+the longest function timeout and the longest life of a cached catalog have passed. Then a pass over the issues
+(`maintenance.rebuild_pass`) makes the change true, and `after_pass` records that.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,9 +42,11 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One generation: the version of its sort strings, its state, and the epoch in which it entered that state.
+    """One generation: the version of its sort strings, its state, and the epoch in which it entered that
+    state.
 
-    `words`: whether the words of a text are indexed too. `entries`: whether issues get sort entries, besides their keys in blocks.
+    `words`: whether the words of a text are indexed too. `entries`: whether issues also get sort entries, not
+    only keys in blocks.
     """
 
     generation: int
@@ -60,7 +63,9 @@ class Index:
 
 
 ENTRYLESS_SUFFIX = "b"
-"""What the order id of a generation without sort entries ends with, behind its number: its issues stand in blocks alone."""
+"""The end of the order id of a generation without sort entries, after its number: its issues are only in
+blocks.
+"""
 
 
 def order_id(key: str, generation: int, *, entries: bool) -> str:

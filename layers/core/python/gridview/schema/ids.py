@@ -19,7 +19,9 @@ DELIVERY = re.compile(r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})r?")
 JOB = re.compile(r"[0-9a-f]{20}")
 
 FORMER_USER = "former-user"
-"""Stands where a person was who was forgotten (docs/forgetting.md). No caller has this id: `commands.actor` refuses it."""
+"""Replaces the id of a user who was forgotten (docs/forgetting.md). No caller has this id: `commands.actor`
+refuses it.
+"""
 
 MAX_ISSUE_NUMBER = 99_999_999
 """The highest issue number. Deleted issues keep theirs."""
@@ -31,10 +33,12 @@ MAX_VIEW_NUMBER = 99_999_999
 """The highest number in the id of a saved view. Deleted views keep theirs."""
 
 SCHEMA_NAME = "x-name"
-"""A JSON Schema with this member stands under that name of its own in the OpenAPI document, with a reference in its place."""
+"""A JSON Schema with this member appears under that name in the OpenAPI document, with a reference in its
+place.
+"""
 
 FIELD_ID_SCHEMA = {SCHEMA_NAME: "FieldId", "type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"}
-"""Of the id of an attribute or of a field that every issue has."""
+"""The schema of the id of an attribute or of a built-in field."""
 
 RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})
 """The fields that every issue has; no attribute may take their ids."""

@@ -13,7 +13,9 @@ from gridview.schema.numbering import Numbering
 from gridview.schema.restorable import ProjectDeletion, deletion_of
 
 FIRST_VERSION = "first_version"
-"""The attribute of a catalog item with the version of what is new in the project: 1 unless the table was restored."""
+"""The attribute of a catalog item with the version of new things in the project: 1 unless the table was
+restored.
+"""
 
 
 class ProjectItems(NamedTuple):
@@ -56,7 +58,8 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         attributes=tuple(by_key[key] for key in items.catalog["order"]),
         next_key=items.catalog["next_key"],
         own_builtins={key: field for key, field in by_key.items() if field.builtin},
-        # Items are read one after the other. What is not in the order that was read may also have come back since: it is kept too.
+        # Items are read one after the other. A field outside the order that was read may also have come back
+        # since: it is kept too.
         hidden=tuple(
             field for field in by_key.values() if not (field.builtin or field.deleted or field.key in listed)
         ),
@@ -69,7 +72,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
 
 
 def to_history(project: Mapping[str, Any]) -> HistorySetting:
-    """What a project's own item says of its history; that of a project that says nothing is on."""
+    """Return the setting of the history in a project's own item; on if the item has none."""
     return HistorySetting(**project.get("history", {}))
 
 

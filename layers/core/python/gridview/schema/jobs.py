@@ -1,10 +1,13 @@
-"""A project's background work, as one item in its partition: a pass over its issues that makes changed definitions true.
+"""A project's background work, as one item in its partition: a pass over its issues that makes changed
+definitions true.
 
-Every change of definitions that affects unedited issues writes this item in the same transaction, so no change is forgotten. The
-item is in GSI1 under its sort key, with its due time as `sort`: one Query lists the jobs of all projects, ordered by due time.
+Every change of definitions that affects unedited issues writes this item in the same transaction, so no
+change is forgotten. The item is in GSI1 under its sort key, with its due time as `sort`. One Query lists the
+jobs of all projects, ordered by due time.
 
-A pass over many issues is cut into *slices*, contiguous ranges of issue numbers that several workers pass over side by side. A
-slice is an item like the job, beside it, and is deleted when its range is done. While any is left, the job waits.
+A pass over many issues is cut into *slices*, contiguous ranges of issue numbers that several workers pass
+over in parallel. A slice is an item like the job, beside it, and is deleted when its range is done. While any
+is left, the job waits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,10 +42,11 @@ class Hint(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What a worker did in one turn.
+    """The result of one turn of a worker.
 
-    The issues it passed over, how often in succession the job could not go on, and the hints to go on with if there is more to do.
-    `overdue`: for how many seconds longer than they may the changes have waited that a fold has left.
+    `issues`: how many it passed over. `refusals`: how often in succession the job could not continue.
+    `hints`: hints to continue with, if there is more to do. `overdue`: seconds beyond the limit for which the
+    changes that a fold left have waited.
     """
 
     issues: int = 0
@@ -53,13 +57,19 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the definitions of `epoch`.
+    """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the
+    definitions of `epoch`.
 
-    `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
-    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession
-    that it could not go on. `slices` is how many slices the pass was cut into; as long as one is left, `next` is behind `last`.
-    `part` tells a slice: its number, from 1 on. `rests`: there is no pass to make; at `due` it is to be seen whether anything that
-    was deleted can no longer be restored. Every write raises `revision`.
+    - `due` (a stored instant): when the job next needs a worker. While it waits, the earliest start; while a
+      `holder` works on it, the end of the lease.
+    - `rate`: the maximum of issues per second; 0 means no limit.
+    - `refusals`: how often in succession it could not continue.
+    - `slices`: how many slices the pass was cut into; as long as one is left, `next` is after `last`.
+    - `part`: the number of a slice, from 1 on.
+    - `rests`: there is no pass to make; at `due` a worker checks for deletions that can no longer be
+      restored.
+
+    Every write raises `revision`.
     """
 
     epoch: int
@@ -75,9 +85,11 @@ class Job:
     rests: bool = False
 
     def wanted(self, epoch: int, due: str, rate: int) -> "Job":
-        """This job, extended to the definitions of `epoch`, by a pass that begins at `due` at the earliest.
+        """Return this job, extended to the definitions of `epoch`, by a pass that begins at `due` at the
+        earliest.
 
-        If this pass has begun, another follows it: at its end the definitions show what is still pending (`job_worker`).
+        If this pass has begun, another follows it: at its end the definitions show which changes are still
+        pending (`job_worker`).
         """
         if self.rests:
             return Job(epoch, due, rate=rate, revision=self.revision)
@@ -86,7 +98,7 @@ class Job:
         return replace(self, epoch=epoch, due=max(due, self.due), rate=rate or self.rate)
 
     def restarted(self, epoch: int, due: str) -> Self:
-        """This job started over, whatever was in progress."""
+        """Return this job started over, even if it was in progress."""
         return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0, rests=False)
 
     def resting(self, due: str) -> "Job":
@@ -103,11 +115,12 @@ class Job:
 
     @property
     def left(self) -> int:
-        """How many issue numbers are still to be passed over by this pass, once it has begun, or by this slice."""
+        """Return how many issue numbers remain for this pass, once it has begun, or for this slice."""
         return 0 if self.last is None else max(self.last - self.next + 1, 0)
 
     def cut(self, least: int) -> "list[Job]":
-        """Slices of the rest of a pass that has begun, each of at least so many numbers; none if the rest is too short for two.
+        """Return slices of the rest of a pass that has begun, of at least so many numbers each. Returns none
+        if the rest is too short for two.
 
         A pass with a rate is kept whole.
         """
@@ -166,7 +179,7 @@ class Job:
 
 
 def left_of(job: Job, slices: Iterable[Job]) -> int:
-    """How many issue numbers are still to be passed over by a pass and its slices."""
+    """Return how many issue numbers remain for a pass and its slices."""
     return sum(one.left for one in (job, *(slices if job.waits else ())))
 
 

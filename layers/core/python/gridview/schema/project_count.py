@@ -1,5 +1,5 @@
-"""How many projects a tenant has: a number in the tenant's own item, written in the transaction that creates, deletes
-or restores one.
+"""The number of a tenant's projects, in the tenant's own item. Written in the transaction that creates,
+deletes or restores one.
 
 So of two creates at the limit one succeeds. A deleted project does not count; restoring it does. Pure.
 """

@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A use of a key: tenant and project, a hash of the key and of all that it is good for, and a hash of the body."""
+    """A use of a key: tenant and project, a hash of the key and its scope, and a hash of the body."""
 
     tenant: str
     project: str
@@ -48,7 +48,9 @@ class Use(NamedTuple):
 
 
 class Record:
-    """What the table holds under a key: the item with the state, if it has not expired, and further parts of an answer."""
+    """The items of the table under a key: the item with the state, if it has not expired, and further parts
+    of an answer.
+    """
 
     def __init__(self, digest: str, items: Iterable[Item]) -> None:
         self._items = {item[keys.SK]: item for item in items}
@@ -91,7 +93,9 @@ def new_state(use: Use) -> Item:
 
 
 def answered(state: Item, answer: Answer) -> list[Item]:
-    """The items of a record with its answer: the state with as much as fits an item, and behind it the other parts."""
+    """Return the items of a record with its answer: the state with as much as fits an item, and then the
+    other parts.
+    """
     packed = zlib.compress(answer.body)
     first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
     told = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}

@@ -1,4 +1,4 @@
-"""Reads a project's catalog, and keeps it until the project's epoch tells of a newer one."""
+"""Reads a project's catalog, and keeps it until the project's epoch shows that there is a newer one."""
 
 import threading
 from collections.abc import Callable
@@ -25,14 +25,14 @@ Result = TypeVar("Result")
 
 
 class DefinitionsMissing(Exception):
-    """A project that was not deleted has no definitions: somebody has edited the table by hand."""
+    """A project that was not deleted has no definitions: someone has edited the table by hand."""
 
     def __init__(self, tenant: str, project: str) -> None:
         super().__init__(f"The definitions of {keys.project(tenant, project)} are missing.")
 
 
 class ProjectClosed(NotFound):
-    """The project is deleted and can be restored. Who asks for it is told what he is told of one that does not exist."""
+    """The project is deleted and can be restored. Indistinguishable from a missing project."""
 
     def __init__(self) -> None:
         super().__init__(_NO_PROJECT)
@@ -41,9 +41,10 @@ class ProjectClosed(NotFound):
 class Catalogs:
     """Catalogs of the projects of a table. Thread-safe.
 
-    A copy may be of any age, and the epoch tells whether it is current. `using` and `existing` are for requests: what was changed
-    before the request began is seen by it. `current` is for work in somebody's name, and `kept` for that which keeps what is
-    derived right: it alone gives the catalog of a deleted project that can be restored.
+    A copy may be of any age, and the epoch shows whether it is current. `using` and `existing` are for
+    requests, and see every change made before the request began. `current` is for work in a user's name.
+    `kept` is for work that keeps derived items right: only it returns the catalog of a deleted project that
+    can be restored.
     """
 
     def __init__(self, beside: Callable[[Table, str, str], object] | None = None) -> None:
@@ -78,7 +79,7 @@ class Catalogs:
         with self._lock:
             known = self._entries.pop((tenant, project), None)
             if known is not None and known.epoch == catalog.epoch:
-                catalog = known  # keep what was made from it, such as its models
+                catalog = known  # keep the objects made from it, such as its models
             self._entries[tenant, project] = catalog
             while len(self._entries) > _KEPT:
                 self._entries.pop(next(iter(self._entries)))
@@ -116,11 +117,12 @@ class Catalogs:
         *,
         numbered: bool = False,
     ) -> Result:
-        """The result of `use` with the current catalog. NotFound.
+        """Return the result of `use` with the current catalog. NotFound.
 
-        The cached copy is tried first. `use` has its check made beside its first round, and before it writes anything; here it is
-        made at last, alone. `use` is repeated once, with the catalog read anew, if the copy was stale. So it must not have written
-        when it raises UnknownOption, or anything before the check. `numbered`: the check tells the project's counter too.
+        The cached copy is tried first. `use` has its check made beside its first round, and before it writes
+        anything; otherwise the check is made afterwards, in a round of its own. If the copy was stale, the
+        catalog is read again and `use` is repeated once. So it must not have written when it raises
+        UnknownOption, or anything before the check. `numbered`: the check reads the project's counter too.
         """
         known = self._entries.get((tenant, project))
         if known is not None and known.closed:
@@ -173,7 +175,7 @@ def _numbered(table: Table, catalog: Catalog) -> FoundEpoch:
 
 
 def _unnumbered(table: Table, catalog: Catalog) -> FoundEpoch:
-    """The project's epoch alone: 1 read unit."""
+    """Return only the project's epoch: 1 read unit."""
     return FoundEpoch(_is_current(table, catalog))
 
 
@@ -239,7 +241,9 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
 
 
 def require_deleted(table: Table, tenant: str, project: str) -> None:
-    """DefinitionsMissing unless the project's own item says that it was deleted for good: nothing else lets issues be removed."""
+    """Raise DefinitionsMissing unless the project's own item says that it was permanently deleted: only that
+    lets issues be removed.
+    """
     own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
     if own is None or not own.get("deleted"):
         raise DefinitionsMissing(tenant, project)

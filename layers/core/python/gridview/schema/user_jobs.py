@@ -2,10 +2,10 @@
 
 Each is one item, and a tenant has one line of them.
 
-The *line* is what the queue's hints name (`jobs`): it lists the tenant's open jobs. The worker that holds its lease
-works on one job for a turn, after which that goes to the end. So tenants take turns, in a tenant its projects, and in
-a project its users, one at a time. The items of a project's jobs are in one partition, and what a job also needs is
-in one of its own (`keys.job_parts`). Pure.
+The queue's hints (`jobs`) name a *line*, which lists the tenant's open jobs. The worker that holds its lease
+works on one job for a turn, after which that goes to the end. So tenants take turns, in a tenant its
+projects, and in a project its users, one at a time. The items of a project's jobs are in one partition, and
+further items of a job in a partition of its own (`keys.job_parts`). Pure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,11 @@ MOST_OF_TENANT = 200
 """Open jobs of a tenant: its line is one item, and each turn writes it twice."""
 
 KEPT_DAYS = 30.0
-"""How long a job can be looked at after it was made, with what it could not do. None is at work for so long."""
+"""Days for which a job can be read after it was made, with its refusals. None is at work for so long."""
 
 
 class JobKind(StrEnum):
-    """What a job does."""
+    """The kinds of jobs."""
 
     UPDATE = "update"
     DELETE = "delete"
@@ -45,7 +45,7 @@ class JobKind(StrEnum):
 
 
 class JobState(StrEnum):
-    """How far a job is. The last three are final."""
+    """The states of a job. The last three are final."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -63,9 +63,13 @@ class JobState(StrEnum):
 class UserJob:
     """A job of the user `user`, as part of the change `change`.
 
-    `of` is how many issues it is about, None until it has counted them; `done` and `refused` are how many of these are done with.
-    `at` is how far the work has come, as its kind notes it. `problem` is the problem document of a job that failed. `failures`
-    counts the turns in succession that ended in an error of ours. Every write raises `revision`.
+    - `of`: how many issues it is about, None until it has counted them. `done` and `refused`: how many of
+      these are finished.
+    - `at`: the progress of the work, as its kind notes it.
+    - `problem`: the problem document of a job that failed.
+    - `failures`: how many turns in succession ended in an internal error.
+
+    Every write raises `revision`.
     """
 
     id: str
@@ -221,7 +225,9 @@ def save_line(tenant: str, before: JobLine | None, after: JobLine) -> Write:
 
 
 def new_job(job: UserJob, tenant: str, project: str, asked: Mapping[str, Any]) -> list[Write]:
-    """The writes of a new job, and of what it is `asked` to do (stored form), which no checkpoint has to write again."""
+    """Return the writes of a new job, and of its order `asked` (stored form), which no checkpoint has to
+    write again.
+    """
     about = {
         keys.PK: keys.job_parts(tenant, project, job.id),
         keys.SK: keys.ASKED,
