@@ -1,8 +1,9 @@
-"""What is remembered of changes: written from the stream's records, read back by issue and version.
+"""The history of changes: written from the stream's records, read back by issue and version.
 
-It is written for every record of an issue before the batch is folded, so whoever hears of a version finds what it changed. Each
-item is put without a condition: a redelivery puts the same one of a change, and lists it again at the same place. A removal by hand
-stands where the next version will: a late write of it may hide that (`Change.by_hand`).
+It is written for every record of an issue before the batch is folded, so a reader that receives a version
+finds its change. Each item is put without a condition: a redelivery puts the same item for a change, and
+lists it again at the same place. A removal by hand has the number of the next version: a late write of that
+may hide the removal (`Change.by_hand`).
 """
 
 from collections import defaultdict
@@ -36,7 +37,7 @@ _INSTANT = len("2026-11-21T08:00:00.000000Z")
 
 
 class Told(NamedTuple):
-    """A change, and the issue that a stream record tells it of."""
+    """The change in a stream record, and its issue."""
 
     issue: IssueKey
     change: Change
@@ -61,11 +62,14 @@ def record(
     setting_of: SettingOf,
     removed: RemovedIn = _none_removed,
 ) -> None:
-    """Remember the changes that these stream records tell of, without the values of `removed` attributes.
+    """Record the changes in these stream records, without the values of `removed` attributes.
 
-    1 write unit for a small change, a further one for each KB of its compressed values. Where history is on, 1 for some 50 changes
-    of one second, and 1 for some 50 that are part of one change unless its id tells the second. Overloaded: assume that nothing was
-    written. Records that cannot be read are passed over: their issues are poison.
+    1 write unit for a small change, a further one for each KB of its compressed values. If history is on,
+    also 1 for some 50 changes of one second, and 1 for some 50 versions of one change, unless its id states
+    the second.
+
+    Overloaded: assume that nothing was written. Records that cannot be read are passed over: their issues are
+    poison.
     """
     settings: dict[ProjectKey, HistorySetting | None] = {}
     stored: dict[Key, Item] = {}
@@ -106,7 +110,7 @@ def without(change: Change, removed: Callable[[str], bool]) -> Change:
 
 
 def told_by(stream_record: Mapping[str, Any]) -> Told | None:
-    """The change that a stream record tells of. None if it is of another item, cannot be read, or tells of no change.
+    """Return the change in a stream record. None if it is of another item, cannot be read, or is no change.
 
     No change: a document that expires from the trash, or whose values of deleted attributes are taken out.
     """
@@ -175,7 +179,7 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
 
 
 def _told_instant(document: Item, name: str) -> str:
-    """An instant that a document tells; empty if it tells none."""
+    """Return an instant in a document; empty if it has none."""
     told = document.get(name)
     return told if isinstance(told, str) else ""
 
@@ -201,7 +205,8 @@ def _same(old: Any, new: Any) -> bool:
 
 
 def changes_behind(table: Table, tenant: str, project: str, num: int, version: int) -> Iterator[Change]:
-    """The changes of an issue behind a version, as far as they are remembered without a gap, read as they are asked for.
+    """Return the changes of an issue after a version, as far as they are remembered without a gap, read as
+    they are asked for.
 
     Strongly consistent: a read unit for each 4 KB, in calls of up to 50 changes.
     """

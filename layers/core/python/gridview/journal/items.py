@@ -1,13 +1,16 @@
-"""The journal of a project: numbered items, each with what one batch changed in the index. Blocks replay them in order. Pure.
+"""The journal of a project: numbered items, each with the changes of one batch in the index. Blocks replay
+them in order. Pure.
 
-    number    57                                                 58              59
-    item      issue 1: a1.1 leaves "2023-05-01" for "2023-05-03"  empty           issue 7: gone
-              issue 4: new
-    mark      its sort entries are there                          it needs none   not yet
+```
+number    57                                                 58              59
+item      issue 1: a1.1 leaves "2023-05-01" for "2023-05-03"  empty           issue 7: gone
+          issue 4: new
+mark      its sort entries are there                          it needs none   not yet
+```
 
-An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put once and never changes.
-It is *empty* if the batch came to nothing: then none of the ledgers that name the number counts. `Head` says up to which number all
-is known and folded, with all sort entries.
+An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put
+once and never changes. It is *empty* if the batch came to nothing: then none of the ledgers that name the
+number counts. `Head` has the number up to which all is known and folded, with all sort entries.
 """
 
 import zlib
@@ -36,13 +39,17 @@ _WEIGHED = 1_024
 """Bytes of changes, before compression, that weigh as much as one change."""
 
 FEW_ENTRIES = 8
-"""Up to so many sort entries an item has no mark. To look for one takes half a read unit, which costs a tenth of a mark."""
+"""An item with up to so many sort entries has no mark. A look for one takes half a read unit, which costs a
+tenth of a mark.
+"""
 
 TRAIL_SECONDS = 15.0
 """Seconds between two older watermarks that a head names."""
 
 PATIENCE = 5.0
-"""Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
+"""Seconds for which the fold waits for a writer that has taken a number, or has put an item and is writing
+its sort entries.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,9 @@ class JournalItem:
 
     @property
     def id(self) -> str:
-        """What tells it from an item of the same number in another past of the table (`feed_positions`): of all that it holds."""
+        """Return the id that separates it from an item of the same number in another past of the table
+        (`feed_positions`).
+        """
         if self.known_as:
             return self.known_as
         told = [round(self.made * 1_000), [change.before for change in self.changes]]
@@ -67,7 +76,7 @@ class JournalItem:
 
     @property
     def entries(self) -> int:
-        """How many sort entries it has."""
+        """Return how many sort entries it has."""
         return sum(has_entries(family) for change in self.changes for family in change.moves)
 
     @property
@@ -100,9 +109,10 @@ class JournalItem:
 
 
 class Listing(NamedTuple):
-    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them.
+    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may continue
+    after them.
 
-    `head`: as the same call found it behind the last item, where it was asked for.
+    `head`: as the same call found it after the last item, if it was asked for.
     """
 
     records: tuple[JournalItem, ...] = ()
@@ -135,7 +145,7 @@ def encoded_size(changes: Iterable[IssueChange]) -> int:
 
 
 def weight(changes: Iterable[IssueChange]) -> int:
-    """What changes cost readers until they are folded: one each, and more if they are long."""
+    """Return the cost of changes for readers until they are folded: one each, and more if they are long."""
     sizes = [change.size for change in changes]
     return max(len(sizes), sum(sizes) // _WEIGHED)
 
@@ -160,12 +170,16 @@ RECHAINED = "rechained"
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a whole journal: the `last` number given out, and the watermark `folded`.
+    """The state of a whole journal: the `last` number given out, and the watermark `folded`.
 
-    No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
-    them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
-    next, or the end of the lease while a `holder` folds; None if nothing waits. When it looked before (`seen_at`, seconds
-    since 1970), `seen` was the last number. `rechained` changes with each repair of a chain of blocks.
+    No number up to the watermark is missing; each is folded, and its sort entries are there.
+
+    - `emptied`: the empty numbers among them.
+    - `waiting`: about the weight of the items that are not folded yet.
+    - `due` (a stored instant): when the fold is to look next, or the end of the lease while a `holder` folds;
+      None if nothing waits.
+    - `seen`: the last number when it looked before, at `seen_at` (seconds since 1970).
+    - `rechained` changes with each repair of a chain of blocks.
     """
 
     last: int = 0
@@ -180,7 +194,9 @@ class Head:
     holder: str = ""
 
     def committed(self, number: int) -> bool | None:
-        """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
+        """Return whether the item of a number is there and not empty; None after the watermark, where only
+        the items show it.
+        """
         return number not in self.emptied if number <= self.folded else None
 
     def shown(self, now: float) -> int:
@@ -227,7 +243,7 @@ class Head:
 
 
 def new_head(tenant: str, project: str) -> dict[str, Any]:
-    """The stored head of a journal in which nothing stands yet."""
+    """Return the stored head of an empty journal."""
     return {
         keys.PK: derived_keys.journal(tenant, project),
         keys.SK: derived_keys.FOLD,

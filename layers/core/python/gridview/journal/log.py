@@ -81,7 +81,9 @@ class Log:
                 )
 
     def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
-        """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
+        """Put the item of a number: a write unit for each KB. None if another writer has put an empty one
+        before.
+        """
         record = JournalItem(number, clock.seconds(), tuple(changes))
         item = record.to_item(self.tenant, self.project)
         try:
@@ -113,7 +115,7 @@ class Log:
         return None if item is None else JournalItem.from_item(item)
 
     def marked(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Those of these numbers whose sort entries are there: a read unit each."""
+        """Return the numbers whose sort entries are there: a read unit each."""
         wanted = {(self.partition, derived_keys.journal_mark(number)): number for number in numbers}
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
@@ -121,7 +123,8 @@ class Log:
     def behind(
         self, number: int, *, consistent: bool = True, rows: int | None = None, with_head: bool = False
     ) -> Listing:
-        """The first MB of items and marks behind a number, or so many of them; `with_head`: then the head.
+        """Return the first MB of items and marks after a number, or up to `rows` of them; `with_head`: then
+        the head.
 
         A read unit for each 4 KB, half of it if not strongly consistent.
         """
@@ -141,7 +144,7 @@ class Log:
         )
 
     def all_behind(self, number: int, *, consistent: bool = True) -> list[JournalItem]:
-        """All items behind a number, page after page."""
+        """Return all items after a number, page after page."""
         records: list[JournalItem] = []
         while True:
             listed = self.behind(number, consistent=consistent)
@@ -175,14 +178,17 @@ class Log:
         return None if item is None else Head.from_item(item)
 
     def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
-        """Move the watermark from where it was read over these items, and rest in the same write, unless much is left.
+        """Move the watermark from where it was read over these items, and rest in the same write, unless much
+        is left.
 
-        If nothing is left, nothing is due any more. Numbers beyond these items have waited since the instant `since` at the
-        earliest, the one of the fold's beginning (seconds since 1970): if they weigh little, the fold is due after the seconds of
-        the pace from then on. If they weigh more, it stays due when it is. 1 write unit, and in GSI1 1 where nothing is left and
-        2 where little is; 1 more if a number was taken meanwhile.
+        If nothing is left, nothing is due any more. Numbers beyond these items have waited since the fold
+        began at the earliest: the instant `since` (seconds since 1970). If they weigh little, the fold is due
+        after the seconds of the pace from then on. If they weigh more, its due time stays.
 
-        None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then lack these items.
+        1 write unit. In GSI1 1 if nothing is left and 2 if little is; 1 more if a number was taken meanwhile.
+
+        None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then
+        lack these items.
         """
         number = passed[-1].number
         emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
@@ -241,11 +247,12 @@ class Log:
             raise Overloaded(f"{self.partition} has no head; try again.") from error
 
     def release(self, due: str) -> str | None:
-        """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
+        """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write
+        unit, and 2 in GSI1.
 
         The fold has no holder afterwards: folds may overlap, and the latest look counts.
 
-        What was given out by now is remembered for so long that a number among it that is missing then has had its time.
+        The last number is remembered until every number up to it that is still missing has had its time.
         """
         head, now = self.head(), clock.seconds()
         all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})

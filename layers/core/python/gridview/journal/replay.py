@@ -1,4 +1,6 @@
-"""What the fold makes of journal items: how far it may go, what blocks are to hold then, what they hold as of a position. Pure."""
+"""The fold's use of journal items: how far it may go, the new content of blocks, and their content as of a
+position. Pure.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -13,12 +15,12 @@ from gridview.journal.items import PATIENCE, Head, JournalItem
 
 
 class Next(Enum):
-    """What is to be done about a number before the fold may pass it."""
+    """The step for a number before the fold may pass it."""
 
     PASS = "pass"  # noqa: S105  (no password)
     WAIT = "wait"
     CLOSE = "close"
-    """Put an empty item: whoever took the number has had the time to put one."""
+    """Put an empty item: the writer that took the number has had the time to put one."""
     COMPLETE = "complete"
     """Put those sort entries of its item that are not there, and the mark."""
 
@@ -26,10 +28,10 @@ class Next(Enum):
 def next_step(
     number: int, head: Head, records: Mapping[int, JournalItem], marked: Collection[int], now: float
 ) -> Next:
-    """What is to be done about a number that was given out.
+    """Return the step for a number that was given out.
 
-    `records` and `marked` are what was read behind the watermark. Whoever took a number without an item took it before later items
-    were put, and before the numbers were seen that the head remembers.
+    `records` and `marked` were read after the watermark. A number without an item was taken before later
+    items were put, and before the fold saw the numbers that the head remembers.
     """
     record = records.get(number)
     if record is not None:
@@ -74,18 +76,20 @@ def _keys_moved(family: str, move: FamilyChange, num: int) -> Iterator[tuple[str
 
 
 def _keys(family: str, derived: Iterable[str], num: int) -> frozenset[str]:
-    """The keys of an issue. A string that somebody edited into its ledger may be no key, and then is in no block."""
+    """Return the keys of an issue. A string that someone edited into its ledger may be no key, and then is in
+    no block.
+    """
     return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
 
 
 def keys_at(
     block: Block, ledgers: Mapping[int, Mapping[str, Any]], records: Sequence[JournalItem], head: Head
 ) -> Iterator[str]:
-    """The keys of a plain block's members as of the block's position.
+    """Return the keys of a plain block's members as of the block's position.
 
-    `ledgers` are the stored ledgers of its members, by issue number, and `records` all items behind the watermark, in order, read
-    after them. Of an item behind the position, what an issue leaves is what it had. Otherwise its ledger tells, by what it last
-    finished.
+    `ledgers` are the stored ledgers of its members, by issue number, and `records` all items after the
+    watermark, in order, read after them. If an item after the position moves an issue, the issue had the keys
+    that it leaves there. Otherwise its ledger decides, by what it last finished.
     """
     left: dict[int, tuple[str, ...]] = {}
     for record in records:
