@@ -15,7 +15,7 @@ from gridview.schema.jobs import Progress
 from gridview.support.errors import NotFound, Unprocessable
 
 MAX_PROJECT_BYTES = 5_000_000
-"""The largest project with its attributes, as an answer tells it. Lambda limits an answer to 6 MB."""
+"""The largest project with its attributes, as an answer contains it. Lambda limits an answer to 6 MB."""
 
 
 def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
@@ -92,11 +92,11 @@ def has_room(items: ProjectItems, fields: Iterable[Field]) -> bool:
 
 
 def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
-    """The state and progress of the background work on a definition; None if there is none.
+    """Return the state and progress of the background work on a definition; None if there is none.
 
-    A field in state `building` cannot be sorted by yet. During `rebuilding` and `reordering` the present order is served.
-    `removing` deletes what an index or a deleted attribute left behind. `moving`: the epoch of a move of options in progress, else
-    0.
+    A field in state `building` cannot be sorted by yet. During `rebuilding` and `reordering` the present
+    order is served. `removing` deletes the rest of an index or a deleted attribute. `moving`: the epoch of a
+    move of options in progress, else 0.
     """
     indexes = definition.indexes
     if definition.deleted:

@@ -118,10 +118,11 @@ def update_attribute(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items.
+    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items,
+    none if nothing changes.
 
-    Background work extends the change to existing issues (an index or word search switched on or off, options moved). It begins
-    after `settling` seconds. Conflict if the request would drop an option that issues use. What changes nothing is not written.
+    Background work extends the change to existing issues (an index or word search switched on or off, options
+    moved). It begins after `settling` seconds. Conflict if the request would drop an option that issues use.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -226,12 +227,13 @@ def rebuild(
     rate: int,
     settling: float,
 ) -> list[str]:
-    """Rebuild indexes in the background: those of the `attributes` and the `composites`, or all if neither is given.
+    """Rebuild indexes in the background, of the `attributes` and the `composites`, or all if neither is
+    given.
 
-    Deleted attributes that can be restored are among them.
+    Deleted attributes that can be restored are included.
 
-    Returns the ids of their fields and composite indexes. The present indexes are served meanwhile. `rate` is the maximum of issues
-    per second; 0 means no limit. NotFound if an id is unknown.
+    Returns the ids of their fields and composite indexes. The present indexes are served meanwhile. `rate` is
+    the maximum of issues per second; 0 means no limit. NotFound if an id is unknown.
     """
 
     catalog = catalogs.reload(table, tenant, project)
@@ -266,9 +268,11 @@ def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
 
 
 def _looking(items: ProjectItems, due: str) -> Write:
-    """The write after which the background work sees, when `due` comes, what can be restored no more.
+    """Return the write after which the background work checks, at `due`, for deletions that can no longer be
+    restored.
 
-    It is made even if there is such work already: a worker that is about to find nothing to wait for then loses, and looks again.
+    It is made even if there is such work already. A worker that is about to find nothing to wait for then
+    loses its race, and looks again.
     """
     job = items.job or Job(items.next_epoch, due, rests=True)
     return save(items.project[keys.PK], items.job, job)

@@ -1,6 +1,7 @@
-"""Creates, reads, changes and deletes comments on issues. Each write is one transaction, with what the activity tells of it.
+"""Creates, reads, changes and deletes comments on issues. Each write is one transaction, with the activity's
+item about it.
 
-Whoever may edit comments. An author changes and deletes his own, and an administrator deletes any.
+Editors comment. Authors change and delete their own comments, and administrators delete any.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -90,7 +91,7 @@ def update_comment(
     *,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
-    """Change one's own comment: one transaction of two items. What changes nothing is not written.
+    """Change one's own comment: one transaction of two items, none if nothing changes.
 
     NotFound, Forbidden, VersionMismatch; InvalidRequest as for a new one.
     """
@@ -189,7 +190,7 @@ def _kept(catalog: Catalog, num: int, before: CommentRegister, after: CommentReg
 
 
 def _told(catalog: Catalog, comment: Comment) -> list[Write]:
-    """The write that tells the project's activity of a comment, where the project remembers what happens."""
+    """Return the write that adds a comment to the project's activity, if the project records its history."""
     item = comment.activity_item(catalog)
     remembered = catalog.history.enabled and item[keys.TTL_ATTRIBUTE] > clock.seconds()
     return [put(item)] if remembered else []

@@ -1,4 +1,6 @@
-"""What the steps of one write share: the table, the definitions, who writes, and what has to be asked before."""
+"""The shared inputs of the steps of one write: the table, the definitions, the author, and the checks to make
+first.
+"""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -40,7 +40,7 @@ class Updated(NamedTuple):
 _BUSY = "Other requests are changing this issue. Try again."
 
 Guard = Callable[[Updated], None]
-"""Inspects what is about to be written, and raises to forbid the write."""
+"""Inspects a write before it is made, and raises to forbid it."""
 
 
 def _anything(_: Updated) -> None:
@@ -105,7 +105,7 @@ def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = No
     except TransactionFailed as error:
         if error.failed:
             raise Conflict("The number is taken.") from error
-        # Nobody else has this number, so what the transaction ran into is the record of the request.
+        # Nobody else has this number, so the conflict is with the record of the request.
         raise InProgress("The same request is in progress.") from error
     return document
 
@@ -128,8 +128,8 @@ def write_new(
 ) -> Document:
     """Write version 1 under a reserved number.
 
-    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer. With
-    `again` it is so too when somebody has edited it since, which takes the mark away.
+    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is
+    the answer. With `again`, a document without a mark is too: an edit since takes the mark away.
     """
     document = _new_document(context, num, changes) | _marked(mark)
     guard(Updated(document))
@@ -153,12 +153,14 @@ def update_issue(
     mark: str | None = None,
     guard: Guard = _anything,
 ) -> Updated:
-    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
+    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts
+    any version.
 
-    With a `base` in the body, what others have changed since that version stays, and a field that both changed is an EditConflict.
+    With a `base` in the body, changes by others since that version stay, and a field that both changed is an
+    EditConflict.
 
-    What changes nothing is not written, and answers the version read.
-    The epoch is read, and the request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
+    If nothing changes, nothing is written, and the answer has the version read. The epoch is read, and the
+    request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
     """
     table, catalog, user = context.table, context.catalog, context.actor.user
 
@@ -189,10 +191,11 @@ def update_issue(
 
 
 def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
-    """Put an issue into the trash: it is gone for everybody, and the stream consumer removes what was derived from it.
+    """Put an issue into the trash: it is gone for everybody, and the stream consumer removes its derived
+    items.
 
-    One update in place, of as many write units as its document; NotFound. With `expected` versions the document is read before, and
-    the epoch beside it; VersionMismatch, StaleDefinitions.
+    One update in place, of as many write units as its document; NotFound. With `expected` versions the
+    document is read before, and the epoch beside it; VersionMismatch, StaleDefinitions.
     """
     table, catalog, change = context.table, context.catalog, context.change
     seen: int | None = None
@@ -216,7 +219,7 @@ def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
         except ConditionFailed as error:
             stands = living(error.item)
             if stands is not None:
-                seen = stands["version"]  # the clock of whoever changed it last may be ahead
+                seen = stands["version"]  # the clock of the last writer may be ahead
                 continue
             if error.item is not None and mark.items() <= error.item.items():
                 return  # by this call, whose answer was lost

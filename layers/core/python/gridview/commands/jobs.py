@@ -38,7 +38,7 @@ from gridview.support.validation import as_integers, parse
 
 _ATTEMPTS = 8
 _MAX_ASKED_BYTES = 350_000
-"""Of what a job is asked to do, in one item: DynamoDB stores at most 400 KB."""
+"""Bytes of a job's order, in one item: DynamoDB stores at most 400 KB."""
 _LAST_BATCH = 10**10 - 1
 _RETRY_SECONDS = 10
 """Until a request for a job that was refused may succeed: a turn of work."""
@@ -55,11 +55,11 @@ def start(
     change: UUID,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Start a job, and return it as the API does: a read unit, and 6 write units and more with what is `asked`
-    (stored form).
+    """Start a job, and return it as the API does: a read unit, and 6 write units and more with its order
+    `asked` (stored form).
 
-    TooLarge for more than 350 KB of that; TooManyJobs if the user, the project or the tenant has as many open as it
-    may have.
+    TooLarge for more than 350 KB of that; TooManyJobs if the user, the project or the tenant has as many open
+    as it may have.
     """
     if item_size(asked) > _MAX_ASKED_BYTES:
         raise TooLarge("What a job is asked, its filter and values, takes 350 KB at most.")
@@ -128,7 +128,9 @@ def _too_many(why: str, members: Mapping[str, object] | None = None) -> TooManyJ
 def of_change(
     table: Table, tenant: str, project: str, kind: JobKind, user: str, change: UUID
 ) -> dict[str, Any] | None:
-    """The job of a user's change among the last ones of the project, as the API tells it; None if there is none. One Query."""
+    """Return the job of a user's change among the last ones of the project, as the API returns it; None if
+    there is none. One Query.
+    """
     found = all_of_change(table, tenant, project, change)
     return next((job_json(one) for one in found if (one.kind, one.user) == (kind, user)), None)
 
@@ -158,7 +160,7 @@ def require_over(table: Table, tenant: str, project: str, change: UUID, user: st
 
 
 def still_open() -> Conflict:
-    """The error of an undo of what a job still writes."""
+    """Return the error of an undo of a change that a job still writes."""
     return Conflict("A job of this change is still open. Cancel it, or wait for its end.")
 
 
@@ -176,7 +178,7 @@ def _line(table: Table, tenant: str) -> JobLine | None:
 
 
 FileLink = Callable[[UserJob], str | None]
-"""A URL of what a job has made; None if it has made nothing, or that has been removed."""
+"""Returns a URL of a job's file; None if it has made none, or that has been removed."""
 
 
 def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
@@ -282,9 +284,9 @@ def refusals_item(
 
 
 def cancel_job(table: Table, actor: Actor, project: str, job: str) -> None:
-    """Cancel a job that is not over: what it has changed stays. A read unit, and 2 write units and more.
+    """Cancel a job that is not over: its changes stay. A read unit, and 2 write units and more.
 
-    NotFound; Forbidden for the job of somebody else, unless the caller is an administrator.
+    NotFound; Forbidden for another user's job, unless the caller is an administrator.
     """
     found = _stored(table, actor, project, job)
     if found.user != actor.user:

@@ -125,10 +125,10 @@ def update_project(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change a project's name, states or history: one transaction. Conflict if the request would drop a state that issues are in.
+    """Change a project's name, states or history: one transaction, none if nothing changes.
 
-    If states are reordered, background work moves their issues. It begins after `settling` seconds. What changes nothing is not
-    written.
+    Conflict if the request would drop a state that issues are in. If states are reordered, background work
+    moves their issues. It begins after `settling` seconds.
     """
     request = parse(ProjectPatch, body)
     given = request.model_fields_set
@@ -185,7 +185,7 @@ def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str,
 
 
 def listed_at(name: str, project_id: str) -> str:
-    """The sort string of a project: those of a tenant sort by folded name, then id."""
+    """Return the sort string of a project: a tenant's projects sort by folded name, then id."""
     return before(sort_strings.text(name)) + project_id
 
 

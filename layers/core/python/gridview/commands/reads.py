@@ -44,7 +44,7 @@ from gridview.view.issue_count import issues_in
 from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 MAX_TRASH_BYTES = 5_000_000
-"""Of the issues of one answer. Lambda limits an answer to 6 MB."""
+"""Bytes of the issues of one answer. Lambda limits an answer to 6 MB."""
 
 
 def whole_project(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
@@ -143,7 +143,9 @@ def list_trash(context: ReadContext, parameters: Mapping[str, str], cursors: Cur
 
 
 def _stands_at(document: Item, version: int) -> bool:
-    """Whether a document is in the trash, in this version. What lists an issue that was restored may be left."""
+    """Return whether a document is in the trash, in this version. The list may still have the item of a
+    restored issue.
+    """
     return is_restorable(document, clock.seconds()) and bool(document["version"] == version)
 
 

@@ -25,7 +25,7 @@ DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="cl
 
 
 class HistoryInput(RequestModel):
-    """What a project remembers of changes. Omitted properties stay unchanged."""
+    """A project's setting of the history. Omitted properties stay unchanged."""
 
     enabled: bool = omissible(
         description="Whether changes are listed by time and can be taken back. Costs two write units a change."

@@ -1,4 +1,4 @@
-"""Takes deleted issues out of the trash: back into their project, or away for good."""
+"""Takes deleted issues out of the trash: back into their project, or away permanently."""
 
 from functools import partial
 from uuid import UUID
@@ -75,9 +75,11 @@ def require_place(table: Table, catalog: Catalog) -> None:
 def purge_issue(
     table: Table, catalog: Catalog, num: int, expected: Expected, *, epoch: EpochCheck = CONFIRMED
 ) -> None:
-    """Remove a deleted issue for good; the stream consumer removes what was kept of it elsewhere. NotFound, VersionMismatch.
+    """Permanently remove a deleted issue; the stream consumer removes its other data. NotFound,
+    VersionMismatch.
 
-    A read of the document, and of the epoch beside it, and its write units. StaleDefinitions: nothing has been written.
+    A read of the document, and of the epoch beside it, and its write units. StaleDefinitions: nothing has
+    been written.
     """
     for _ in range(_ATTEMPTS):
         found = epoch.beside(table, lambda: get_trashed(table, catalog, num))
@@ -86,7 +88,7 @@ def purge_issue(
             table.delete(*issue_key(catalog, num), TRASHED.also(version_is(found["version"])))
         except ConditionFailed as error:
             if error.item is None:
-                return  # by this call, whose answer was lost, or by somebody else who wanted the same
+                return  # by this call, whose answer was lost, or by another that wanted the same
             continue
         return
     raise Conflict("Other requests are changing this issue. Try again.")

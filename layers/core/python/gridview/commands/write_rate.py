@@ -1,6 +1,7 @@
-"""A tenant's rate of writes, counted in the table in windows of ten seconds: one update for each request that writes.
+"""A tenant's rate of writes, counted in the table in windows of ten seconds: one update for each request that
+writes.
 
-It is off unless the deployment sets it. What counts, and what does not: docs/decisions/0021-a-rate-of-writes.md.
+It is off unless the deployment sets it. The writes that count: docs/decisions/0021-a-rate-of-writes.md.
 """
 
 import math
@@ -18,7 +19,7 @@ from gridview.support.aws import FAILURES
 from gridview.support.errors import Overloaded, TooManyWrites
 
 WINDOW = 10
-"""Seconds whose writes are counted together. A burst may take what the rate allows for all of them."""
+"""Seconds whose writes are counted together. A burst may take the rate of all of them."""
 
 _KEPT_DAYS = 1 / 24
 _WRITES = "writes"
@@ -52,16 +53,18 @@ class Admission:
 
 
 ADMITTED = Admission()
-"""The admission of what is not counted."""
+"""The admission of uncounted writes."""
 
 
 class WriteRate:
     """The rate that each tenant may write at. Containers share the count, which is in the table."""
 
     def __init__(self, per_second: int, uncounted: Callable[[], None], share: float = 1.0) -> None:
-        """`per_second`: 0 is no limit. `uncounted` is told of a request that was admitted because it could not be counted.
+        """`per_second`: 0 is no limit. `uncounted` is called for a request that was admitted because it could
+        not be counted.
 
-        `share`: once so much of a window's writes has been taken, by whomever, these writers get no more of it.
+        `share`: once so much of a window's writes has been taken, by any writers, these writers get no more
+        of it.
         """
         self._limit = math.ceil(per_second * WINDOW * share)
         self._uncounted = uncounted
@@ -111,6 +114,6 @@ class WriteRate:
             self._refused[tenant] = writes
             return False
         except (Overloaded, *FAILURES):
-            # What limits a tenant must not stop all of them.
+            # A failure of one tenant's limit must not stop all tenants.
             self._uncounted()
         return True
