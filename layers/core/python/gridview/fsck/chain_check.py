@@ -1,10 +1,11 @@
 """Finds the faults in the blocks of a project piece by piece, so that a check can resume at any piece.
 
-Each block of an order with sort entries is compared with those between its fences. Both are in key order, so this takes no memory
-and no state. Other families (issue numbers, tokens, orders of few values) have no entries: there the documents, a slice of numbers
-at a time, determine the content of the bitmaps. All of these reads go through the index, so a difference is only a doubt. Strongly
-consistent reads settle it at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger
-says so.
+Each block of an order with sort entries is compared with the entries between its fences. Both are in key
+order, so this takes no memory and no state. Other families (issue numbers, tokens, orders of few values) have
+no entries. There the documents, a slice of numbers at a time, determine the content of the bitmaps.
+
+All of these reads go through the index, so a difference is only a doubt. Strongly consistent reads settle it
+at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger says so.
 """
 
 from bisect import bisect_right
@@ -130,7 +131,9 @@ def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) ->
 
 
 class _Structure:
-    """The links and fences of a piece's blocks. What looks wrong is read again: a fence or link belongs to one write of a block."""
+    """The links and fences of a piece's blocks. Apparent faults are read again: a fence or link belongs to
+    one write of a block.
+    """
 
     def __init__(self, chain: Chain, known: Mapping[str, Block]) -> None:
         self._chain = chain

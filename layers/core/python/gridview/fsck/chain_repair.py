@@ -1,12 +1,15 @@
-"""Makes a chain of blocks passable from the first block to the last, link by link, whatever the damage.
+"""Makes a chain of blocks passable from the first block to the last, link by link, after any damage.
 
-This repairs only what lies between blocks. Missing and stray keys in blocks are repaired by the ledgers (`block_membership`).
+This repairs only gaps and links between blocks. Missing and stray keys in blocks are repaired by the ledgers
+(`block_membership`).
 
-A gap gets a block of its own, which counts as folded up to the watermark: repairs fill it by what is
-folded, and folds by what is not. A neighbour that took it over could be folded further, and would never be given what lies between.
+A gap gets a block of its own, which counts as folded up to the watermark. Repairs fill it with folded
+changes, and folds with the rest. A neighbour that took the gap over could be folded further, and would never
+be given the keys in it.
 
-A fold may have read a chain before it is repaired, and passed over what it could not read. So each repair is a transaction with the
-journal's head: it holds at the watermark that was read, and no fold that has begun before can move the watermark any more.
+A fold may have read a chain before it is repaired, and passed over unreadable blocks. So each repair is a
+transaction with the journal's head. It holds at the watermark that was read, and no fold that has begun
+before can move the watermark any more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +70,9 @@ class Chain:
             bound = Bound(">", page.last)
 
     def all(self) -> dict[str, Item]:
-        """All blocks by id, strongly consistent: those in the index, and those that links lead to."""
+        """Return all blocks by id, strongly consistent: the blocks in the index, and the blocks that links
+        lead to.
+        """
         found: dict[str, Item] = {}
         asked: set[str] = set()
         wanted = {HEAD, *(block_id for _, block_id in self.listed())}
@@ -127,7 +132,7 @@ def _readable(chain: Chain, head: Head, stored: Mapping[str, Item]) -> Iterator[
 
 
 def _repair(chain: Chain, head: Head, *writes: Write) -> None:
-    """Change which blocks there are or what they cover, together with the head of the journal."""
+    """Add, remove or resize blocks, together with the head of the journal."""
     log = Log(chain.table, chain.tenant, chain.project)
     chain.table.transact([*writes, log.rechaining(head)])
 
@@ -155,7 +160,7 @@ def _linked(chain: Chain, found: Sequence[Block], journal: Head) -> list[Block]:
 
 
 def _filled(chain: Chain, before: Block, block: Block | None, journal: Head) -> tuple[Block, ...]:
-    """Put a block into the gap between two others, or behind the last one."""
+    """Put a block into the gap between two others, or after the last one."""
     upper, following = (None, None) if block is None else (block.lower, block.id)
     gap = blocks.empty(chain.family, before.upper or FIRST, upper, following, journal.folded)
     first = blocks.fitted(before, gap.lower, gap.id)

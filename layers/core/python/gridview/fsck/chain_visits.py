@@ -52,7 +52,7 @@ _OLD_SETS = 60.0
 
 
 _TRIES = 4
-"""How often doubts are looked at, and how often a chain, before they are left for the next run."""
+"""How often doubts, and a chain, are checked before they are left for the next run."""
 
 _PAUSE = 1.0
 """Seconds between two looks at an issue that another writer is working on."""
@@ -116,9 +116,10 @@ class Visits:
         return self._visited_chain(visit, catalog)
 
     def _visited_journal(self, visit: Visit, catalog: Catalog) -> Visited:
-        """The journal of a project; then its blocks, unless nothing can be told of them.
+        """Check the journal of a project; then its blocks, unless nothing can be known of them.
 
-        A repair folds first. A damaged chain stops the fold, so what is left then is judged once more after the blocks.
+        A repair folds first. A damaged chain stops the fold, so the remaining faults are judged once more
+        after the blocks.
         """
         log = Log(self._table, visit.tenant, visit.project)
         again = visit.at == AFTER_REPAIR
@@ -181,7 +182,7 @@ class Visits:
                 break
             doubtful.begin_again(piece.faults)
             if piece.faults and self._repair is not None:
-                with suppress(Overloaded):  # the next look tells what is left
+                with suppress(Overloaded):  # the next look reports the remaining faults
                     self._repair.straighten(*visit[:3])
             piece = chain_check.look_at_chain(chain, visit.at, doubtful.take)
         doubtful.leave_faults(piece.faults)
@@ -247,7 +248,7 @@ class _Doubtful:
             (self._found if self._repair is None else self._left)[fault.key].append(fault)
 
     def _settle(self, family: str, doubts: Sequence[SuspectKey]) -> None:
-        """Judge doubts, and repair what is wrong, until nothing is wrong or open."""
+        """Judge doubts, and repair the true ones, until none is true or open."""
         judged = JudgedDoubts((), ())
         for attempt in range(_TRIES):
             if attempt:
@@ -263,7 +264,9 @@ class _Doubtful:
         self.unsettled.update(judged.unsettled)
 
     def _work_on(self, doubts: Sequence[SuspectKey], judged: JudgedDoubts) -> None:
-        """Repair what is wrong, and give other writers and the fold the time to finish what cannot be judged."""
+        """Repair misplaced keys, and give other writers and the fold time to finish the issues that cannot be
+        judged.
+        """
         membership, repair = self._membership, self._repair
         if repair is not None and judged.misplaced:
             with suppress(Overloaded):  # tried again, and otherwise reported as left

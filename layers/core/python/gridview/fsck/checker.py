@@ -1,10 +1,13 @@
-"""The checker: compares all issues of a project or of the table with the data derived from them, while people keep writing.
+"""The checker: compares all issues of a project or of the table with the data derived from them, while people
+keep writing.
 
-A difference may be temporary: the stream lags, and reads may be stale. So it is a suspect at first. It counts as wrong if a
-strongly consistent read after some time (`patience`) still finds it, and nothing of the issue was written meanwhile. Memory
-is bounded: the check looks at one page of the table at a time, and beyond a number of suspects it waits for their judgement.
+A difference may be temporary: the stream lags, and reads may be stale. So it is a suspect at first. It counts
+as wrong if a strongly consistent read after some time (`patience`) still finds it, and nothing of the issue
+was written meanwhile. Memory is bounded. The check looks at one page of the table at a time, and beyond a
+number of suspects it waits for their judgement.
 
-This module judges issues and decides what comes next. `walks` leads to the issues; `chain_visits` checks the blocks.
+This module judges issues and decides what comes next. `walks` leads to the issues; `chain_visits` checks the
+blocks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,11 +53,16 @@ _DEAD = 500
 
 
 class Check:
-    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position` suffice to resume it.
+    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position`
+    suffice to resume it.
 
-    `patience`: seconds after which a suspect is judged. `found` receives each issue and block that is wrong. `at_most`: the limit
-    of suspects, which one page may exceed. `repair` receives what is wrong; what it cannot repair is reported once more. Blocks are
-    checked when no issue is a suspect any more, so that the ledgers they are compared with are right or repaired.
+    - `patience`: seconds after which a suspect is judged.
+    - `found` receives each issue and block that is wrong.
+    - `at_most`: the limit of suspects, which one page may exceed.
+    - `repair` receives the wrong issues and blocks; any that it cannot repair are reported once more.
+
+    Blocks are checked when no issue is a suspect any more, so that the ledgers they are compared with are
+    right or repaired.
     """
 
     def __init__(

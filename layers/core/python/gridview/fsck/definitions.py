@@ -20,8 +20,8 @@ _KEPT_FIELDS = 20_000
 
 
 class Defined(NamedTuple):
-    """The definitions of a project, as long as it can be restored. One deleted for good has no catalog; then this says whether its
-    removal is in progress.
+    """The definitions of a project, as long as it can be restored. A permanently deleted project has no
+    catalog; `removing` then says whether its removal is in progress.
     """
 
     catalog: Catalog | None

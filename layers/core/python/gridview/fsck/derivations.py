@@ -11,10 +11,10 @@ from gridview.journal.items import JournalItem
 
 
 class Derivations:
-    """What was derived from some issues, read after the blocks that are compared with it.
+    """The derived strings of some issues, read after the blocks that are compared with them.
 
-    A ledger may be ahead of a block: the block lags by the journal items after its position, and
-    the first of them in which the issue moves says what the issue had before.
+    A ledger may be ahead of a block, which lags by the journal items after its position. The first of these
+    items in which the issue moves then has the strings that the issue had before.
     """
 
     def __init__(

@@ -34,7 +34,9 @@ class DifferenceKind(StrEnum):
     WRONG = "wrong"
     """A sort entry has a wrong sort string."""
     EXPIRY = "expiry"
-    """An expiry is missing or unwanted: the table would delete what it must keep, or keep forever what it should delete."""
+    """An expiry is missing or unwanted: the table would delete an item that has to stay, or keep one forever
+    that has to go.
+    """
     LEDGER = "ledger"
     """The ledger's content is wrong, or a needed ledger is missing."""
     MALFORMED = "malformed"
@@ -58,13 +60,13 @@ class DifferenceKind(StrEnum):
     OVERSIZE = "oversize"
     """A block is far above the size at which it should be split."""
     HOLE = "hole"
-    """A number of a journal has no item, and whoever took it has had his time: nothing behind it is folded."""
+    """A number of a journal has no item, and the time of its writer is over: nothing after it is folded."""
     UNMARKED = "unmarked"
-    """A journal item has no mark, so perhaps no sort entries: nothing behind it is folded."""
+    """A journal item has no mark, so perhaps no sort entries: nothing after it is folded."""
     UNFOLDED = "unfolded"
     """A journal item has waited for the fold far too long."""
     LOST = "lost"
-    """A journal item is gone before its time. What it said is folded."""
+    """A journal item is gone before its time. Its changes are folded."""
     HEADLESS = "headless"
     """A journal has no head, so that nothing can be written any more."""
     DEAD = "dead"
@@ -72,7 +74,7 @@ class DifferenceKind(StrEnum):
 
 
 LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})
-"""The faults of items that are not derived: only a person can say what they are there for."""
+"""The faults of items that are not derived: only a person can know their purpose."""
 
 
 class Difference(NamedTuple):
@@ -171,7 +173,9 @@ class Collection:
         return ledger.committed() if ledger.number and self.committed else ledger
 
     def look_up(self, head: Head | None) -> None:
-        """See in the head of the journal, if there is one, whether the ledger is finished; behind the watermark it is not."""
+        """Look up in the head of the journal, if there is one, whether the ledger is finished; after the
+        watermark it is not.
+        """
         ledger = self.read_ledger()
         if ledger is not None and ledger.number and head is not None:
             self.committed = bool(head.committed(ledger.number))
@@ -339,7 +343,8 @@ def _of_ledger(
 
 
 def _places_of(catalog: Catalog | None, image: Image | None, target: Mapping[str, str]) -> dict[str, Places]:
-    """Family -> the derived strings that the ledger may name, for families in which issues have keys in blocks alone.
+    """Return, by family, the derived strings that the ledger may name, for families in which issues have keys
+    only in blocks.
 
     While options are being moved, an issue may still be at a former place.
     """

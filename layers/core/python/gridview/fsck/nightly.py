@@ -1,9 +1,10 @@
-"""The nightly check of the whole table, in segments that are checked side by side, over many invocations.
+"""The nightly check of the whole table, in segments that are checked in parallel, over many invocations.
 
-An item for each segment records its progress. An item for the whole waits for them; then it sums their tallies, checks the
-families that are no more, and tells the result. All are among the jobs of GSI1 (`schema.jobs`) under their next due time, and
-whoever works on one holds a lease. A segment that has ended is due no more. The last one makes the whole due; if its invocation
-dies before that, the whole looks by itself when its lease is over.
+An item for each segment records its progress. An item for the whole waits for them; then it sums their
+tallies, checks the families that are no more, and reports the result. All are among the jobs of GSI1
+(`schema.jobs`) under their next due time, and a worker holds a lease on its item. A finished segment is due
+no more. The last one makes the whole due. If its invocation is killed before that, the whole looks when its
+lease is over.
 """
 
 from collections.abc import Callable, Iterable
@@ -47,10 +48,12 @@ def go_on(
     found: Callable[[Finding], None],
     finished: Callable[[Tally], None],
 ) -> Turn | None:
-    """Continue what a hint names of a check while time is `remaining` (seconds); None if there is nothing to do, or not yet.
+    """Continue the part of a check that a hint names, while time is `remaining` (seconds). None if there is
+    nothing to do, or not yet.
 
-    `found` receives what is wrong, and receives it again if this invocation is killed before it has saved its progress. `finished`
-    receives the whole tally, and receives it again if this invocation is killed before the items are deleted.
+    `found` receives the wrong items, and receives them again if this invocation is killed before it has saved
+    its progress. `finished` receives the whole tally, and receives it again if this invocation is killed
+    before the items are deleted.
     """
     stored = table.get(keys.CHECK, keys.job(hint.part), consistent=True)
     if stored is None or stored.get(keys.SORT) != hint.due or hint.due > clock.now() or remaining() <= 0:

@@ -30,8 +30,10 @@ class Suspect(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """The part of a project's blocks still to check: a family from the fence `at` on, `BY_NUMBER` from that issue number on,
-    its `JOURNAL`, or all of the project (""). `at` is AFTER_REPAIR for a journal that is checked again after the blocks.
+    """The part of a project's blocks still to check.
+
+    A family from the fence `at` on, `BY_NUMBER` from that issue number on, its `JOURNAL`, or all of the
+    project (""). `at` is AFTER_REPAIR for a journal that is checked again after the blocks.
     """
 
     tenant: str
@@ -61,11 +63,12 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to check.
+    """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to
+    check.
 
-    The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they
-    kept changing (issues, and places in blocks). `dead` are blocks that were met of families that are no more. They are
-    checked last, since a family's blocks are met at many places.
+    The counts are of issues checked, found wrong and in how many places, and repaired. Also of those left for
+    the next run because they kept changing (issues, and places in blocks). `dead` are blocks found in
+    families that are no more. They are checked last, since a family's blocks are met at many places.
     """
 
     issues: int = 0

@@ -1,8 +1,9 @@
-"""Repairs the data derived from one issue, whatever its state and whoever else is working on it.
+"""Repairs the data derived from one issue, in any state and beside any other writer.
 
-A repair follows the protocol of every derivation (`ledger`, `committer`): a ledger that intends everything again under a revision
-above all existing ones, the journal item that commits it, then the entries; the fold writes the blocks. So consumers, passes,
-invocations believed dead, folds and other repairs may meet it at any point.
+A repair follows the protocol of every derivation (`ledger`, `committer`). First comes a ledger that intends
+everything again under a revision above all existing ones. The journal item that commits it follows, then the
+entries; the fold writes the blocks. So consumers, passes, invocations believed dead, folds and other repairs
+may meet it at any point.
 """
 
 from collections.abc import Mapping
@@ -65,11 +66,14 @@ def mend(
 
 
 def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
-    """Like `mend`, for several issues, which share an item of the journal; returns the outcome of each. `hints` are by key.
+    """Like `mend`, for several issues, which share an item of the journal; return the outcome of each.
+    `hints` are by key.
 
-    Underivable, UnknownSpec and ItemTooLarge mean that the repair is impossible; DefinitionsMissing that the project's definitions
-    are missing; Overloaded and Superseded that it may succeed later. Costs a strongly consistent read of all items of an issue. If
-    something is wrong, it also costs a write of each item, and has the fold write each block in which the issue has a key.
+    Underivable, UnknownSpec and ItemTooLarge: the repair is impossible. DefinitionsMissing: the project's
+    definitions are missing. Overloaded and Superseded: it may succeed later.
+
+    Costs a strongly consistent read of all items of an issue. If something is wrong, it also costs a write of
+    each item. The fold then writes each block in which the issue has a key.
     """
     results: dict[str, bool | Exception] = {}
     changed: set[str] = set()
@@ -109,8 +113,8 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     for item in foreign:  # no ledger knows of them
         _remove(table, item)
     issue = collection.issue
-    # Read after the ledger, so that the ledger was never derived from anything newer than the document, unless somebody restored
-    # an older document by hand, which then holds.
+    # Read after the ledger, so that the ledger was never derived from anything newer than the document. The
+    # exception is an older document that someone restored by hand, which then holds.
     collection.document = table.get(key, keys.project(issue.tenant, issue.project), consistent=True)
     mended = _mend_expiry(table, collection.document)
     stale = clock.after(_STALE)
@@ -147,7 +151,7 @@ def _mend_expiry(table: Table, document: Item | None) -> bool:
     if document is None or is_trashed(document) is (keys.TTL_ATTRIBUTE in document):
         return False
     place = document[keys.PK], document[keys.SK]
-    with suppress(ConditionFailed):  # somebody has just deleted or restored it
+    with suppress(ConditionFailed):  # just deleted or restored by another writer
         if is_trashed(document):
             table.update(*place, TRASHED, default={keys.TTL_ATTRIBUTE: clock.expiry(KEPT_DAYS)})
             document[keys.TTL_ATTRIBUTE] = clock.expiry(KEPT_DAYS)
@@ -189,7 +193,7 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     revision = collection.revision + _LEAP if lost else ledger.revision + 1
     now = int(clock.seconds())
     left = left_behind(ledger, present, {**present, **target}, now)
-    # What a lost ledger recorded of other families is unknown, and so is what the journal has reported of the issue.
+    # A lost ledger's records of other families are unknown, and so are the journal's reports of the issue.
     left |= {EVERY_FAMILY: ()} if lost else {}
     telling = Telling(None, None) if lost and catalog is not None else None
     done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now, telling=telling)

@@ -1,6 +1,7 @@
-"""The walks of a check through issues: those of a project by number, or the whole table, part by part.
+"""The walks of a check through issues: of a project by number, or of the whole table, part by part.
 
-A part is committed when it has been checked, not when it was read. So a walk resumed at its position misses nothing.
+A part is committed when it has been checked, not when it was read. So a walk resumed at its position misses
+nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +48,7 @@ class IssueWalk(Protocol):
 
     @property
     def position(self) -> Any:
-        """Where to resume: None at the beginning, else a JSON value."""
+        """Return the place at which to resume: None at the beginning, else a JSON value."""
 
     @property
     def meets_blocks(self) -> bool:
