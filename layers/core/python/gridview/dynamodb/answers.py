@@ -1,4 +1,4 @@
-"""What an answer of DynamoDB is worth: whole or damaged, busy, or a refusal of the request's form. Pure."""
+"""Judges an answer of DynamoDB: whole or damaged, busy, or a refusal of the request's form. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -70,12 +70,14 @@ def readable(body: bytes) -> dict[str, Any]:
 
 
 def is_busy(status: int) -> bool:
-    """Whether a status says that another attempt may go better, whatever else is in the answer."""
+    """Return whether a status says that another attempt may succeed, with any content of the answer."""
     return status >= 500 or status in (_TIMEOUT, _TOO_MANY)
 
 
 def retry_cost(status: int, code: str) -> int:
-    """How much of a `RetryQuota` botocore's standard mode takes for another attempt after such an answer."""
+    """Return how much of a `RetryQuota` botocore's standard mode takes for another attempt after such an
+    answer.
+    """
     return _THROTTLED_COST if status == _TOO_MANY or code in THROTTLED else _FAILED_COST
 
 

@@ -41,19 +41,19 @@ PRESENT = Condition("attribute_exists(PK)")
 
 
 def version_is(version: int) -> Condition:
-    """The item stands at this version."""
+    """Return the condition that the item is at this version."""
     return Condition("#version = :version", {"#version": "version"}, {":version": version})
 
 
 def revision_is(revision: int) -> Condition:
-    """The item stands at this revision."""
+    """Return the condition that the item is at this revision."""
     return Condition("revision = :revision", values={":revision": revision})
 
 
 class Bound(NamedTuple):
-    """What the sort keys of a range have in common: `>` and `>=` keep what comes after a value, `<` and `<=` what comes before.
+    """A range of sort keys: `>` and `>=` keep the keys after a value, `<` and `<=` the keys before.
 
-    `between` keeps what comes from `value` to `upper`, both included.
+    `between` keeps the keys from `value` to `upper`, both included.
     """
 
     operator: Literal["<", "<=", ">", ">=", "begins_with", "between"]
@@ -91,13 +91,15 @@ class Bound(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A part of a partition of GSI1: what the bound keeps of it, or all of it."""
+    """A part of a partition of GSI1: the items within the bound, or all of it."""
 
     partition: str
     bound: Bound | None = None
 
     def behind(self, sort: str) -> "Span":
-        """What of it may not have been read yet when it was read up to an item with this sort string."""
+        """Return the part of it that may not have been read yet, when it was read up to an item with this
+        sort string.
+        """
         if self.bound is not None and self.bound.operator == "between":
             return self._replace(bound=self.bound._replace(value=sort))
         if self.bound is not None and self.bound.operator not in (">", ">="):

@@ -59,12 +59,15 @@ def unreported(reason: str) -> None:
 
 
 class SignedClient:
-    """Stands in for botocore's client of DynamoDB. Its answers are the JSON of DynamoDB, so binary values are base64 text.
+    """Replaces botocore's client of DynamoDB. Its answers are the JSON of DynamoDB, so binary values are
+    base64 text.
 
-    A call raises ClientError for a refusal, and HTTPClientError where there is no whole answer, each after five attempts if
-    another could go better and `RetryQuota` has one left. A damaged answer, and a refusal of the request's form, send the
-    call to botocore: the same request, so a write that was carried out meets itself there. Where botocore is answered, all
-    later calls are botocore's too.
+    A call raises ClientError for a refusal, and HTTPClientError if there is no whole answer. It first makes
+    up to five attempts, if another could succeed and `RetryQuota` has one left.
+
+    A damaged answer, and a refusal of the request's form, send the call to botocore. The request is the same,
+    so a write that was carried out meets itself there. Once botocore is answered, all later calls are
+    botocore's too.
     """
 
     def __init__(
@@ -120,7 +123,7 @@ class SignedClient:
         return answer
 
     def answer(self, operation: str, body: bytes) -> dict[str, Any]:
-        """What DynamoDB answers to the body of a request of an operation (`PutItem`). Damaged."""
+        """Return DynamoDB's answer to the body of a request of an operation (`PutItem`). Damaged."""
         failure: ClientError | HTTPClientError | None = None
         cost = 0
         for attempt in range(_ATTEMPTS):
@@ -153,8 +156,9 @@ class SignedClient:
 def refuse_damaged(client: Any) -> None:
     """Have a client of botocore raise HTTPClientError for a damaged answer.
 
-    botocore itself takes an answer of status 200 that is no JSON for an empty one, and after its last attempt also one with
-    a wrong CRC32: a write would be reported that never was, and an item that is there would be missing.
+    botocore itself takes an answer of status 200 that is no JSON for an empty one. After its last attempt it
+    also accepts one with a wrong CRC32. A write would be reported that never was, and an item that is there
+    would be missing.
     """
     client.meta.events.register("before-parse.dynamodb", _refuse_damaged, unique_id="gridview-damaged")
 
