@@ -1,4 +1,4 @@
-"""Keys of what is derived from issues: the index, the journal, and what is remembered of changes. `keys` says how a key is made."""
+"""Keys of data derived from issues: the index, the journal, and the history. `keys` says how a key is made."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from gridview.encoding.sort_strings import issue_number
 # The index
 
 LEDGER = "xindex"
-"""Sort key of an issue's ledger: what the stream consumer derived from the issue."""
+"""Sort key of an issue's ledger: the record of everything that the stream consumer derived from the issue."""
 ORDER_PREFIX = "xvalue-"
 
 
@@ -71,7 +71,7 @@ def parse_block_id(partition_key: str) -> str:
 
 
 def is_block(partition_key: str) -> bool:
-    """Whether this is a block's partition key, judged by its type alone."""
+    """Return whether this is a block's partition key, judged only by its type."""
     return partition_key.startswith(BLOCK_PREFIX)
 
 
@@ -96,12 +96,14 @@ def journal_item(number: int) -> str:
 
 
 def journal_mark(number: int) -> str:
-    """Sort key of the mark that the sort entries of a journal item are there, right behind the item: `000000000057+`."""
+    """Return the sort key of the mark that the sort entries of a journal item are there, right after the
+    item: `000000000057+`.
+    """
     return f"{journal_item(number)}{_MARK}"
 
 
 def is_journal(partition_key: str) -> bool:
-    """Whether this is a journal's partition key, judged by its type alone."""
+    """Return whether this is a journal's partition key, judged only by its type."""
     return partition_key.startswith(JOURNAL_PREFIX)
 
 
@@ -133,7 +135,7 @@ _PART_OF_CHANGE = "part."
 
 
 def history(tenant_id: str, project_id: str, num: int) -> str:
-    """Partition key of what is remembered of an issue's changes: `history-0807.35e9.00000001`."""
+    """Return the partition key of an issue's history: `history-0807.35e9.00000001`."""
     return f"{HISTORY_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
 
 
@@ -143,12 +145,12 @@ def history_item(version: int) -> str:
 
 
 def history_part(version: int, part: int) -> str:
-    """Sort key of a further part of a large change, behind all changes: `part.0000000000003.1`."""
+    """Return the sort key of a further part of a large change, after all changes: `part.0000000000003.1`."""
     return f"{_PART_OF_CHANGE}{history_item(version)}.{part}"
 
 
 def parse_history(partition_key: str) -> IssueKey:
-    """The issue in the partition key of what is remembered of its changes."""
+    """Return the issue in the partition key of its history."""
     return parse_issue(ISSUE_PREFIX + partition_key.removeprefix(HISTORY_PREFIX))
 
 
@@ -161,10 +163,12 @@ def is_history_part(sort_key: str) -> bool:
 
 ACTIVITY_PREFIX = "activity-"
 ACTIVITY_END = ":"
-"""Behind every change in the order of time: an instant begins with a digit."""
+"""After every change in the order of time: an instant begins with a digit."""
 _SECOND = len("2026-11-21T08:00:00")
 _GROUP = "~"
-"""Stands before what tells groups apart: behind all single items of the same second, or of the same thousand."""
+"""Begins the part of a sort key that separates groups, after all single items of the same second, or of the
+same thousand.
+"""
 
 
 def activity(tenant_id: str, project_id: str) -> str:
@@ -188,7 +192,9 @@ def parse_activity_second(place: str) -> str:
 
 
 def parse_activity_second_end(place: str) -> str:
-    """Behind everything of the second in a place, an instant or a sort key in the order of time, and before the next one."""
+    """Return the end of the second in a place, an instant or a sort key in the order of time. It is after all
+    of that second, and before the next one.
+    """
     return f"{parse_activity_second(place)}{_GROUP}{_GROUP}"
 
 
@@ -204,12 +210,14 @@ _CHANGE_SPAN = 1_000
 
 
 def change(tenant_id: str, project_id: str, change_id: bytes) -> str:
-    """Partition key of what is part of a change: `change-0807.35e9.5d0e1a5244c54f5e9d2b52a1e0c5b7a3`."""
+    """Return the partition key of the members of a change:
+    `change-0807.35e9.5d0e1a5244c54f5e9d2b52a1e0c5b7a3`.
+    """
     return f"{CHANGE_PREFIX}{tenant_id}.{project_id}.{change_id.hex()}"
 
 
 def change_place(num: int, version: int) -> str:
-    """Place of a version among those of a change: `00000001.0000000000003`. Cursors hold it."""
+    """Return the place of a version in a change: `00000001.0000000000003`. Cursors hold it."""
     return f"{issue_number(num)}.{history_item(version)}"
 
 
@@ -224,13 +232,17 @@ def change_group(num: int, digest: str) -> str:
 
 
 def change_range(first: int, last: int) -> tuple[str, str]:
-    """The sort keys between which stands what is part of a change, of the thousands of issues from `first` to `last`."""
+    """Return the first and last sort keys of the members of a change in the thousands of issues from `first`
+    to `last`.
+    """
     end = change_span(last) + _CHANGE_SPAN - 1
     return issue_number(max(change_span(first), 1)), f"{issue_number(end)}{_GROUP}{_GROUP}"
 
 
 CHANGE_NOTE = "written."
-"""Begins the sort keys of the notes that a user has just written under a change: behind all that is listed of it."""
+"""Begins the sort keys of the notes that a user has just written under a change: after all its listed
+members.
+"""
 
 
 def change_note(user_id: str) -> str:

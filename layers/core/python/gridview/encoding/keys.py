@@ -34,7 +34,8 @@ PROJECTED_ATTRIBUTES = (
     "created_by",
     "updated_by",
     "states",
-    # What a directory of blocks needs. A projection cannot be changed later, so these were projected before blocks existed.
+    # The attributes that a directory of blocks needs. A projection cannot be changed later, so these were
+    # projected before blocks existed.
     "size",
     "upper",
     "next",
@@ -59,7 +60,9 @@ USER_PREFIX = "user-"
 
 
 def user(tenant_id: str, user_id: str) -> str:
-    """Partition key of a user's item: `user-0807.ann`. The user's id is the rest, whatever is in it: a tenant's has no dot."""
+    """Return the partition key of a user's item: `user-0807.ann`. The user's id is the rest, with any dots: a
+    tenant's id has none.
+    """
     return f"{USER_PREFIX}{tenant_id}.{user_id}"
 
 
@@ -107,13 +110,14 @@ def parse_project(partition_key: str) -> tuple[str, str]:
 
 
 LIVING_PROJECTS = SEPARATOR + ESCAPE
-"""In a tenant's index partition: behind the sort strings of deleted projects, and before those of all others."""
+"""In a tenant's index partition: after the sort strings of deleted projects, and before all others."""
 
 
 def deleted_project(deleted_at: str, project_id: str) -> str:
-    """Sort string of a deleted project that can be restored, by the stored instant: `␁␁2026-11-21T08:00:00.000000Z␁35e9`.
+    """Return the sort string of a deleted project that can be restored, by the stored instant:
+    `␁␁2026-11-21T08:00:00.000000Z␁35e9`.
 
-    It is before those of all others: the one of a project without a name that sorts is a separator and the id.
+    It is before all others: the sort string of a project without a name that sorts is a separator and the id.
     """
     return f"{SEPARATOR}{SEPARATOR}{deleted_at}{SEPARATOR}{project_id}"
 
@@ -165,7 +169,7 @@ def issue(tenant_id: str, project_id: str, num: int) -> str:
 
 
 def is_issue(partition_key: str) -> bool:
-    """Whether this is an issue's partition key, judged by its type alone."""
+    """Return whether this is an issue's partition key, judged only by its type."""
     return partition_key.startswith(ISSUE_PREFIX)
 
 
@@ -285,7 +289,8 @@ def remembered(digest: str) -> str:
 
 
 def remembered_part(digest: str, attempt: int, place: int) -> str:
-    """Sort key of a further part of a remembered answer, right behind its record: `9f86d081.part-0-0001`.
+    """Return the sort key of a further part of a remembered answer, right after its record:
+    `9f86d081.part-0-0001`.
 
     Each attempt has its own parts, so that a superseded attempt cannot spoil the other's answer.
     """
@@ -315,7 +320,7 @@ JOB_PARTS_PREFIX = "jobparts-"
 JOBS_END = "g"
 """After every id of a user job: these are hexadecimal."""
 ASKED = "asked"
-"""Sort key of what a user job was asked to do."""
+"""Sort key of a user job's order."""
 _BATCH_DIGITS = 10
 _REFUSED = "refused."
 _NUMBERS = "numbers."

@@ -28,10 +28,10 @@ OUTBOX = "outbox"
 """Sort key of the outbox of a webhook, and index partition of all outboxes in due order."""
 _DELIVERY = "delivery."
 DELIVERY_END = "delivery/"
-"""Behind every delivery: `/` follows `.`."""
+"""After every delivery: `/` follows `.`."""
 _PLACE_DIGITS = 6
 RETRY = "retry."
-"""What the sort keys of all next attempts begin with."""
+"""Begins the sort keys of all next attempts."""
 _INSTANT = len("2026-11-21T08:00:00.000000Z")
 
 
@@ -52,9 +52,10 @@ def parse_outbox(partition_key: str) -> tuple[str, str, str]:
 
 
 def delivery(number: int, place: int, *, reset: bool = False) -> str:
-    """Sort key of the delivery of what stands at a place of a journal item: `delivery.000000000057.000001`. The feed's order.
+    """Return the sort key of the delivery of the change at a place of a journal item:
+    `delivery.000000000057.000001`. The feed's order.
 
-    That of a reset goes before what stands behind the place: `delivery.000000000057.000001r`.
+    The key of a reset is before the change that follows the place: `delivery.000000000057.000001r`.
     """
     return f"{_DELIVERY}{journal_item(number)}.{place:0{_PLACE_DIGITS}}{'r' if reset else ''}"
 
@@ -76,7 +77,7 @@ SOCKETS_PREFIX = "sockets-"
 
 
 def sockets(tenant_id: str) -> str:
-    """Partition key of a tenant's open sockets and of what they subscribe to: `sockets-0807`."""
+    """Return the partition key of a tenant's open sockets and their subscriptions: `sockets-0807`."""
     return f"{SOCKETS_PREFIX}{tenant_id}"
 
 
@@ -86,15 +87,19 @@ def parse_sockets(partition_key: str) -> str:
 
 
 def socket(project_id: str, connection: str = "") -> str:
-    """Sort key of an open socket: `35e9.L0SM9cOFvHcCIhw=`; what those of a project begin with.
+    """Return the sort key of an open socket, `35e9.L0SM9cOFvHcCIhw=`, or the beginning of all such keys of a
+    project.
 
-    What API Gateway calls a connection has no dot. A project's id alone is the sort key of when its people were told of each other.
+    API Gateway's ids of connections have no dot. A project's id without a dot is the sort key of when its
+    people were shown to each other.
     """
     return f"{project_id}.{connection}"
 
 
 def subscription(project_id: str, connection: str, subscription_id: str) -> str:
-    """Sort key of what a socket subscribes to, right behind the socket: `35e9.L0SM9cOFvHcCIhw=.rows`."""
+    """Return the sort key of a subscription of a socket, right after the socket:
+    `35e9.L0SM9cOFvHcCIhw=.rows`.
+    """
     return f"{project_id}.{connection}.{subscription_id}"
 
 
@@ -115,11 +120,11 @@ PUSHING = f"{SOCKET_PREFIX}pushing"
 without `=` or a full stop.
 """
 SOCKET = "socket"
-"""Sort key of whose a socket is, and index partition of all sockets in the order in which they end."""
+"""Sort key of the owner of a socket, and index partition of all sockets in the order in which they end."""
 
 
 def socket_owner(connection: str) -> str:
-    """Partition key of whose a socket is, by what API Gateway calls it: `socket-L0SM9cOFvHcCIhw=`."""
+    """Return the partition key of the owner of a socket, by API Gateway's id of the connection: `socket-L0SM9cOFvHcCIhw=`."""
     return f"{SOCKET_PREFIX}{connection}"
 
 

@@ -32,9 +32,9 @@ def reorder(ranks: Sequence[str | None]) -> list[str]:
     count = len(ranks)
     if count > _CAPACITY:
         raise ValueError("more options than ranks")
-    # Slack is number minus position. Two options can both keep their numbers exactly when there is room between them
-    # for the options that lie between them, that is, when slack does not fall from one to the other.
-    # Sentinels just outside the ranks, at positions 0 and count + 1, close the gaps at both ends.
+    # Slack is number minus position. Two options can both keep their numbers exactly when the options between
+    # them have room there: slack does not fall from one to the other. Sentinels just outside the ranks, at
+    # positions 0 and count + 1, close the gaps at both ends.
     floor, ceiling = -1, _CAPACITY - count - 1
     slack = {0: floor}
     for position, rank in enumerate(ranks, start=1):

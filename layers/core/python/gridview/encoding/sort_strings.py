@@ -114,9 +114,9 @@ def user(value: str) -> str:
 def number(value: Decimal) -> str:
     """Return the body of a number: sign, exponent, digits. Exact; ``ValueError`` for a number that cannot be stored.
 
-    =             zero
-    >502123       123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
-    <497876~      -123: exponent and digits complemented, then a mark that sorts fewer digits after more
+    - `=`: zero
+        - `>502123`: 123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
+        - `<497876~`: -123: exponent and digits complemented, then a mark that sorts fewer digits after more
     """
     negative, digits, exponent = number_parts(value)
     if not digits:
@@ -175,7 +175,7 @@ def composite(parts: Iterable[KeyPart]) -> str:
 
     Each part starts with a tag that says whether there is a value, and has a terminator before the next part. A descending part is
     inverted character by character. The last part must be ascending, because the ascending issue number follows it. A body too long
-    for its `size` is truncated at a place that depends only on what precedes it; issues that agree up to there tie in that part.
+    for its `size` is truncated at a place that depends only on the characters before. Issues that agree up to there tie.
     """
     *leading, last = parts
     if last.descending:
@@ -199,7 +199,8 @@ def _end(part: KeyPart) -> str:
 
 
 def _cut(body: str, limit: int, *, descending: bool) -> str:
-    # As for a user id: a character is kept if it begins early enough, whatever it is. An escape stays with what it escapes.
+    # As for a user id: a character of any kind is kept if it begins early enough. An escape stays with its
+    # character.
     kept, begins = [], 0
     for character in _CHARACTER.findall(body):
         if begins > limit:
@@ -232,7 +233,7 @@ _INVERSION = _Inversion()
 
 
 def _scalar(place: int) -> str:
-    """The character at a place among those that are not surrogates."""
+    """Return the character at a place among the characters that are not surrogates."""
     return chr(place if place < 0xD800 else place + 0x800)
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from gridview.encoding import sort_strings
 
 REMEMBERED = 512
-"""How many folded texts are cached: enough for the texts of one issue."""
+"""The number of cached folded texts: enough for the texts of one issue."""
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _OF_WORDS = frozenset("LMN")
@@ -25,7 +25,9 @@ def words(text: str) -> frozenset[str]:
 
 
 def inner_words(text: str) -> frozenset[str]:
-    """The folded words that every text containing this one must have as words: those that do not touch its ends."""
+    """Return the folded words that every text containing this one must have as words: all that do not touch
+    its ends.
+    """
     return frozenset(filter(None, _spaced(folded(text)).split(" ")[1:-1]))
 
 
