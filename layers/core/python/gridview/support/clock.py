@@ -42,5 +42,5 @@ def sleep(seconds: float) -> None:
 
 
 def expiry(days: float) -> int:
-    """Seconds since 1970, `days` from now: what a TTL attribute holds."""
+    """Return the value of a TTL attribute: seconds since 1970, `days` from now."""
     return int(time.time() + days * 86_400)

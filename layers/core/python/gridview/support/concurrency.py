@@ -27,7 +27,9 @@ def in_context(work: Callable[Given, Result]) -> Callable[Given, Result]:
 def in_threads(
     work: Callable[[Thing], Result], things: Iterable[Thing], at_once: int = _AT_ONCE
 ) -> list[Result]:
-    """What `work` gives for each of these, in their order; a single one is worked on here, without a thread."""
+    """Return the result of `work` for each of these, in their order; a single one is worked on here, without
+    a thread.
+    """
     chosen = list(things)
     if len(chosen) <= 1:
         return [work(thing) for thing in chosen]
@@ -36,7 +38,9 @@ def in_threads(
 
 
 def chunked(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:
-    """These things in their order, so many at a time, and at last what is left. They are asked for as they are needed."""
+    """Return these things in their order, `size` at a time, and at last the rest. They are asked for as they
+    are needed.
+    """
     remaining = iter(things)
     while chunk := list(islice(remaining, size)):
         yield chunk

@@ -1,6 +1,7 @@
-"""Connections to one endpoint, kept alive, over which requests are sent: HTTP/1.1 as far as services of AWS need it.
+"""Connections to one endpoint, kept alive, over which requests are sent: HTTP/1.1 as far as services of AWS
+need it.
 
-A call takes 0.1 ms of CPU time less than with http.client, whose answers parse their headers as those of mail.
+A call takes 0.1 ms of CPU time less than with http.client, which parses headers like headers of mail.
 """
 
 import os
@@ -27,7 +28,7 @@ Dial = Callable[[], socket.socket]
 
 
 class Patience(NamedTuple):
-    """How many seconds to wait for a connection, and for the next part of an answer."""
+    """Seconds to wait for a connection, and for the next part of an answer."""
 
     connect: float
     read: float
@@ -46,7 +47,7 @@ class Broken(Exception):
 
 
 def is_direct(endpoint: str) -> bool:
-    """Whether no proxy of the environment stands before an endpoint."""
+    """Return whether the environment has no proxy before an endpoint."""
     parts = urlsplit(endpoint)
     return parts.scheme not in getproxies() or bool(proxy_bypass(parts.hostname or ""))
 

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 
 class Host(NamedTuple):
-    """Where requests go: the host's name (with the port, if it is not the usual one), the region, and the service as
-    signatures name it.
+    """The destination of requests: the host's name (with the port, if it is not the usual one), the region
+    and the service's name in signatures.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Host(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """Credentials as they are at one instant. Only those of a session have a token."""
+    """Credentials as they are at one instant. Only a session's credentials have a token."""
 
     access_key: str
     secret_key: str
