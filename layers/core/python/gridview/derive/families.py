@@ -1,14 +1,21 @@
-"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys of an issue in each. Pure.
+"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys of an issue in each.
+Pure.
 
-    family id     kind      an issue's keys                                    purpose
-    num           NUMBERS   the empty body                                     how many issues there are, and which
-    a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
-    state.1b      ORDER     the same, without a sort entry beside it           the same, of fields with few values
-    c1.1          ORDER     its sort string by several keys                    sorting by them
-    a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
+```
+family id     kind      an issue's keys                                    purpose
+num           NUMBERS   the empty body                                     how many issues there are, and
+which
+a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row
+numbers
+state.1b      ORDER     the same, without a sort entry beside it           the same, of fields with few values
+c1.1          ORDER     its sort string by several keys                    sorting by them
+a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none,
+has_words
+```
 
-A key is a *body*, a separator and the issue number, like a sort string (`sort_strings`). A ledger holds one string of an issue
-for each family, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
+A key is a *body*, a separator and the issue number, like a sort string (`sort_strings`). A ledger holds one
+string of an issue for each family, its *derived string*. It is the key itself, or for TOKENS all bodies and
+the number, separated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +34,7 @@ NUMBERS = "num"
 TOKENS_SUFFIX = ".has"
 
 TOKEN_WIDTH = 100
-"""Characters of a word that are kept. Issues with longer words that begin alike are told apart by their documents."""
+"""Characters of a word that are kept. Documents distinguish issues with longer words that begin alike."""
 
 
 class FamilyKind(Enum):
@@ -46,12 +53,14 @@ def kind_of(family: str) -> FamilyKind:
 
 
 def has_entries(family: str) -> bool:
-    """Whether issues have sort entries in this family, besides their keys in its blocks, which tell all bodies without them."""
+    """Return whether issues have sort entries in this family, not only keys in its blocks, which have all
+    bodies without them.
+    """
     return kind_of(family) is FamilyKind.ORDER and not family.endswith(ENTRYLESS_SUFFIX)
 
 
 def with_entries(strings: Mapping[str, str]) -> dict[str, str]:
-    """Those of an issue's derived strings, by family, that it has sort entries with."""
+    """Return an issue's derived strings, by family, for which it has sort entries."""
     return {family: string for family, string in strings.items() if has_entries(family)}
 
 

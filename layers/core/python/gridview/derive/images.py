@@ -33,7 +33,7 @@ class Image:
 
     @classmethod
     def of(cls, document: Item) -> Self:
-        """Decode a stored document. Underivable if it is not an issue, whatever its key."""
+        """Decode a stored document. Underivable if it is not an issue, even with an issue's key."""
         try:
             key = document[keys.PK]
             return cls(
