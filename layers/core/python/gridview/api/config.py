@@ -34,10 +34,10 @@ def stack_metrics() -> Metrics:
 
 
 def stack_transport(logger: Logger) -> Transport:
-    """How calls reach the table (TRANSPORT): `direct`, the default, or `botocore`.
+    """Return the way of calls to the table (TRANSPORT): `direct`, the default, or `botocore`.
 
-    Each call that botocore carries out in the direct client's place counts as a `TransportFallback` of the stack; the first
-    of each reason is logged.
+    Each call that botocore carries out in the direct client's place counts as a `TransportFallback` of the
+    stack; the first of each reason is logged.
     """
     text = os.environ.get("TRANSPORT", "direct")
     if text not in ("direct", "botocore"):

@@ -1,4 +1,4 @@
-"""The OpenAPI document as a file: what it contains is made when the functions are built (`infra.openapi`)."""
+"""The OpenAPI document as a file: its content is made when the functions are built (`infra.openapi`)."""
 
 import gzip
 from functools import cached_property

@@ -27,7 +27,7 @@ from gridview.support.errors import RequestError
 
 
 class Stated(TypedDict, total=False):
-    """What a decorator may state besides path, role and summary, as `Route` describes it."""
+    """Further statements of a decorator, beside path, role and summary, as `Route` describes them."""
 
     status: int
     body: str

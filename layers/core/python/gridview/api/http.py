@@ -21,7 +21,7 @@ from gridview.schema.remembered import GONE, Answer, Use
 from gridview.support.errors import FieldError, InvalidRequest, NotFound, Unauthenticated
 
 Container = TypeVar("Container")
-"""What a function keeps from one request to the next: its table, its caches, its queues."""
+"""The objects that a function keeps from one request to the next: its table, its caches, its queues."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Request(Generic[Container]):
 
     @property
     def name(self) -> str:
-        """What people call the user who makes the request; only for routes that need a token."""
+        """Return how people call the user who makes the request; only for routes that need a token."""
         return name_in(self._claims)
 
     @property
@@ -84,7 +84,9 @@ class Request(Generic[Container]):
         return expected_versions(self.header("if-match"))
 
     def use(self) -> Use | None:
-        """The use of the key in the Idempotency-Key header: the user's own, in this call of what the path names."""
+        """Return the use of the key in the Idempotency-Key header: by this user, in this call, on the
+        resources that the path names.
+        """
         key = self.header("idempotency-key")
         if key is None:
             return None
@@ -121,7 +123,7 @@ class Response:
 
     @classmethod
     def again(cls, answer: Answer) -> "Response":
-        """The response that an answer was kept of. NotFound if what it contained was permanently deleted since."""
+        """Return the response of a kept answer. NotFound if its content was permanently deleted since."""
         if answer.status == GONE:
             raise NotFound(answer.body.decode())
         return cls(answer.status, answer.body, answer.headers)

@@ -1,7 +1,8 @@
-"""One invocation of a function that answers requests: its event, the state that Powertools keeps of it, and its answer.
+"""One invocation of a function that answers requests: its event, the state that Powertools keeps of it, and
+its answer.
 
-Each has an object of its own, in a context variable: Powertools itself keeps event and context on its classes, where requests in
-two threads would mix.
+Each has an object of its own, in a context variable. Powertools itself keeps event and context on its
+classes, where requests in two threads would mix.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -50,10 +51,10 @@ _running: ContextVar["Invocation"] = ContextVar("invocation")
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What a function is invoked with, and what answers.
+    """The input of a function's invocation, and the endpoints that answer.
 
-    `container` is what the function keeps from one request to the next. `served` has its endpoints by route key, and `refuse`
-    makes the error for any other key and the path of the request.
+    `container` has the objects that the function keeps from one request to the next. `served` has its
+    endpoints by route key, and `refuse` makes the error for any other key and the path of the request.
     """
 
     event: APIGatewayProxyEventV2
@@ -63,7 +64,7 @@ class Invocation:
     refuse: Callable[[str, str], RequestError]
     logger: Logger
     routing: dict[str, Any] = field(default_factory=dict)
-    """What Powertools knows of the route."""
+    """Powertools' state of the route."""
 
     @property
     def route_key(self) -> str:
@@ -71,10 +72,12 @@ class Invocation:
         return str(self.event.raw_event.get("routeKey", ""))
 
     def answer(self, route: Route, endpoint: Endpoint) -> HttpResponse[str]:
-        """The answer of the endpoint that Powertools has matched. Whatever it raises becomes a problem document here.
+        """Return the answer of the endpoint that Powertools has matched. Every error becomes a problem
+        document here.
 
-        API Gateway has matched a route before, and its match counts. Powertools differs where an id contains an encoded slash, and
-        where a path has a literal segment in the place of another's parameter, but not the method.
+        API Gateway has matched a route before, and its match counts. Powertools differs if an id contains an
+        encoded slash. It also differs if a path has a literal segment in the place of another's parameter,
+        but not the method.
         """
         if route.key != self.route_key:
             return self.answer_by_key()
@@ -149,13 +152,13 @@ class Invocation:
 
 
 def running() -> Invocation:
-    """The invocation of now. LookupError: there is none."""
+    """Return the current invocation. LookupError: there is none."""
     return _running.get()
 
 
 @contextmanager
 def invoked(invocation: Invocation) -> Iterator[None]:
-    """Make it the invocation of now."""
+    """Make it the current invocation."""
     before = _running.set(invocation)
     try:
         yield

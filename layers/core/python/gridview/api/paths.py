@@ -1,7 +1,8 @@
-"""Which known path a request names, whatever its method. Pure.
+"""The known path that a request names, with any method. Pure.
 
-API Gateway chooses a route by method and path together. A request whose method and path match no route of their own reaches the
-route of its method for every path. The function behind it then compares the path with those that the endpoints state.
+API Gateway chooses a route by method and path together. A request whose method and path match no route of
+their own reaches the route of its method for every path. The function of that route then compares the path
+with the paths of the endpoints.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,8 @@
-"""What the functions seal with: two secrets of Secrets Manager, each cached with the value before its last rotation.
+"""The secrets of the functions' seals: two of Secrets Manager, each cached with the value before its last
+rotation.
 
-One secret seals what clients hand back (cursors, consistency tokens, tickets). The other seals the secrets of webhooks, which
-are stored.
+One secret seals the texts that clients hand back (cursors, consistency tokens, tickets). The other seals the
+secrets of webhooks, which are stored.
 """
 
 import math
@@ -28,7 +29,7 @@ SECRETS: Final = "webhook secrets"
 _DAY: Final = 86_400.0
 
 _CURSOR_SECONDS: Final = {"changes": FEED_DAYS * _DAY}
-"""How long the cursors of a purpose live, in seconds. Others lead through a result that someone looks at: a day."""
+"""Seconds for which the cursors of a purpose live. Others lead through a result that someone looks at: a day."""
 
 
 class SecretValues(NamedTuple):
@@ -70,11 +71,13 @@ class CursorSource:
         return _cursors(self._opening(_CURSOR_SECONDS.get(purpose, _DAY)), purpose)
 
     def tokens(self) -> ConsistencyTokens:
-        """The consistency tokens. The calls to Secrets Manager are those of `cursors`."""
+        """Return the consistency tokens. Calls Secrets Manager as `cursors` does."""
         return _tokens(self._opening(consistency.SECONDS))
 
     def seals(self, purpose: str, lives: float) -> Seals:
-        """The seals of this purpose, of what lives for so many seconds. The calls to Secrets Manager are those of `cursors`."""
+        """Return the seals of this purpose, of texts that live for so many seconds. Calls Secrets Manager as
+        `cursors` does.
+        """
         return _seals(self._opening(lives), purpose)
 
     def _opening(self, lives: float) -> tuple[bytes, ...]:
@@ -100,9 +103,10 @@ class WebhookSeals:
         return self._seals().seal(content, bound_to)
 
     def open(self, text: str, bound_to: bytes) -> bytes:
-        """The content. ValueError unless it was sealed for `bound_to`.
+        """Return the content. ValueError unless it was sealed for `bound_to`.
 
-        What does not open may be sealed under a secret that was rotated a moment ago, so the secret is read again: two calls.
+        A text that does not open may be sealed under a secret that was rotated a moment ago. So the secret is
+        read again: two calls.
         """
         try:
             return self._seals().open(text, bound_to)
@@ -140,7 +144,7 @@ class _Secret:
             try:
                 self._values = fetched(aws.client("secretsmanager"), self._arn)
             except aws.FAILURES:
-                # To learn of a rotation late is better than to refuse pages.
+                # A rotation noticed late is better than refused pages.
                 if self._values is None or not keep:
                     raise
             self._expires = now + MAX_AGE
