@@ -179,7 +179,7 @@ def _fields(catalog: Catalog) -> tuple[Field, ...]:
 
 
 def _value_json(field: Field, stored: Any) -> Any:
-    """Return a value as the API has it; None if the catalog cannot express it, such as an option that it does
+    """Return a value as the API has it. None if the catalog cannot express it, such as an option that it does
     not know any more.
     """
     if stored is None:

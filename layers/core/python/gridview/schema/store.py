@@ -120,7 +120,7 @@ class Catalogs:
         """Return the result of `use` with the current catalog. NotFound.
 
         The cached copy is tried first. `use` has its check made beside its first round, and before it writes
-        anything; otherwise the check is made afterwards, in a round of its own. If the copy was stale, the
+        anything. Otherwise the check is made afterwards, in a round of its own. If the copy was stale, the
         catalog is read again and `use` is repeated once. So it must not have written when it raises
         UnknownOption, or anything before the check. `numbered`: the check reads the project's counter too.
         """
