@@ -37,9 +37,9 @@ MAX_ITEM_BYTES = 390_000
 """A single issue whose compressed changes are larger does not fit an item."""
 
 LEDGER_TOMBSTONE_DAYS = 60
-"""Days for which a removed issue's ledger is kept. It outlives the stream's records (1 day), the dead letters
-(14 days) and the trash (30 days, and the days that the table takes to remove an item). A restored issue
-continues with its versions and revisions.
+"""Days for which a removed issue's ledger is kept. Longer than the stream's records (1 day), the dead letters
+(14 days) and the trash (30 days, and the table's delay in removing items). A restored issue continues with
+its versions and revisions.
 """
 
 

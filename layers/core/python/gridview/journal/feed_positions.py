@@ -55,7 +55,7 @@ class ToldVersion(NamedTuple):
     """One version in an item, or (None) a change that nothing can describe any more; and the position after
     it.
 
-    `after`: this stands for everything after the version, of which only the removal of the issue is known. If
+    `after`: this represents everything after the version, of which only the removal of the issue is known. If
     the version itself deleted the issue, nothing follows.
     """
 

@@ -5,7 +5,7 @@ closes the number or completes the item. It reads no ledger to find the content 
 block's position is applied to the block again, so folds may overlap, repeat and be killed at any point. The
 watermark follows when every block is written.
 
-A block that cannot be read is passed over and reported: nothing in it can be read any more, and a repair
+A block that cannot be read is passed over and reported. Nothing in it can be read any more, and a repair
 builds it again from the ledgers. Nothing else waits for that.
 """
 

@@ -65,7 +65,7 @@ def record(
     """Record the changes in these stream records, without the values of `removed` attributes.
 
     1 write unit for a small change, a further one for each KB of its compressed values. If history is on,
-    also 1 for some 50 changes of one second, and 1 for some 50 versions of one change, unless its id states
+    also 1 for some 50 changes of one second. Also 1 for some 50 versions of one change, unless its id states
     the second.
 
     Overloaded: assume that nothing was written. Records that cannot be read are passed over: their issues are

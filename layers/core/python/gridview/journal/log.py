@@ -252,7 +252,7 @@ class Log:
 
         The fold has no holder afterwards: folds may overlap, and the latest look counts.
 
-        The last number is remembered until every number up to it that is still missing has had its time.
+        Remembers the last number for `PATIENCE` seconds. A number up to it that is missing then has had its time.
         """
         head, now = self.head(), clock.seconds()
         all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})
