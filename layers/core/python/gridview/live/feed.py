@@ -89,9 +89,12 @@ def read_changes(
     A position that is not in this journal gives a reset, and the feed continues at its end: the table was
     restored to an earlier moment.
 
-    Half a read unit if nothing is new. Otherwise half a unit for each 4 KB of journal items (1 if
-    `consistent`), and half a unit for 4 KB of the item before them. Also half a unit for each change, and 1
-    unit for the definitions' epoch.
+    Half a read unit if nothing is new. Otherwise, in read units:
+
+    - half for each 4 KB of journal items (1 if `consistent`);
+    - half for 4 KB of the item before them;
+    - half for each change;
+    - 1 for the definitions' epoch.
 
     FeedExpired for a position of more than 7 days ago. NotFound and DefinitionsMissing as for
     `Catalogs.current`.
