@@ -85,7 +85,7 @@ def deliver_alone(context: LambdaContext) -> dict[str, Any]:
 
 
 def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> Delivered:
-    """Work for a turn on each of these outboxes, side by side: partitions, and whether the receiver is slow."""
+    """Work for a turn on each of these outboxes, in parallel: partitions, and whether the receiver is slow."""
     means = DeliveryMeans(table, catalogs, sender, webhook_seals, _hint_at)
     end = max(_left(context) - _TURN, _RESERVE)
 

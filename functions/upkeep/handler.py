@@ -155,7 +155,7 @@ def begin_check(context: LambdaContext) -> dict[str, Any]:
 
 
 def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
-    """Work for a turn on each job that these messages hint at, and send the hints to go on with."""
+    """Work for a turn on each job that these messages hint at, and send the hints to continue with."""
     worker = _worker(context)
     worked_on = {"jobs": 0, "issues": 0}
     for record in records:
@@ -224,7 +224,7 @@ def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | Non
 
 
 def _tell_difference(finding: Finding) -> None:
-    for one in finding.differences:  # without the found and expected values: those are values of the issue
+    for one in finding.differences:  # without the found and expected values, which are values of the issue
         logger.error("index differs", extra={"issue": one.key, "kind": one.kind.value, "place": one.place})
 
 

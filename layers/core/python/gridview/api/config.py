@@ -46,7 +46,7 @@ def stack_transport(logger: Logger) -> Transport:
     logged = set[str]()
 
     def count(reason: str) -> None:
-        # Calls side by side fall back at the same time. The function's own metrics are not made for threads.
+        # Parallel calls fall back at the same time. The function's own metrics are not made for threads.
         with single_metric(
             name="TransportFallback", unit=MetricUnit.Count, value=1, default_dimensions=dimensions
         ):

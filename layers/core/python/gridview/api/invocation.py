@@ -97,7 +97,9 @@ class Invocation:
             return self.refusal(error)
 
     def refusal(self, error: Exception) -> HttpResponse[str]:
-        """The problem document of an error, without the details of one that nobody expected; those are logged."""
+        """Return the problem document of an error, without the details of an unexpected one, which are
+        logged.
+        """
         if isinstance(error, RequestError):
             return self._problem(problem(error), error.headers)
         self.logger.exception("request failed")

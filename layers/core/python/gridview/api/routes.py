@@ -70,5 +70,5 @@ class Route:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it writes what only an Idempotency-Key keeps from being written twice."""
+        """Whether only an Idempotency-Key keeps its writes from being repeated."""
         return self.method == "POST" and self.writes

@@ -44,7 +44,7 @@ class SecretValues(NamedTuple):
         return (self.current,) if self.previous is None else (self.current, self.previous)
 
     def opening(self, lives: float, now: float) -> tuple[bytes, ...]:
-        """The values that open what lives for so many seconds, the current one first.
+        """Return the values that open texts that live for so many seconds, the current one first.
 
         For `MAX_AGE` seconds after a rotation some functions still seal with the value before.
         """
@@ -85,10 +85,11 @@ class CursorSource:
 
 
 class WebhookSeals:
-    """The seals of the secrets of webhooks, under the current secret; those under the value before it open too.
+    """Return the seals of the secrets of webhooks, under the current secret. Secrets sealed under the value
+    before it open too.
 
-    The secret comes from Secrets Manager (WEBHOOK_SECRET_ARN), or from WEBHOOK_SECRET in a local stack. It is never used for longer
-    than `MAX_AGE` after it was read: a rotation relies on that (`live.resealing`).
+    The secret comes from Secrets Manager (WEBHOOK_SECRET_ARN), or from WEBHOOK_SECRET in a local stack. It is
+    never used for longer than `MAX_AGE` after it was read: a rotation relies on that (`live.resealing`).
     """
 
     def __init__(self) -> None:
@@ -138,7 +139,9 @@ class _Secret:
             self._expires = 0.0
 
     def values(self, *, keep: bool) -> SecretValues:
-        """The values, at most `MAX_AGE` seconds old. If they cannot be read, those at hand if `keep`, else what AWS raises."""
+        """Return the values, at most `MAX_AGE` seconds old. If they cannot be read: the present ones if
+        `keep`, else raises the error of AWS.
+        """
         now = time.time()
         if self._values is None or now >= self._expires:
             try:
@@ -152,7 +155,7 @@ class _Secret:
 
 
 def fetched(client: Any, arn: str) -> SecretValues:
-    """The values of a secret, by two calls. Raises what AWS raises."""
+    """Return the values of a secret, by two calls. Raises the errors of AWS."""
     found = client.get_secret_value(SecretId=arn)
     current, since = found["SecretString"].encode(), found["CreatedDate"].timestamp()
     try:

@@ -41,7 +41,7 @@ def created(
     location: Callable[[Mapping[str, Any]], str],
     further: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {},
 ) -> Response:
-    """201 with what `create` creates, as `done_once`. `further`: headers of the answer."""
+    """Return 201 with the result of `create`, as `done_once`. `further`: headers of the answer."""
     return done_once(
         request,
         create,
@@ -54,7 +54,8 @@ def done_once(
     create: Callable[..., Mapping[str, Any]],
     answer: Callable[[Mapping[str, Any]], Response],
 ) -> Response:
-    """The answer to what `create` does; with an Idempotency-Key it is done once, however often the request is repeated.
+    """Return the answer of `create`. With an Idempotency-Key it runs once, however often the request is
+    repeated.
 
     Only the first of them is counted as a write.
     """

@@ -197,7 +197,9 @@ def _told(catalog: Catalog, comment: Comment) -> list[Write]:
 
 
 def _require_users(table: Table, tenant: str, mentions: Sequence[str], known: Sequence[str] = ()) -> None:
-    """InvalidRequest if one of these is no user of the tenant, as `GET /v1/users` lists them; but for those in `known`."""
+    """Raise InvalidRequest if one of these is no user of the tenant, as `GET /v1/users` lists them, unless it
+    is in `known`.
+    """
     wanted = {user: (keys.user(tenant, user), keys.users(tenant)) for user in mentions if user not in known}
     found = table.batch_get([*wanted.values()], consistent=True, paths=()).items if wanted else {}
     wrong = [

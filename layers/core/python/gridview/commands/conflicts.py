@@ -23,9 +23,9 @@ def require_mergeable(
 ) -> None:
     """Raise unless the changes may be made to the document, by the version that the client saw.
 
-    VersionMismatch if the document's is not one of those `expected`, or a restore of the table took back `base`. EditConflict if a
-    field was changed since `base` to another value; InvalidRequest if there is no such version yet, or if both are given.
-    UnknownOption: a stale catalog.
+    VersionMismatch if the document's version is not `expected`, or a restore of the table took back `base`.
+    EditConflict if a field was changed since `base` to another value. InvalidRequest if there is no such
+    version yet, or if both are given. UnknownOption: a stale catalog.
     """
     version = document["version"]
     if expected is not None and changes.base is not None:

@@ -33,9 +33,10 @@ from gridview.support.validation import as_integers, parse
 def list_deleted_projects(
     table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the projects that can be restored, the last deleted first. It may be short.
+    """Return a page of the projects that can be restored, the last deleted first. It may be short.
 
-    One Query of the index, and a read unit for each project: what has been restored or removed since is left out.
+    One Query of the index, and a read unit for each project. Projects that were restored or removed since are
+    left out.
     """
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = actor.tenant.encode()

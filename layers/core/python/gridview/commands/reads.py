@@ -48,16 +48,17 @@ MAX_TRASH_BYTES = 5_000_000
 
 
 def whole_project(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
-    """A project with its attributes and its issue count: what `issues_in` reads."""
+    """Return a project with its attributes and its issue count, at the cost of `issues_in`."""
     attributes = [attribute_json(items, field) for field in catalog.attributes]
     issues = issues_in(table, catalog)
     return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
 
 
 def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project with its attributes in display order, strongly consistent, and its issue count. NotFound.
+    """Return the project with its attributes in display order, strongly consistent, and its issue count.
+    NotFound.
 
-    A read unit for each 4 KB of definitions, then what `issues_in` reads.
+    A read unit for each 4 KB of definitions, then the reads of `issues_in`.
     """
     items = read(table, actor.tenant, project)
     return whole_project(table, to_catalog(actor.tenant, project, items), items)

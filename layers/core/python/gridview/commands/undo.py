@@ -177,7 +177,7 @@ def _require_admin(actor: Actor) -> None:
 
 
 class _Search:
-    """Looks for a change in the history, and if it is not there, for what says that it is to come."""
+    """Looks for a change in the history, and if it is not there, for signs that it is to come."""
 
     def __init__(self, table: Table, catalog: Catalog, change: UUID) -> None:
         self.change = change

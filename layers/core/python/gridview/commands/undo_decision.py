@@ -28,7 +28,9 @@ _TO_LIFE = frozenset({"create", "restore"})
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The taking back of a change by a `user`, under the present definitions. `change`: what its own writes are part of."""
+    """The undo of a change by a `user`, under the present definitions. `change`: the change that its own
+    writes are part of.
+    """
 
     catalog: Catalog
     user: str

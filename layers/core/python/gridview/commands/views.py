@@ -162,7 +162,7 @@ def delete_view(
     beside: Beside = nothing_beside,
     epoch: EpochCheck = CONFIRMED,
 ) -> None:
-    """Delete a view: one transaction, with what belongs `beside` it. NotFound, VersionMismatch, Forbidden."""
+    """Delete a view: one transaction, with the writes `beside` it. NotFound, VersionMismatch, Forbidden."""
 
     def deleted() -> None:
         view = epoch.beside(table, lambda: get_view(table, catalog, actor, num))
@@ -275,7 +275,7 @@ class _Books:
             self._demoted = View.from_item(item)
 
     def writes(self) -> Iterator[Write]:
-        """The writes of what has changed, each on condition that nobody else has changed it."""
+        """Return the writes of the changed items, each on condition that nobody else has changed it."""
         if self._register != self._register_before:
             raised = replace(self._register, revision=self._register.revision + 1)
             yield put(raised.to_item(*self._place), _unchanged(self._register_before.revision))

@@ -38,7 +38,7 @@ TOKEN_WIDTH = 100
 
 
 class FamilyKind(Enum):
-    """The kinds of families, by what their keys are."""
+    """The kinds of families, by their keys."""
 
     NUMBERS = "numbers"
     ORDER = "order"

@@ -14,8 +14,8 @@ condition.
 The journal of a project is also its feed of changes, and names each version of an issue once. So a ledger
 records up to which version the journal has reported the issue (`Telling`).
 
-GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that
-the issue has *left*: in the blocks there, listed sizes may still count the issue.
+GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that the issue has *left*. In
+the blocks there, listed sizes may still count the issue.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,9 @@ class ImageVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One family that a plan touches: its intended string (None: cleared), and those it may have had beside the applied one."""
+    """One family that a plan touches: its intended string (None: cleared), and the strings it may have had
+    beside the applied one.
+    """
 
     to: str | None
     left: tuple[str, ...] = ()
@@ -76,13 +78,18 @@ class Telling(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A record of what has been derived from an issue.
+    """A record of everything derived from an issue.
 
-    `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
-    derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
-    `Ledger()`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
-    there, or EVERY_FAMILY. `number`: that of the journal item which commits the intent. `telling`: what that item reports of the
-    issue. A bulk load, and a removal without definitions, write neither (0 and None).
+    - `version` and `removed` name the image that `applied` (family -> sort string) was derived from. With
+      `intent`, it is being derived from it.
+    - `epoch` is the catalog's.
+    - `revision`: raised by every intent.
+    - `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the
+      issue had there, or EVERY_FAMILY.
+    - `number`: the number of the journal item that commits the intent. `telling`: the report of that item on
+      the issue. A bulk load, and a removal without definitions, write neither (0 and None).
+
+    An issue from which nothing was derived has `Ledger()`.
     """
 
     version: int = 0
@@ -116,7 +123,9 @@ class Ledger:
 
     @property
     def present(self) -> dict[str, tuple[str, ...]]:
-        """Family -> the strings that its entry may hold now: the applied one, and those an unfinished plan may have written."""
+        """Return, by family, the strings that its entry may hold now: the applied one, and strings of an
+        unfinished plan.
+        """
         found: dict[str, tuple[str, ...]] = {family: (sort,) for family, sort in self.applied.items()}
         for family, intent in (self.intent or {}).items():
             candidates = (

@@ -28,7 +28,9 @@ SPECS: dict[int, Mapping[FieldType, Body]] = {
         FieldType.USER: lambda _, value: sort_strings.user(value),
     }
 }
-"""Every version of the specification that an index may still use: `sort_strings.SPEC_VERSION` and those before it."""
+"""Every version of the specification that an index may still use: `sort_strings.SPEC_VERSION` and earlier
+ones.
+"""
 
 
 _WIDTHS = {

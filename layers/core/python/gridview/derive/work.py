@@ -104,9 +104,9 @@ class Work:
         """Return the condition that the ledger is as it was read. An intent and its completion share a
         revision, so both are checked.
 
-        A project without definitions has both. An invocation could mistake the intent for an abandoned one,
-        put a new intent over the finished ledger, and end when no other comes after it. A ledger that names a
-        number keeps its intent.
+        A project without definitions has both. An invocation could mistake the intent for an abandoned one
+        and put another over the finished ledger. It could then end when no other comes after it. A ledger
+        that names a number keeps its intent.
         """
         read = self.read
         if not read.revision:

@@ -45,7 +45,9 @@ _FAILED_COST: Final = 14
 
 
 class Damaged(Exception):
-    """An answer that is not what DynamoDB sent. If the request was a write, nobody knows whether it was carried out."""
+    """An answer that differs from what DynamoDB sent. If the request was a write, nobody knows whether it was
+    carried out.
+    """
 
 
 def whole(headers: Mapping[str, Any], body: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The client of DynamoDB, and the threads for its calls side by side."""
+"""The client of DynamoDB, and the threads for its parallel calls."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Transport(NamedTuple):
 
 
 class _Pool:
-    """The threads for calls side by side. A process that was forked has none of its parent's, and begins its own."""
+    """The threads for parallel calls. A process that was forked has none of its parent's, and begins its own."""
 
     def __init__(self) -> None:
         self._begin()

@@ -18,7 +18,7 @@ class Call:
 
 @dataclass(slots=True)
 class Meter:
-    """The calls of one piece of work. Calls that run side by side share a round; rounds follow each other."""
+    """The calls of one piece of work. Parallel calls share a round; rounds follow each other."""
 
     calls: list[Call] = field(default_factory=list)
     rounds: int = 0

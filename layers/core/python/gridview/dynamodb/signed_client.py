@@ -40,14 +40,14 @@ OPERATIONS = {
     "transact_write_items": "TransactWriteItems",
     "update_item": "UpdateItem",
 }
-"""The methods of botocore's client that this one has of its own, each with its operation."""
+"""The methods of botocore's client that this one implements, each with its operation."""
 
 CONTENT_TYPE: Final = "application/x-amz-json-1.0"
 _VERSION: Final = "DynamoDB_20120810"
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 20.0
 _UNRETRIED = 1
-"""What a success at the first attempt gives back to the quota."""
+"""Returned to the quota by a success at the first attempt."""
 
 OnFallback = Callable[[str], None]
 """Is called with the reason for each call that botocore carries out in the direct client's place."""

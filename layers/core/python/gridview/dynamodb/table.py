@@ -228,7 +228,7 @@ class Table:
     def read_together(
         self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
     ) -> Together:
-        """Read items by key and whole spans of GSI1, in parallel in one round. 0.5 read units for each 4 KB
+        """Read items by key and whole spans of GSI1, in parallel in one round. Half a read unit for each 4 KB
         of an item or a page.
 
         A further round only for keys that an answer left out, and for a span of more than 1 MB. `paths` apply

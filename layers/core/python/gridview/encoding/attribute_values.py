@@ -1,6 +1,7 @@
 """DynamoDB's typed JSON to plain Python and back: str, bool, None, int (64 bits), Decimal, bytes, list, dict.
 
-boto3's serializer handles any input. This one handles only what our items hold, at a fifth of the CPU time.
+boto3's serializer handles any input. This one handles only the values of stored items, at a fifth of the CPU
+time.
 """
 
 import base64

@@ -66,7 +66,7 @@ class RecentWrites(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RecentWrites":
-        """Decode what `to_bytes` made. ValueError for another form."""
+        """Decode the result of `to_bytes`. ValueError for another form."""
         form, until = _HEAD.unpack_from(content)
         if form != _FORM:
             raise ValueError("another form")
@@ -168,7 +168,7 @@ def _good(writes: Iterable[RecentWrites], project: str, now: float) -> Recent:
 
 
 def to_texts(writes: Recent) -> list[str]:
-    """As parts of a cursor, which carries what its page held."""
+    """Return these as parts of a cursor, which carries the writes in its page."""
     return [base64.b85encode(one.to_bytes()).decode() for one in writes]
 
 
@@ -183,7 +183,7 @@ def issues_in(writes: Recent) -> frozenset[int]:
 
 
 def number_in(writes: Recent) -> int:
-    """The number up to which an answer is to hold the journal; 0: of this nothing is said."""
+    """Return the number up to which an answer has to include the journal; 0: no such demand."""
     return max((one.number or 0 for one in writes), default=0)
 
 

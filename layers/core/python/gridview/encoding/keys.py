@@ -5,8 +5,8 @@
     type  tenant    issue number, zero padded so that string order is number order
                project
 
-A key is a type, a tenant, a project and the rest. `derived_keys` has those of what is derived from issues, `live_keys` those of
-webhooks, sockets and polls; no other module makes keys.
+A key is a type, a tenant, a project and the rest. `derived_keys` has the keys of data derived from issues, `live_keys`
+the keys of webhooks, sockets and polls; no other module makes keys.
 
 The tenant always comes from the caller's token, so no handler can build another tenant's key. Ids never contain `.`, `-` ends
 the type, and the types are distinct, so two different entities never share a key.
@@ -332,7 +332,7 @@ def jobs(tenant_id: str, project_id: str) -> str:
 
 
 def job_parts(tenant_id: str, project_id: str, job_id: str) -> str:
-    """Partition key of what belongs to a user job: `jobparts-0807.35e9.018f3a5c2b7e1d4c90aa`."""
+    """Return the partition key of the further items of a user job: `jobparts-0807.35e9.018f3a5c2b7e1d4c90aa`."""
     return f"{JOB_PARTS_PREFIX}{tenant_id}.{project_id}.{job_id}"
 
 
@@ -342,7 +342,7 @@ def frozen_numbers(revision: int, chunk: int) -> str:
 
 
 def refusals(batch: int | None = None) -> str:
-    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; what all of them begin with."""
+    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; or the beginning of all."""
     return _REFUSED if batch is None else f"{_REFUSED}{batch:0{_BATCH_DIGITS}}"
 
 

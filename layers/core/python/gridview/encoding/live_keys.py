@@ -129,7 +129,7 @@ def socket_owner(connection: str) -> str:
 
 
 def parse_socket_owner(partition_key: str) -> str:
-    """The connection in the partition key of whose a socket is."""
+    """Return the connection in the partition key of a socket's owner."""
     return partition_key.removeprefix(SOCKET_PREFIX)
 
 

@@ -33,7 +33,7 @@ _NARROW = [bytes((gap,)) for gap in range(_WIDEST + 1)]
 _DENSE = 32
 """Up to this mean gap, deflating gaps saves a fifth or more of their bytes."""
 _MANY = 100
-"""Fewer numbers are not worth what deflating takes for any number of them: some 50 us."""
+"""Fewer numbers are not worth the cost of deflating, which is some 50 us for any number of them."""
 
 
 def bitmap(numbers: BitMap) -> bytes:

@@ -5,8 +5,7 @@
             separator
 
 For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included.
-The specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of what
-these functions return is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
+The specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of their results is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
 """
 
 import re
@@ -86,7 +85,7 @@ def joined(bodies: Iterable[str]) -> str:
 
 
 def joined_in(body: str) -> list[str]:
-    """Split what `joined` made into its bodies."""
+    """Split the result of `joined` into its bodies."""
     return body.split(SEPARATOR)
 
 
@@ -257,7 +256,7 @@ def number_value(body: str) -> Decimal:
 
 
 def _beginning(text: str, size: int) -> str:
-    # Whether a character is kept depends only on those before it, so ids that differ only in it are truncated at the same place.
+    # Whether a character is kept depends only on the ones before it, so ids that differ only in it are truncated at the same place.
     if len(text) * 4 <= size:
         return text
     begins = 0

@@ -3,7 +3,7 @@
 Each field type has one parser. It takes JSON-decoded input (a JSON number arrives as ``int`` or ``Decimal``, never as
 ``float``) and returns the value in its one stored form. Any bad input, including a wrong JSON type, is a ``ValueError``. Its
 message is a short clause for people ("must be a string") and never repeats the input. Formatters turn stored values into
-those of an answer.
+values of an answer.
 
 ``null``, ``""`` and ``[]`` mean "no value"; the caller handles them before it chooses a parser.
 """

@@ -139,7 +139,7 @@ class _Structure:
         self._chain = chain
         self._known = known
         self.moved = False
-        """Whether what looked wrong had changed when it was read again."""
+        """Whether an apparent fault had changed when it was read again."""
 
     def faults(self, *, first: bool) -> Iterator[Difference]:
         """All faults between blocks. `first`: the piece begins the chain."""

@@ -214,7 +214,9 @@ def _findings(log: Log, faults: Sequence[Difference], reason: str) -> list[Findi
 
 
 class _Doubtful:
-    """Settles doubts as they come, repairs on request, and collects the findings and what could not be judged."""
+    """Settles doubts as they come, repairs on request, and collects the findings and the doubts that could
+    not be judged.
+    """
 
     def __init__(self, membership: BlockMembership, catalog: Catalog, repair: Repairs | None) -> None:
         self._membership = membership

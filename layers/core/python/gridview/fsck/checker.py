@@ -46,7 +46,7 @@ _OLD_DEFINITIONS = 1.0
 """Seconds after which definitions are read again before they make anything a suspect."""
 
 _VISITS = 200
-"""Visits to blocks that may be pending before the check goes on to other issues."""
+"""Visits to blocks that may be pending before the check continues with other issues."""
 
 _DEAD = 500
 """Families that are no more, of which blocks were met. Further ones are left for the next run."""
@@ -98,7 +98,7 @@ class Check:
 
     @property
     def _looking(self) -> bool:
-        """Whether the check can go on to issues, or must first settle earlier findings."""
+        """Return whether the check can continue with issues, or must first settle earlier findings."""
         tally = self.tally
         return not self.walk.done and len(tally.suspects) < self._at_most and len(tally.visits) < _VISITS
 
@@ -218,7 +218,9 @@ class Check:
     def _look_again(
         self, suspects: Sequence[Suspect], pool: ThreadPoolExecutor
     ) -> list[tuple[str, list[Difference]]]:
-        """The faults that remain. Definitions are read first: what newer ones derived was written after the suspicion arose."""
+        """Return the faults that remain. Definitions are read first: data derived by newer ones was written
+        after the suspicion arose.
+        """
         for project in dict.fromkeys(_project(suspect.key) for suspect in suspects):
             if project is not None:
                 self._definitions.reload(*project)

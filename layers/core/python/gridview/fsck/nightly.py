@@ -143,7 +143,7 @@ def _check(table: Table, walk: TableWalk, found: Callable[[Finding], None], tall
 
 
 def _work(check: Check, remaining: Callable[[], float], ended: Callable[[], bool]) -> str:
-    """Do what can be done now; returns when to go on."""
+    """Do everything that can be done now; return when to continue."""
     while remaining() > 0 and not ended():
         due = check.waits_until
         if due is not None:

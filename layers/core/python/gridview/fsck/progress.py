@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from gridview.fsck.issue_diff import Difference
 
 BY_HAND = "A person must look at it: point-in-time recovery has what is gone."
-"""The reason reported of what cannot be made again from anything else."""
+"""The reported reason of an item that cannot be made again from anything else."""
 
 RESTLESS = "It keeps changing."
 """The reason reported if a repair was done and something is still wrong."""
 
 STUCK = "The fold cannot pass it. Repair again."
-"""The reason reported of what waits in a journal after the blocks were repaired."""
+"""The reported reason of journal items that wait after the blocks were repaired."""
 
 
 class Suspect(NamedTuple):

@@ -38,7 +38,8 @@ class Repairs:
         straighten(Chain(self._table, tenant, project, family), self._fences)
 
     def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
-        """Add issues to the blocks from which they are missing, and remove them from those in which they are stray.
+        """Add issues to the blocks from which they are missing, and remove them from blocks in which they are
+        stray.
 
         Overloaded: it may succeed later.
         """

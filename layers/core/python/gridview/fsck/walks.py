@@ -28,9 +28,11 @@ _CHECKED = Condition(
 
 
 class WalkStep(NamedTuple):
-    """Whole item collections; what to call once they have been checked; and what else the walk met.
+    """Whole item collections; a function to call once they have been checked; and the other finds of the
+    walk.
 
-    `projects`: tenant and project of those whose blocks are to be checked. `families`: the families of the blocks it met.
+    `projects`: tenant and project whose blocks are to be checked. `families`: the families of the blocks it
+    met.
     """
 
     collections: list[tuple[str, list[Item]]]

@@ -71,7 +71,7 @@ def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
 
 
 def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
-    """Commit the changes of one item. Overloaded: it is not known what has become of it."""
+    """Commit the changes of one item. Overloaded: its fate is not known."""
     number = log.reserve(weight(one.change for one in chosen))
     failed = _write_ledgers(log.table, number, chosen)
     written = [one for one in chosen if one.key not in failed]
@@ -128,7 +128,8 @@ def complete(log: Log, record: JournalItem) -> None:
 
 
 def make_whole(log: Log, records: Sequence[JournalItem]) -> None:
-    """Put those sort entries of journal items that are not there, and the marks: half a read unit for each entry, and the writes.
+    """Put the missing sort entries of journal items, and the marks: half a read unit for each entry, and the
+    writes.
 
     A copy of the table that is late may lack an entry, which is then put again.
     """

@@ -97,7 +97,7 @@ def record(
     changes: list[Item] = []
     for item in stored.values():
         (parts if derived_keys.is_history_part(item[keys.SK]) else changes).append(item)
-    # The changes themselves go last: who finds one finds all of it, and what lists it.
+    # The changes themselves go last: a reader that finds one finds all of it, and its place in the lists.
     for items in ([*parts, *lists], changes):
         if items:
             table.batch_put(items)

@@ -29,7 +29,9 @@ from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
 from gridview.encoding import derived_keys, keys
 
 EXPIRES_DAYS = 30
-"""An item outlives what may still ask for it: the ledgers that name it are known to be finished once it is folded."""
+"""Days for which an item is kept. It outlives its readers: the ledgers that name it are known to be finished
+once it is folded.
+"""
 
 MAX_BYTES = 200_000
 """Limit of an item's changes before compression. A single issue may have more, as long as the item has room for it."""

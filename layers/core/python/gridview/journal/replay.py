@@ -22,7 +22,7 @@ class Next(Enum):
     CLOSE = "close"
     """Put an empty item: the writer that took the number has had the time to put one."""
     COMPLETE = "complete"
-    """Put those sort entries of its item that are not there, and the mark."""
+    """Put the missing sort entries of its item, and the mark."""
 
 
 def next_step(

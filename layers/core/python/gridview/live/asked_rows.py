@@ -15,7 +15,9 @@ from gridview.schema.generations import IndexNotReady
 
 
 def rows_of_view(table: Table, catalog: Catalog, actor: Actor, view: int) -> FollowedRows:
-    """The rows of a saved view: what `get_view` costs. NotFound; as for `rows_of` where the definitions have changed since."""
+    """Return the rows of a saved view, at the cost of `get_view`. NotFound; as for `rows_of` if the
+    definitions have changed since.
+    """
     stored = views.get_view(table, catalog, actor, view)
     return rows_of(catalog, saved_views.view_json(catalog, stored)["query"])
 

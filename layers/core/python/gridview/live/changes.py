@@ -125,7 +125,7 @@ def told_in(
     rows: FollowedRows | None,
     most_bytes: int,
 ) -> ToldChanges:
-    """The events of a page that was read at the position of a cursor: what `moves_of` costs."""
+    """Return the events of a page that was read at the position of a cursor, at the cost of `moves_of`."""
     followed = "" if rows is None else rows.fingerprint
     anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
     ahead = {} if anew else cursor.still_ahead(clock.seconds())

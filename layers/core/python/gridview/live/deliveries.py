@@ -156,7 +156,9 @@ class _Turn:
                 return
 
     def put_off(self) -> None:
-        """Give the outbox back as it is: nothing is sent while its project is deleted. It goes on from there once that is back."""
+        """Give the outbox back as it is: nothing is sent while its project is deleted. It continues once that
+        is back.
+        """
         with suppress(LeaseLost):
             self._store.give_back(self._outbox, clock.after(_HIDDEN), whatever_has_come=True)
 
@@ -177,11 +179,13 @@ class _Turn:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the turn ends: its time is up, or the outbox goes on through the slow queue."""
+        """Return whether the turn ends: its time is up, or the outbox continues through the slow queue."""
         return self._left() <= 0 or (self._outbox.delays_others and not self._slow)
 
     def _deliver_all(self) -> float | None:
-        """Deliver what there is; the seconds until the next look, None: the webhook is disabled. NotFound."""
+        """Deliver everything present; return the seconds until the next look. None: the webhook is disabled.
+        NotFound.
+        """
         while not self._is_over and not self._outbox.rests:
             webhook = self._stored()
             if not webhook.enabled:
@@ -217,7 +221,9 @@ class _Turn:
         return Webhook.from_item(item)
 
     def _deliver_next(self, attempts: DeliveryAttempts, catalog: Catalog) -> float | None:
-        """Deliver the next page of the feed: the seconds until the next look, 0 to go on; None if the webhook is disabled."""
+        """Deliver the next page of the feed; return the seconds until the next look, 0 to continue. None if
+        the webhook is disabled.
+        """
         try:
             page = read_page(self._store, self._means.catalogs, catalog, self._outbox, self._left)
         except FeedExpired:

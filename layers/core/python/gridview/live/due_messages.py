@@ -109,7 +109,7 @@ def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) 
 
 
 def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
-    """The first changes of a page, as one that waits for what comes after them."""
+    """Return the first changes of a page, as a page that waits for the rest."""
     return replace(
         page,
         events=page.events[:count],
@@ -124,7 +124,9 @@ def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
 def _messages(
     webhook: Webhook, outbox: Outbox, page: FeedPage, verdicts: Sequence[Verdict] | None
 ) -> Iterator[WebhookMessage]:
-    """The messages of a page; `verdicts`: what each change does to the rows of the view, None if it follows all issues."""
+    """Return the messages of a page; `verdicts`: the effect of each change on the rows of the view, None if
+    it follows all issues.
+    """
     number, place, *_ = outbox.position
     if page.reset or outbox.missed:
         yield WebhookMessage(Delivery(number, place, RESET, clock.now()), None)

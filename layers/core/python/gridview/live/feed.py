@@ -86,15 +86,15 @@ def read_changes(
 
     `consistent`: include all that was committed before the call, for twice the units of its items.
 
-    A position that is not in this journal gives a reset, and the feed continues at its end: the table was
+    A position that is not in this journal gives a reset, and the feed continues at its end. The table was
     restored to an earlier moment.
 
-    Half a read unit if nothing is new. Otherwise, in read units:
+    Half a read unit if nothing is new. If there are changes:
 
-    - half for each 4 KB of journal items (1 if `consistent`);
-    - half for 4 KB of the item before them;
-    - half for each change;
-    - 1 for the definitions' epoch.
+    - half a unit for each 4 KB of journal items (1 if `consistent`);
+    - half a unit for 4 KB of the item before them;
+    - half a unit for each change;
+    - 1 unit for the definitions' epoch.
 
     FeedExpired for a position of more than 7 days ago. NotFound and DefinitionsMissing as for
     `Catalogs.current`.

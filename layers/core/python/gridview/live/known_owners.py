@@ -25,7 +25,7 @@ class KnownOwners:
         return self._owners.get(connection)
 
     def note(self, connection: str, owner: Owner) -> None:
-        """Remember whose a connection is."""
+        """Remember the owner of a connection."""
         self._owners[connection] = owner
         if len(self._owners) > self._most:
             self._owners.popitem(last=False)

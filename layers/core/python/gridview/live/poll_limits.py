@@ -17,7 +17,7 @@ refusal of the newest would refuse the user's own next sort.
 """
 
 MOST_IN_FLIGHT = 32
-"""Polls of a user that are listed at once, those included that are about to end. It bounds the stored item to 1 KB."""
+"""Polls of a user that are listed at once, including polls about to end. It bounds the stored item to 1 KB."""
 
 SHORTEST = 2.0
 """Seconds that a poll waits however many others do."""
@@ -54,10 +54,10 @@ def in_flight(most_of_tenant: int) -> int:
 
 
 def granted_wait(asked: int, others: int, most_of_tenant: int) -> float:
-    """Seconds that a poll may wait, of those `asked` for, while so many others of its tenant wait.
+    """Return the seconds that a poll may wait, out of `asked`, while so many others of its tenant wait.
 
-    All of them up to half of the tenant's limit, then fewer in proportion to the room that is left. A client that
-    pauses for the rest (`pause_after`) sends as many requests as one that waits to the end.
+    All of them up to half of the tenant's limit, then fewer in proportion to the room that is left. A client
+    that pauses for the rest (`pause_after`) sends as many requests as one that waits to the end.
     """
     share = min(1.0, 2 * (1 - others / most_of_tenant))
     return min(float(asked), max(SHORTEST, asked * share))

@@ -89,7 +89,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class PushPages:
-    """Reads what subscriptions of one project are to be sent, in up to `at_once` threads."""
+    """Reads the pages for subscriptions of one project, in up to `at_once` threads."""
 
     table: Table
     catalogs: Catalogs

@@ -21,7 +21,7 @@ SECONDS: Final = 45.0
 
 
 def take(owners: Table) -> str | None:
-    """The name of the holder, who has the turn now; None: another has it. 1 write unit."""
+    """Return the name of the new holder of the turn; None: another has it. 1 write unit."""
     holder = uuid.uuid4().hex
     free = Condition(
         "attribute_not_exists(#until) OR #until < :now", {"#until": "until"}, {":now": clock.now()}

@@ -23,7 +23,9 @@ _FIRST_REST: Final = 15
 _LONGEST_REST: Final = 3_600
 
 _JITTER: Final = 0.1
-"""The part of a delay by which it may be shorter, so that what failed together is not tried together."""
+"""The part of a delay by which it may be shorter, so that deliveries that failed together are not tried
+together.
+"""
 
 
 def next_delay(attempts: int, age: float, asked: float, draw: float) -> float | None:

@@ -17,7 +17,7 @@ from gridview.schema.history import Change
 from gridview.support import clock
 
 _PATIENCE = 60.0
-"""Seconds for which what came later is waited for: it is remembered when the stream consumer has it."""
+"""Seconds for which to wait for later changes: they are remembered when the stream consumer has them."""
 
 _MOST = 1_000
 """Later changes of an issue that are looked through."""

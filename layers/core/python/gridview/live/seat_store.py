@@ -1,4 +1,4 @@
-"""The seats of users in the table: who has which sockets open, and which rows they follow."""
+"""The seats of users in the table: their open sockets, and the rows that these follow."""
 
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import PRESENT, Bound
@@ -21,7 +21,7 @@ from gridview.support import clock
 from gridview.support.errors import TooManyStarts, Unprocessable
 
 _BUCKET_DAYS = 1 / 24
-"""For which a bucket is kept that nothing is taken from: it is full long before."""
+"""Seconds for which an unused bucket is kept: it is full long before."""
 
 
 def count(table: Table, tenant: str, now: float) -> int:
@@ -43,7 +43,7 @@ def of_user(table: Table, tenant: str, user: str) -> UserSeats:
 
 
 def take(table: Table, socket: Socket) -> list[Seat]:
-    """Give a socket a seat; all seats of its user then: 1 write unit, and what `of_user` costs."""
+    """Give a socket a seat; return all seats of its user then. 1 write unit, and the cost of `of_user`."""
     table.put(Seat.of(socket).to_item())
     return of_user(table, socket.tenant, socket.user).seats
 

@@ -219,7 +219,9 @@ class _Heard(NamedTuple):
 
 
 def _beginning(connection: socket.socket, deadline: _Deadline) -> bytes:
-    """The status and the headers of an answer, and of its body what came along, or comes in a moment."""
+    """Return the status and the headers of an answer, and the part of its body that came along, or comes in a
+    moment.
+    """
     content, left = b"", MOST_BYTES
     while True:
         head, end, body = content.partition(_END_OF_HEAD)

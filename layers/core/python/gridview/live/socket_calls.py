@@ -60,7 +60,8 @@ begins two subscriptions a second, so those take two invocations at most.
 class SocketCalls:
     """The calls of one invocation, which has to be over by `deadline` (seconds since 1970).
 
-    `owners`: the table as the role sees it that knows whose a socket is; `table`: as the tenant's session sees it.
+    `owners`: the table for the role that reads the owners of sockets. `table`: the table for the tenant's
+    session.
     """
 
     table: Table
@@ -135,9 +136,11 @@ class SocketCalls:
         return [owner for owner, is_done in outcomes.items() if not is_done]
 
     def committed_in_turn(self, wakes: Mapping[Owner, Wake]) -> list[Owner]:
-        """As `committed`, if no other invocation pushes, and then go on with what others have left meanwhile. If another
-        pushes, leave it all to that one: 2 write units, a read unit for each project, and 3 write units where someone
-        listens.
+        """Like `committed`, if no other invocation pushes; then continue with the work that others have left
+        meanwhile.
+
+        If another pushes, leave it all to that one. That costs 2 write units, a read unit for each project,
+        and 3 write units for each project with listeners.
         """
         holder = push_turn.take(self.owners)
         if holder is None:
@@ -161,7 +164,7 @@ class SocketCalls:
         in_threads(leave, list(wakes), AT_ONCE)
 
     def settle(self) -> int:
-        """Go on with the projects whose sockets are owed changes; returns how many are owed none any more."""
+        """Continue with the projects whose sockets are owed changes; return how many are owed none any more."""
         notes = dict(store.owed(self.owners, _OWED_AT_ONCE))
 
         def settled(owner: Owner, share: Share) -> bool:

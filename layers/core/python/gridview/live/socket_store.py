@@ -43,12 +43,12 @@ class OpenSockets(NamedTuple):
 
 
 def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) -> tuple[Socket, list[Seat]]:
-    """Open a socket by a ticket, which is used up; also the user's oldest sockets that it replaces, which the caller
-    ends.
+    """Open a socket by a ticket, which is used up; also return the user's oldest sockets that it replaces,
+    for the caller to end.
 
-    4 write units and 3 for its owner, and what `seat_store.spent`, `count` and `of_user` cost. A used ticket takes 1
-    write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManyStarts, which usually takes no write:
-    the ticket stays good.
+    4 write units and 3 for its owner, and the cost of `seat_store.spent`, `count` and `of_user`. A used
+    ticket takes 1 write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManyStarts,
+    which usually takes no write: the ticket stays valid.
     """
     now = clock.seconds()
     tenant, user, role = ticket.actor
@@ -182,7 +182,7 @@ def listed(table: Table, owner: Owner) -> OpenSockets:
 
 
 def admit(table: Table, socket: Socket, subscription: Subscription) -> None:
-    """Let a subscription begin, or begin again, and count it: 1 write unit, and what `of_user` costs.
+    """Let a subscription begin, or begin again, and count it: 1 write unit, and the cost of `of_user`.
 
     Unprocessable: the socket or its user has too many. TooManyStarts. Then nothing is written.
     """
@@ -191,7 +191,8 @@ def admit(table: Table, socket: Socket, subscription: Subscription) -> None:
 
 
 def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
-    """Begin a subscription that was let begin: a write unit for each KB, 1 for the seat, and what `of_user` costs.
+    """Begin a subscription that was admitted: a write unit for each KB, 1 for the seat, and the cost of
+    `of_user`.
 
     Unprocessable: as for `admit`; then nothing stays written. ConditionFailed: the socket was closed.
     """

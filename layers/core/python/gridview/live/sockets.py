@@ -39,7 +39,7 @@ MESSAGES_PER_SECOND: Final = 5
 MESSAGE_BUCKET: Final = TokenBucket(MESSAGES, MESSAGES_PER_SECOND)
 
 _KEPT_SECONDS: Final = 3600
-"""So long after the end of a socket the table removes what nobody has removed."""
+"""Seconds after the end of a socket after which the table removes its remaining items."""
 
 Bye = Literal["expired", "idle", "age", "replaced", "project"]
 """Why a socket ends:
@@ -202,5 +202,5 @@ def milliseconds(instant: float) -> int:
 
 
 def expiry(begun: float) -> int:
-    """When the table removes what belongs to a socket that began at an instant."""
+    """Return when the table removes the items of a socket that began at an instant."""
     return int(begun + MAX_SECONDS) + _KEPT_SECONDS

@@ -23,7 +23,7 @@ ROTATION: Final = 86_400.0
 """Seconds for which a secret that was replaced signs too."""
 
 _MOST_SECRETS: Final = 4
-"""Secrets that sign side by side: the present one and those it has replaced within a day, the latest of them."""
+"""Secrets that sign at the same time: the present one and the latest of the replaced ones of the last day."""
 
 
 class SealedSecret(NamedTuple):
@@ -111,7 +111,7 @@ class Webhook:
         return replace(self, secrets=secrets, version=self.version + 1)
 
     def noticed(self, notice: Notice) -> Self:
-        """The same, as it is stored with a notice. It goes on."""
+        """Return the same, as it is stored with a notice; nothing else changes."""
         return replace(self, notice=notice, version=self.version + 1, updated=notice.at)
 
     def disabled(self, notice: Notice) -> Self:

@@ -56,7 +56,8 @@ def create_webhook(
     localhost: bool,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Create a webhook with its outbox, answered with its sealed secret: one transaction. It is sent what changes from now on.
+    """Create a webhook with its outbox, answered with its sealed secret: one transaction. It receives the
+    changes from now on.
 
     Unprocessable beyond 20. `localhost`: see `target_of`.
     """

@@ -112,7 +112,7 @@ class BulkOrder:
         return Changes(self.values["builtins"], fields, self.values["replaces_fields"])
 
     def recent_writes(self) -> Recent:
-        """The writes that the index is to hold when the numbers are frozen."""
+        """Return the writes that the index has to include when the numbers are frozen."""
         return from_texts(self.recent)
 
 

@@ -85,7 +85,7 @@ class ExportFiles:
         return True
 
     def put_aside(self, tenant: str, project: str, job: str, body: bytes) -> str:
-        """Keep what no part holds yet; returns the key, which nobody else has. One request."""
+        """Keep lines that no part holds yet; return the key, which nobody else has. One request."""
         key = f"{TAILS}{tenant}/{project}/{job}/{uuid.uuid4().hex}"
         self._call("put_object", Key=key, Body=body)
         return key

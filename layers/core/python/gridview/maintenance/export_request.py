@@ -105,7 +105,7 @@ class ExportOrder:
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
-        """The writes that the index is to hold when the rows are frozen."""
+        """Return the writes that the index has to include when the rows are frozen."""
         return from_texts(self.recent)
 
     def least_versions(self) -> dict[int, int]:

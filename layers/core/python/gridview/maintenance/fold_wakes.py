@@ -13,7 +13,9 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 
 ENOUGH = 1_000
-"""The weight of what waits at which the fold is worth a turn: in groups of that size a write of a block is cheap."""
+"""The weight of waiting changes at which the fold is worth a turn: in groups of that size a write of a block
+is cheap.
+"""
 
 _SECONDS_BETWEEN = 1.0
 _REMEMBERED = 1_000
@@ -34,9 +36,9 @@ class Wakes:
         self._gaps = Gaps()
 
     def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
-        """Hint at the folds of those projects of these stream records in which enough waits and nobody folds.
+        """Hint at the folds of the projects in these stream records in which enough waits and nobody folds.
 
-        Half a read unit for each project, at most once a second, and what `Gaps.close` takes.
+        Half a read unit for each project, at most once a second, and the cost of `Gaps.close`.
         """
         now = clock.seconds()
         for project in projects_in(records):

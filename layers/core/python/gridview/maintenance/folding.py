@@ -23,7 +23,9 @@ from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace
 
 _TOO_MUCH = 4 * MOST
-"""Changes of issues that may wait before a pass waits for the fold: readers lay them over what blocks hold."""
+"""Changes of issues that may wait before a pass waits for the fold: readers lay them over the content of
+blocks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Folder:
             if self._fold_for(left).due != taken.due:  # nothing waits, or another has taken or released it
                 return Turn()
         except Overloaded:
-            pass  # what has been written is not written again
+            pass  # finished writes are not repeated
         try:
             again = self._log.release(clock.after(RETRY if left() > 0 else 0))
         except Overloaded:

@@ -77,7 +77,7 @@ class HeldJob:
         return cancelled and now.revision == self._saved.revision + 1
 
     def end_turn(self) -> None:
-        """Save what has not been saved yet."""
+        """Save everything that has not been saved yet."""
         if self.job != self._saved:
             self.save(self.job)
 

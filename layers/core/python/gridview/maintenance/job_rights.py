@@ -20,7 +20,7 @@ NEEDED: Mapping[JobKind, Role] = {
     JobKind.UNDO: Role.EDITOR,
     JobKind.EXPORT: Role.VIEWER,
 }
-"""The lowest role that may start a job of a kind, and have it go on."""
+"""The lowest role that may start a job of a kind, and let it continue."""
 
 RoleOf = Callable[[str, str], Role | None]
 """The present role of a user in a tenant, by their ids; None: the user has none there."""

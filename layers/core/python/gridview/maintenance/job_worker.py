@@ -258,7 +258,7 @@ class Worker:
         self._hints += [_hint(partition, one) for one in due]
 
     def _wait_for_slices(self, partition: str, job: Job) -> Job | None:
-        """Go on if no slice is left. Nothing else happens to a job before."""
+        """Continue if no slice is left. Nothing else happens to a job before."""
         if _any_slice(self._table, partition):
             self._save(partition, job, job.released(lease_end()))
             return None

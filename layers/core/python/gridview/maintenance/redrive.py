@@ -51,8 +51,8 @@ def redrive(
 ) -> Redriven:
     """Derive the batches that are due, the longest due first, while time remains.
 
-    Costs a request for the list, five for each batch, and what `derive` costs. `report` gets each error that an attempt raised; its
-    batch waits. Overloaded: from the bucket.
+    Costs a request for the list, five for each batch, and the cost of `derive`. `report` gets each error that
+    an attempt raised; its batch waits. Overloaded: from the bucket.
     """
     now = clock.seconds()
     total = Redriven()

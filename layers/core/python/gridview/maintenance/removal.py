@@ -42,8 +42,8 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
 def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
     """Delete a project's user jobs, with all that belongs to them; False if the seconds in `left` ran out.
 
-    Another call goes on. A job that the tenant's line still lists leaves it at its next turn. Costs a strongly
-    consistent read of all, and a write unit for each KB.
+    Another call continues. A job that the tenant's line still lists leaves it at its next turn. Costs a
+    strongly consistent read of all, and a write unit for each KB.
     """
     partition = keys.jobs(tenant, project)
     for item in table.query_all(partition, consistent=True, paths=()):

@@ -116,7 +116,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """Decode what `encoded` made, or what Lambda wrote. ValueError for something else."""
+        """Decode the result of `encoded`, or of Lambda. ValueError for something else."""
         try:
             stored = orjson.loads(content)
             payload = stored["payload"]

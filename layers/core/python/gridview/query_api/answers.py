@@ -16,7 +16,7 @@ from gridview.view.shown_versions import Answered, Shown
 
 
 def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
-    """The header with the token of what an answer shows."""
+    """Return the header with the token of the versions in an answer."""
     own = request.container
     return tokens.telling(request, own.cursor_source, shown, own.logger)
 

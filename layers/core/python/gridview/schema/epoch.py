@@ -61,7 +61,9 @@ class EpochCheck:
         return self.numbering
 
     def beside(self, table: Table, work: Callable[[], Result]) -> Result:
-        """The result of `work`; the epoch is read in the first of its rounds. StaleDefinitions goes before what `work` raises."""
+        """Return the result of `work`; the epoch is read in the first of its rounds. StaleDefinitions takes
+        precedence over errors of `work`.
+        """
         if not self.due:
             self.confirm(table)
             return work()

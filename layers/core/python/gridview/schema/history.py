@@ -84,7 +84,7 @@ def floor_of(setting: HistorySetting) -> str:
 
 
 def expiry_of(setting: HistorySetting, at: str) -> int:
-    """When what happened at an instant is forgotten, in seconds since 1970."""
+    """Return when changes at an instant are forgotten, in seconds since 1970."""
     days = max(setting.days, FEED_DAYS) if setting.enabled else FEED_DAYS
     return int(clock.instant(at)) + days * _DAY
 

@@ -19,7 +19,7 @@ from gridview.dynamodb.expressions import ABSENT, Condition, Write, put, revisio
 from gridview.encoding import keys
 
 PARTS = range(1, 5)
-"""The numbers of the parts that background work is divided into, to be worked on side by side."""
+"""The numbers of the parts that background work is divided into, to be worked on in parallel."""
 
 
 class Progress(NamedTuple):
@@ -110,7 +110,7 @@ class Job:
         return replace(self, due=due, holder="")
 
     def postponed(self, due: str) -> Self:
-        """This job after it could not go on: no one holds it until `due`."""
+        """Return this job after it could not continue: no one holds it until `due`."""
         return replace(self.released(due), refusals=self.refusals + 1)
 
     @property

@@ -48,7 +48,9 @@ class Catalogs:
     """
 
     def __init__(self, beside: Callable[[Table, str, str], object] | None = None) -> None:
-        """`beside(table, tenant, project)` reads what else a container has to know, in the same round, when a catalog is read."""
+        """`beside(table, tenant, project)` reads further things that a container has to know, in the same
+        round, when a catalog is read.
+        """
         self._beside = beside
         self._entries: dict[tuple[str, str], Catalog] = {}
         self._lock = threading.Lock()

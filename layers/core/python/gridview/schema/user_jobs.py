@@ -55,7 +55,7 @@ class JobState(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing will be done for it any more, but to count what had been begun."""
+        """Whether nothing will be done for it any more, other than to count the work that had been begun."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -151,9 +151,9 @@ class OpenJob(NamedTuple):
 class JobLine:
     """The open jobs of a tenant in the order of their turns.
 
-    Turns go round the projects, then round the users of a project, then round a user's jobs. `due` (a stored instant)
-    is when the next turn may begin, or the end of the lease while a `holder` works on a job. `refusals` counts the
-    turns in succession that could not go on.
+    Turns go round the projects, then round the users of a project, then round a user's jobs. `due` (a stored
+    instant) is when the next turn may begin, or the end of the lease while a `holder` works on a job.
+    `refusals` counts the turns in succession that could not continue.
     """
 
     open: tuple[OpenJob, ...] = ()

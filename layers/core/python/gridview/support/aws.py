@@ -17,7 +17,7 @@ PATIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 5},
     user_agent_extra="gridview",
 )
-"""Short time-outs, and retries of what may succeed when it is tried again."""
+"""Short time-outs, and retries of calls that may succeed later."""
 
 FOR_FILES = PATIENT.merge(
     Config(
@@ -32,7 +32,7 @@ FOR_FILES = PATIENT.merge(
 
 
 def refusal(error: Exception) -> tuple[str, int]:
-    """The code and the HTTP status that a service refused a call with; what never came to an answer: `""` and 0."""
+    """Return the code and the HTTP status of a service's refusal; `""` and 0 if there was no answer."""
     response = getattr(error, "response", None) or {}
     code = str(response.get("Error", {}).get("Code", ""))
     return code, int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))

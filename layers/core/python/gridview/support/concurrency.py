@@ -1,4 +1,4 @@
-"""The same work on many things: in chunks, or side by side in threads, since most of it is waiting for the table."""
+"""The same work on many things: in chunks, or in parallel threads, since most of it is waiting for the table."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

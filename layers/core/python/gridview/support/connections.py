@@ -121,7 +121,9 @@ class Connections:
             return None
 
     def _give_up(self) -> None:
-        """Close all that are free: what broke one may have broken the others too, and nobody should wait for each of them."""
+        """Close all free ones: the cause that broke one may have broken the others too, and nobody should
+        wait for each of them.
+        """
         while (connection := self._popped()) is not None:
             connection.close()
 

@@ -65,7 +65,7 @@ class CursorExpired(RequestError):
 
 
 class FeedExpired(RequestError):
-    """The cursor is of so long ago that what happened since is not remembered any more."""
+    """The cursor is so old that the changes since are not remembered any more."""
 
 
 class Unauthenticated(RequestError):
@@ -93,7 +93,7 @@ class NotReady(Conflict):
 
 
 class HistoryOff(Conflict):
-    """The project does not remember what its changes were."""
+    """The project keeps no history of its changes."""
 
 
 class NotTold(Conflict):

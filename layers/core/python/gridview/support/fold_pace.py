@@ -1,4 +1,5 @@
-"""When a fold is worth its writes: what waits has a certain weight, or has waited for a certain time.
+"""When a fold is worth its writes: the waiting changes have a certain weight, or have waited for a certain
+time.
 
 A process has one pace. `use` sets it at start, from the stack's settings.
 """
@@ -14,7 +15,7 @@ class Pace(NamedTuple):
 
 
 LONGEST: Final = Pace().seconds
-"""The most seconds of a pace: the check of journals, and what containers keep of journals, rely on it."""
+"""The most seconds of a pace: the check of journals, and the journals kept by containers, rely on it."""
 
 HEAVIEST: Final = 1_000
 """The largest weight of a pace. At this weight a consumer wakes the fold without waiting for the next minute."""

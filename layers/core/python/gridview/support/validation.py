@@ -45,7 +45,9 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 def parse(model: type[Model], document: Any, context: Any = None) -> Model:
-    """The document as a model; InvalidRequest with every error of it. `context` is what its validators have to know."""
+    """Parse the document as a model; InvalidRequest with every error of it. `context`: further inputs of its
+    validators.
+    """
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
