@@ -29,7 +29,9 @@ _TURN = 20.0
 """Seconds of work on one outbox before others get theirs."""
 
 _RESERVE = SECONDS + 10.0
-"""No message is sent any more in these last seconds of an invocation: more than one can take, with all that is remembered of it."""
+"""No message is sent any more in these last seconds of an invocation: more than one can take, with all that
+is remembered of it.
+"""
 
 _AT_ONCE = 10
 """Outboxes that are worked on at once: as many hints as an invocation is given."""
@@ -111,7 +113,7 @@ def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> 
 
 
 def _left(context: LambdaContext) -> float:
-    """The seconds until the invocation is ended."""
+    """Return the seconds until the invocation is ended."""
     return context.get_remaining_time_in_millis() / 1000
 
 

@@ -81,7 +81,9 @@ def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, A
 
 
 def _called(calls: SocketCalls, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Take a call of the WebSocket API. Only the answer to $connect counts: another status than 200 refuses the connection."""
+    """Take a call of the WebSocket API. Only the answer to $connect counts: another status than 200 refuses
+    the connection.
+    """
     asked = event["requestContext"]
     connection: str = asked["connectionId"]
     logger.append_keys(route=asked["routeKey"], connection=connection)

@@ -241,7 +241,9 @@ TASKS = {"jobs": hint_at_jobs, "beat": beat, "check": begin_check}
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Run the task of a schedule (`{"task": "jobs"}`, `beat` or `check`), or work after the queue's messages; returns a summary."""
+    """Run the task of a schedule (`{"task": "jobs"}`, `beat` or `check`), or work after the queue's messages;
+    returns a summary.
+    """
     if "Records" in event:
         return take_turns(event["Records"], context)
     return TASKS[event["task"]](context)

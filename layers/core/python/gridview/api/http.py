@@ -68,19 +68,19 @@ class Request(Generic[Container]):
             raise InvalidRequest("The body is not UTF-8.", [FieldError("body", "is not UTF-8")]) from None
 
     def body(self) -> Any:
-        """The body as JSON. InvalidRequest if it is missing or not valid JSON."""
+        """Return the body as JSON. InvalidRequest if it is missing or not valid JSON."""
         raw = self.raw_body
         if not raw.strip():
             raise InvalidRequest("A JSON body is required.", [FieldError("body", "is required")])
         return loads(raw)
 
     def require_no_body(self) -> None:
-        """InvalidRequest if there is a body: the call takes none."""
+        """Raise InvalidRequest if there is a body: the call takes none."""
         if self.raw_body.strip() not in (b"", b"{}"):
             raise InvalidRequest("This call takes no body.", [FieldError("body", "must be left out")])
 
     def expected(self) -> Expected:
-        """The versions in the If-Match header."""
+        """Return the versions in the If-Match header."""
         return expected_versions(self.header("if-match"))
 
     def use(self) -> Use | None:
@@ -101,7 +101,7 @@ class Request(Generic[Container]):
         return change_of(self.header(CHANGE_ID.lower()))
 
     def header(self, name: str) -> str | None:
-        """A header by its lower-case name."""
+        """Return a header by its lower-case name."""
         return self.event.headers.get(name)
 
     @property
@@ -129,11 +129,11 @@ class Response:
         return cls(answer.status, answer.body, answer.headers)
 
     def under(self, change: UUID) -> "Response":
-        """The same, with the change that the write is part of, unless it names one already."""
+        """Return the same, with the change that the write is part of, unless it names one already."""
         return replace(self, headers={CHANGE_ID: str(change), **self.headers})
 
     def telling(self, headers: Mapping[str, str]) -> "Response":
-        """The same with further headers."""
+        """Return the same with further headers."""
         return replace(self, headers={**self.headers, **headers})
 
     @property
@@ -153,7 +153,7 @@ def versioned(resource: Mapping[str, Any]) -> Response:
 
 
 def written(status: int, resource: Mapping[str, Any], location: str | None = None) -> Response:
-    """The whole resource after a write, with its ETag."""
+    """Return the whole resource after a write, with its ETag."""
     headers = {"ETag": etag(resource["version"])}
     return Response(status, resource, headers if location is None else {**headers, "Location": location})
 

@@ -87,7 +87,9 @@ class Invocation:
             return self.refusal(error)
 
     def answer_by_key(self) -> HttpResponse[str]:
-        """The answer of the endpoint that API Gateway has matched, or the refusal of a method that the path does not have."""
+        """Return the answer of the endpoint that API Gateway has matched, or the refusal of a method that the
+        path does not have.
+        """
         key = self.route_key
         if key in self.served:
             return self.answer(*self.served[key])

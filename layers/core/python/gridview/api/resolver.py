@@ -1,4 +1,6 @@
-"""The Lambda handler of a function that answers requests: a resolver of Powertools with the routers of its resources."""
+"""The Lambda handler of a function that answers requests: a resolver of Powertools with the routers of its
+resources.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -15,7 +15,9 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
 class Takes(Enum):
-    """A header that a request may have. Each write also takes `X-Change-Id`, and each POST that writes `Idempotency-Key`."""
+    """A header that a request may have. Each write also takes `X-Change-Id`, and each POST that writes
+    `Idempotency-Key`.
+    """
 
     VERSIONS = "If-Match"
     TOKENS = "X-Consistency-Token: the answer includes what the tokens name"

@@ -55,8 +55,8 @@ class SecretValues(NamedTuple):
 class CursorSource:
     """The cursors and tickets of each purpose and the consistency tokens, under the current secret.
 
-    The secret comes from Secrets Manager (CURSOR_SECRET_ARN), or from CURSOR_SECRET in a local stack. After a rotation the value
-    before opens each of these for as long as it lives.
+    The secret comes from Secrets Manager (CURSOR_SECRET_ARN), or from CURSOR_SECRET in a local stack. After a
+    rotation the value before opens each of these for as long as it lives.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class CursorSource:
         self._secret.prime()
 
     def cursors(self, purpose: str) -> Cursors:
-        """The cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
+        """Return the cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
         return _cursors(self._opening(_CURSOR_SECONDS.get(purpose, _DAY)), purpose)
 
     def tokens(self) -> ConsistencyTokens:
@@ -100,7 +100,9 @@ class WebhookSeals:
         self._secret.prime()
 
     def seal(self, content: bytes, bound_to: bytes) -> str:
-        """A text that holds `content` and opens only with the same `bound_to`. Makes two calls every five minutes."""
+        """Return a text that holds `content` and opens only with the same `bound_to`. Makes two calls every
+        five minutes.
+        """
         return self._seals().seal(content, bound_to)
 
     def open(self, text: str, bound_to: bytes) -> bytes:
@@ -120,7 +122,9 @@ class WebhookSeals:
 
 
 class _Secret:
-    """A secret by the name of its variable: NAME_ARN leads to Secrets Manager, NAME is the value itself in a local stack."""
+    """A secret by the name of its variable: NAME_ARN leads to Secrets Manager, NAME is the value itself in a
+    local stack.
+    """
 
     def __init__(self, name: str) -> None:
         local = os.environ.get(name)

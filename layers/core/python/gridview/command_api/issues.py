@@ -154,7 +154,9 @@ def delete_issue(request: CommandRequest) -> Response:
 
 
 def _issue_json(request: CommandRequest, document: documents.Document) -> dict[str, Any]:
-    """The answer to a write. The document may hold an option that is younger than the definitions that the write used."""
+    """Return the answer to a write. The document may hold an option that is younger than the definitions that
+    the write used.
+    """
     own, project = request.container, (request.actor.tenant, request.path["project"])
     try:
         return documents.to_json(own.catalogs.get(own.table, *project), document)

@@ -25,7 +25,7 @@ def admission(request: CommandRequest, writes: int = 1) -> Admission:
 
 
 def counted(endpoint: Callable[[CommandRequest], Response]) -> Callable[[CommandRequest], Response]:
-    """The endpoint, before which one write of the tenant's rate is taken."""
+    """Return the endpoint, before which one write of the tenant's rate is taken."""
 
     @wraps(endpoint)
     def after_counting(request: CommandRequest) -> Response:

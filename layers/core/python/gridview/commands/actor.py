@@ -23,7 +23,7 @@ _ROLES = {role.name.lower(): role for role in Role}
 
 
 def role_named(name: object) -> Role | None:
-    """The role with a name as tokens and the user directory have it; None for any other value."""
+    """Return the role with a name as tokens and the user directory have it; None for any other value."""
     return _ROLES.get(str(name))
 
 

@@ -39,11 +39,11 @@ class Attempt:
         return UUID(bytes=self._state["change"])
 
     def mark(self, operation: int) -> str:
-        """The mark that the request's n-th operation leaves on a document."""
+        """Return the mark that the request's n-th operation leaves on a document."""
         return f"{self._state[keys.SK][-24:]}.{operation}"
 
     def numbers(self, reserve: Callable[[], range]) -> range:
-        """The issue numbers reserved for this request, by an earlier attempt or now."""
+        """Return the issue numbers reserved for this request, by an earlier attempt or now."""
         if "first" not in self._state:
             reserved = reserve()
             self._save({**self._state, "first": reserved.start, "count": len(reserved)})

@@ -50,7 +50,9 @@ _TRANSIENT = PROBLEMS[Overloaded].status
 
 
 class _Budget:
-    """Reserves room in the answer for each result. An operation whose result does not fit is refused before it writes."""
+    """Reserves room in the answer for each result. An operation whose result does not fit is refused before
+    it writes.
+    """
 
     def __init__(self) -> None:
         self._taken: dict[int, int] = {}
@@ -106,7 +108,7 @@ def run_batch(
 
 
 def versions_written(request: BatchRequest, results: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """The issues that the operations of a batch have written, each with its version then, or DELETED."""
+    """Return the issues that the operations of a batch have written, each with its version then, or DELETED."""
     found: dict[int, int] = {}
     for operation, result in zip(request.operations, results, strict=True):
         if "problem" in result:

@@ -1,6 +1,7 @@
 """X-Change-Id: the writes of one user under one id are one change, such as a paste of many cells. Pure.
 
-Each issue's document keeps the id of the change that made its version. Nothing is looked up: the pair of user and id is the change.
+Each issue's document keeps the id of the change that made its version. Nothing is looked up: the pair of user
+and id is the change.
 """
 
 import re
@@ -21,7 +22,9 @@ _DRAWN_BITS = (0xFFF << 64) | ((1 << 64) - 1)
 
 
 def change_of(header: str | None) -> UUID:
-    """The change that a header names; without one, a change of its own. InvalidRequest if it is no UUID."""
+    """Return the change that a header names; without one, a change of its own. InvalidRequest if it is no
+    UUID.
+    """
     if header is None:
         return _made_now()
     if not PATTERN.fullmatch(header):

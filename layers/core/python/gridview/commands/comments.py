@@ -40,9 +40,11 @@ def create_comment(
     commit: Commit = at_once,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
-    """Comment on an issue: one transaction of three items at most. The issue, its register and whom it mentions are read before.
+    """Comment on an issue: one transaction of three items at most. The issue, its register and whom it
+    mentions are read before.
 
-    NotFound without the issue; InvalidRequest for a mention of nobody; Unprocessable if it has as many comments as it may have.
+    NotFound without the issue; InvalidRequest for a mention of nobody; Unprocessable if it has as many
+    comments as it may have.
     """
     request = parse(CommentCreate, body)
 
@@ -71,7 +73,9 @@ def create_comment(
 
 
 def get_comment(table: Table, catalog: Catalog, num: int, comment_id: int) -> Comment:
-    """The comment, strongly consistent: a read unit for each 4 KB of it and of the issue. NotFound, also without the issue."""
+    """Return the comment, strongly consistent: a read unit for each 4 KB of it and of the issue. NotFound,
+    also without the issue.
+    """
     get_issue(table, catalog, num)
     partition = keys.comments(catalog.tenant, catalog.project)
     item = table.get(partition, keys.comment(num, comment_id), consistent=True)
@@ -154,7 +158,8 @@ def delete_comment(
 def list_comments(
     table: Table, catalog: Catalog, num: int, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of an issue's comments in the order of their making, strongly consistent. NotFound without the issue.
+    """Return a page of an issue's comments in the order of their making, strongly consistent. NotFound
+    without the issue.
 
     A read unit for each 4 KB of the issue, and of the comments.
     """
@@ -183,7 +188,7 @@ def _register(table: Table, catalog: Catalog, num: int) -> CommentRegister:
 
 
 def _kept(catalog: Catalog, num: int, before: CommentRegister, after: CommentRegister) -> Write:
-    """The write of a register, on condition that nobody else has written it."""
+    """Return the write of a register, on condition that nobody else has written it."""
     raised = replace(after, revision=before.revision + 1)
     unchanged = revision_is(before.revision) if before.revision else ABSENT
     return put(raised.to_item(catalog.tenant, catalog.project, num), unchanged)

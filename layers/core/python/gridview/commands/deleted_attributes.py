@@ -25,7 +25,7 @@ from gridview.support.errors import NotFound
 
 
 def list_deleted_attributes(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The attributes that can be restored, the last deleted first, strongly consistent. NotFound.
+    """Return the attributes that can be restored, the last deleted first, strongly consistent. NotFound.
 
     A read unit for each 4 KB of definitions. They are no larger together than a project may be.
     """

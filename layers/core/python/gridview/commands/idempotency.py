@@ -19,7 +19,9 @@ from gridview.schema.remembered import Answer, Record, Use, answered, new_state
 from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest, RequestError
 
 KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")
-"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one name with it."""
+"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one
+name with it.
+"""
 
 
 class Scope(NamedTuple):
@@ -35,7 +37,7 @@ class Scope(NamedTuple):
 
 
 def use_of(scope: Scope, key: str, body: bytes) -> Use:
-    """The use of a key in a scope. InvalidRequest if it cannot be a key."""
+    """Return the use of a key in a scope. InvalidRequest if it cannot be a key."""
     if not KEY.fullmatch(key):
         expectation = "must be 1 to 255 visible ASCII characters without a comma, and be sent once"
         raise InvalidRequest(f"Idempotency-Key {expectation}.", [FieldError("Idempotency-Key", expectation)])
@@ -116,7 +118,7 @@ def created_once(
 
 
 def _as_seen(record: Record) -> Condition:
-    """The record is as it was read: there was none, or it had expired."""
+    """Return the condition that the record is as it was read: there was none, or it had expired."""
     if record.stored is None:
         return ABSENT
     name, seen = keys.TTL_ATTRIBUTE, record.stored[keys.TTL_ATTRIBUTE]

@@ -31,7 +31,9 @@ _ATTEMPTS = 8
 
 
 class Updated(NamedTuple):
-    """An issue as a write leaves it. `merged`: the ids of fields that were changed since the write's `base`, if it has one."""
+    """An issue as a write leaves it. `merged`: the ids of fields that were changed since the write's `base`,
+    if it has one.
+    """
 
     document: Document
     merged: list[str] | None = None
@@ -48,9 +50,11 @@ def _anything(_: Updated) -> None:
 
 
 def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
-    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project; Unprocessable past a million.
+    """Return the next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project;
+    Unprocessable past a million.
 
-    Once a million numbers are used it takes three calls: one more that fails (1 write unit), and the issue count (0.5 read units).
+    Once a million numbers are used it takes three calls: one more that fails (1 write unit), and the issue
+    count (0.5 read units).
     """
     taken = _take_numbers(table, catalog, count, MAX_ISSUES)
     if taken is not None:
@@ -66,7 +70,7 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
 
 
 def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> range | None:
-    """The next numbers; None if they would exceed the highest."""
+    """Return the next numbers; None if they would exceed the highest."""
     condition = Condition(
         "attribute_exists(PK) AND attribute_not_exists(closed) AND #last <= :room",
         {"#last": "last"},
@@ -91,8 +95,8 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
 def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = None) -> Document:
     """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document.
 
-    With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has been written, but a
-    number is spent.
+    With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has
+    been written, but a number is spent.
     """
     table, catalog = context.table, context.catalog
     changes = parse_new(catalog, body)
@@ -111,7 +115,9 @@ def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = No
 
 
 def parse_new(catalog: Catalog, body: Any) -> Changes:
-    """The values of a new issue, validated as a whole document too, so that no number is spent on one that cannot be written."""
+    """Return the values of a new issue, validated as a whole document too, so that no number is spent on one
+    that cannot be written.
+    """
     changes = documents.parse_create(catalog, body)
     documents.new_document(catalog, MAX_ISSUES, changes, user="", now=clock.now())
     return changes

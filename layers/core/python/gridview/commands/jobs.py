@@ -1,4 +1,6 @@
-"""Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background (`maintenance.job_line`)."""
+"""Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background
+(`maintenance.job_line`).
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -87,7 +89,7 @@ def start(
 
 
 def _require_room(open_now: Sequence[OpenJob], job: OpenJob) -> None:
-    """TooManyJobs unless one more job may be open."""
+    """Raise TooManyJobs unless one more job may be open."""
     of_user = [one for one in open_now if one.user == job.user]
     of_project = [one for one in open_now if one.project == job.project]
     if job.kind is JobKind.EXPORT:
@@ -136,7 +138,9 @@ def of_change(
 
 
 def all_of_change(table: Table, tenant: str, project: str, change: UUID) -> list[UserJob]:
-    """The jobs that write under a change among the last ones of the project, the last first. One strongly consistent Query."""
+    """Return the jobs that write under a change among the last ones of the project, the last first. One
+    strongly consistent Query.
+    """
     page = table.query(
         keys.jobs(tenant, project),
         bound=Bound("<", keys.JOBS_END),
@@ -165,7 +169,7 @@ def still_open() -> Conflict:
 
 
 def waiting(table: Table, tenant: str) -> Hint | None:
-    """A hint at the tenant's line if no worker holds it: a read unit."""
+    """Return a hint at the tenant's line if no worker holds it: a read unit."""
     line = _line(table, tenant)
     return (
         Hint(keys.job_line(tenant), line.due) if line is not None and line.open and not line.holder else None
@@ -182,7 +186,7 @@ FileLink = Callable[[UserJob], str | None]
 
 
 def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
-    """A job as the API returns it."""
+    """Return a job as the API returns it."""
     return {
         "id": job.id,
         "kind": job.kind.value,
@@ -203,7 +207,9 @@ def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
 def get_job(
     table: Table, actor: Actor, project: str, job: str, link: FileLink = lambda _: None
 ) -> dict[str, Any]:
-    """A job of the project, strongly consistent: a read unit. NotFound. `link` is asked where the job is done."""
+    """Return a job of the project, strongly consistent: a read unit. NotFound. `link` is asked where the job
+    is done.
+    """
     found = _stored(table, actor, project, job)
     return job_json(found, link(found) if found.state is JobState.DONE else None)
 
@@ -211,7 +217,7 @@ def get_job(
 def list_jobs(
     table: Table, actor: Actor, project: str, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the project's jobs, the last first, strongly consistent: one Query."""
+    """Return a page of the project's jobs, the last first, strongly consistent: one Query."""
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = dumps([actor.tenant, project])
     before = keys.JOBS_END if request.cursor is None else str(cursors.open(request.cursor, binding))
@@ -231,7 +237,8 @@ def list_jobs(
 def list_refused(
     table: Table, actor: Actor, project: str, job: str, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the issues that a job could not change, each with its problem, in the order in which it came to them. NotFound.
+    """Return a page of the issues that a job could not change, each with its problem, in the order in which
+    it came to them. NotFound.
 
     A read unit for the job, and one for each 4 KB of the page.
     """
@@ -273,7 +280,9 @@ def _refusal(found: tuple[Item, int]) -> tuple[int, Any]:
 def refusals_item(
     tenant: str, project: str, job: UserJob, batch: int, refused: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> Item:
-    """The stored item of the issues of one batch that a job could not change, each with its problem document."""
+    """Return the stored item of the issues of one batch that a job could not change, each with its problem
+    document.
+    """
     return {
         keys.PK: keys.job_parts(tenant, project, job.id),
         keys.SK: keys.refusals(batch),

@@ -40,7 +40,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
 
 
 def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str]) -> bool:
-    """Whether any key in a family with only detailed blocks has one of these bodies."""
+    """Return whether any key in a family with only detailed blocks has one of these bodies."""
     view = IndexView(ReadContext(table, catalog, consistent=True), table)
 
     def look() -> bool:
@@ -88,5 +88,5 @@ def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence
 
 
 def _options_in(value: Any) -> Sequence[str]:
-    """The option ids in a stored value of an enum or a multi_enum."""
+    """Return the option ids in a stored value of an enum or a multi_enum."""
     return value if isinstance(value, list) else [value]

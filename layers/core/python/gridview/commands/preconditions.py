@@ -41,5 +41,5 @@ def check(expected: Expected, version: int, current: Callable[[], Mapping[str, A
 
 
 def etag(version: int) -> str:
-    """The entity tag of a version."""
+    """Return the entity tag of a version."""
     return f'"{version}"'

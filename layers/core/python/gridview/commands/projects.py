@@ -94,8 +94,8 @@ def create_project(
 
 
 def one_more(table: Table, tenant: str, most: int) -> Write:
-    """The write that counts one more project of a tenant: a read unit now. Unprocessable if it has `most` (0: no
-    limit).
+    """Return the write that counts one more project of a tenant: a read unit now. Unprocessable if it has
+    `most` (0: no limit).
     """
     stored = _tenant(table, tenant)
     project_count.require_room(stored, most)
@@ -111,7 +111,7 @@ def _tenant(table: Table, tenant: str) -> Item | None:
 
 
 def _state_without_entries(tenant: str, project: str) -> dict[str, Any]:
-    """The item that defines a project's own index of its states: one without sort entries."""
+    """Return the item that defines a project's own index of its states: one without sort entries."""
     return to_item(tenant, project, replace(BUILTINS["state"], indexes=Indexes.complete(entries=False)))
 
 
@@ -170,8 +170,8 @@ def update_project(
 def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected) -> None:
     """Delete a project: one transaction of five items. NotFound, VersionMismatch.
 
-    Afterwards it answers 404 and takes no issue, as if it did not exist. It can be restored for seven days (`deleted_projects`), so
-    its id stays taken; background work removes all its data after that.
+    Afterwards it answers 404 and takes no issue, as if it did not exist. It can be restored for seven days
+    (`deleted_projects`), so its id stays taken; background work removes all its data after that.
     """
 
     def change() -> None:

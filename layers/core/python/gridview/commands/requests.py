@@ -43,7 +43,9 @@ class ProjectCreate(RequestModel):
 
 
 class ProjectPatch(RequestModel):
-    """PATCH /v1/projects/{project}. Omitted properties stay unchanged. `states` are matched by id where given, else by value."""
+    """PATCH /v1/projects/{project}. Omitted properties stay unchanged. `states` are matched by id where
+    given, else by value.
+    """
 
     name: str = omissible(min_length=1, max_length=1024)
     states: OptionsInput = omissible(min_length=1)

@@ -38,9 +38,9 @@ def restore_issue(
 ) -> Document:
     """Bring a deleted issue back under its number, with one more version (`documents.restored`).
 
-    NotFound if it is not in the trash; Unprocessable if the project is full. Two read units at least, and the write units of the
-    document. With a `commit` it is written by that. The epoch is read beside the document. StaleDefinitions: nothing has been
-    written.
+    NotFound if it is not in the trash; Unprocessable if the project is full. Two read units at least, and the
+    write units of the document. With a `commit` it is written by that. The epoch is read beside the document.
+    StaleDefinitions: nothing has been written.
     """
     for _ in range(_ATTEMPTS):
         found = epoch.beside(table, lambda: get_trashed(table, catalog, num))
@@ -66,7 +66,9 @@ def restore_issue(
 
 
 def require_place(table: Table, catalog: Catalog) -> None:
-    """Unprocessable if the project has all the issues that it can have. Only one that has used a million numbers is counted."""
+    """Raise Unprocessable if the project has all the issues that it can have. Only one that has used a million
+    numbers is counted.
+    """
     counter = table.get(keys.project(catalog.tenant, catalog.project), keys.COUNTER, consistent=True) or {}
     if counter.get("last", 0) > MAX_ISSUES and issues_in(table, catalog) >= MAX_ISSUES:
         raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")

@@ -64,7 +64,9 @@ whole.
 """
 
 _MARGIN = 3_600.0
-"""Seconds before the oldest version of a change is forgotten from which on it is not taken back: the table forgets one by one."""
+"""Seconds before the oldest version of a change is forgotten from which on it is not taken back: the table
+forgets one by one.
+"""
 
 _GROUP = 50
 """Issues whose documents and histories are in memory together."""
@@ -127,12 +129,12 @@ class TakenBack(NamedTuple):
 
 
 def parse_undo(body: Any) -> UndoRequest:
-    """The request. InvalidRequest."""
+    """Return the request. InvalidRequest."""
     return parse(UndoRequest, body)
 
 
 def require_another(asked: UndoRequest, change: UUID) -> None:
-    """InvalidRequest if an undo were part of the change that it takes back."""
+    """Raise InvalidRequest if an undo were part of the change that it takes back."""
     if UUID(asked.change) == change:
         told = "must not be the change that is taken back"
         raise InvalidRequest(f"{CHANGE_ID} {told}.", [FieldError(CHANGE_ID, told)])
@@ -219,7 +221,7 @@ class _Search:
             self._require_told_since(written.stated)
 
     def require_on_time(self) -> None:
-        """NotTold if the history is so late that it may lack anything."""
+        """Raise NotTold if the history is so late that it may lack anything."""
         self._refuse_for(self._lag - SETTLED)
 
     @cached_property
@@ -251,7 +253,7 @@ class _Search:
 
 
 def _at_once(members: Iterable[ChangeMember]) -> Extent | None:
-    """These versions, as far as one request takes them back; None if there are none."""
+    """Return these versions, as far as one request takes them back; None if there are none."""
     taken: list[ChangeMember] = []
     issues: set[int] = set()
     for member in members:
@@ -263,7 +265,7 @@ def _at_once(members: Iterable[ChangeMember]) -> Extent | None:
 
 
 def _several(users: Sequence[str]) -> Conflict:
-    """The error of a change under whose id several users wrote."""
+    """Return the error of a change under whose id several users wrote."""
     named = ", ".join(f"`{one}`" for one in users[:_NAMED])
     more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
     return Conflict(
@@ -313,7 +315,9 @@ def of_issues(
 
 
 def looked_at(extent: Extent) -> dict[str, Any]:
-    """The answer of an undo that only says how many issues it is about; None: more than one request takes back."""
+    """Return the answer of an undo that only says how many issues it is about; None: more than one request
+    takes back.
+    """
     return {
         "undone": [],
         "change": None,
@@ -326,7 +330,7 @@ def looked_at(extent: Extent) -> dict[str, Any]:
 
 
 def require_history(catalog: Catalog) -> None:
-    """HistoryOff if the project does not remember changes."""
+    """Raise HistoryOff if the project does not remember changes."""
     if not catalog.history.enabled:
         raise HistoryOff(
             "The project's history is off: it does not remember changes so that they can be taken back."
@@ -334,7 +338,7 @@ def require_history(catalog: Catalog) -> None:
 
 
 def require_remembered(catalog: Catalog, extent: Extent) -> None:
-    """HistoryExpired unless all of a change is remembered for certain."""
+    """Raise HistoryExpired unless all of a change is remembered for certain."""
     begun = math.inf if not extent.first else clock.instant(extent.first)
     if begun < clock.instant(floor_of(catalog.history)) + _MARGIN:
         raise HistoryExpired(
@@ -343,7 +347,7 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
 
 
 def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
-    """NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
+    """Raise NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
     for one in recent:
         for num, version in one.versions.items():
@@ -360,7 +364,8 @@ def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
 
 
 def require_settled(table: Table, catalog: Catalog, last: str) -> None:
-    """NotTold unless the index is so far that more of a change would have come, if there were any. Half a read unit, or one.
+    """Raise NotTold unless the index is so far that more of a change would have come, if there were any. Half a
+    read unit, or one.
 
     `last`: the stored instant of the last version that is known; empty if none is.
     """
@@ -409,7 +414,7 @@ def take_back(
 
 
 def has_written(results: Iterable[TakenBack]) -> bool:
-    """Whether there is anything that an undo of this undo could take back."""
+    """Return whether there is anything that an undo of this undo could take back."""
     return any(one.wrote for one in results)
 
 
@@ -431,7 +436,7 @@ def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
 
 
 def versions_written(results: Iterable[TakenBack]) -> dict[int, int]:
-    """The issues of which anything was taken back, each with its version then, or DELETED."""
+    """Return the issues of which anything was taken back, each with its version then, or DELETED."""
     return {one.num: DELETED if one.deleted else one.version for one in results if one.version is not None}
 
 
@@ -462,7 +467,7 @@ class _Group:
         }
 
     def _read_parts(self) -> dict[int, list[Change]]:
-        """The parts of each issue of which all are remembered."""
+        """Return the parts of each issue of which all are remembered."""
         wanted = [(num, version) for num, versions in self._versions.items() for version in versions]
         found = self._changes(wanted)
         return {
@@ -472,7 +477,7 @@ class _Group:
         }
 
     def _read_others(self, documents: Mapping[int, Document]) -> dict[int, dict[int, Change]]:
-        """The last versions of others since the first part, as far as they are remembered."""
+        """Return the last versions of others since the first part, as far as they are remembered."""
         wanted = []
         for num, document in documents.items():
             versions = self._versions[num]
@@ -532,7 +537,7 @@ class _Group:
         return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None, wrote)
 
     def _is_untold(self, affected: Affected) -> bool:
-        """Whether the document's version is part of the change, and the history does not hold it yet."""
+        """Return whether the document's version is part of the change, and the history does not hold it yet."""
         found = affected.found
         return (
             found is not None

@@ -37,11 +37,11 @@ class Undo:
     change: UUID
 
     def wrote(self, change: Change) -> bool:
-        """Whether a version was made by this undo."""
+        """Return whether a version was made by this undo."""
         return change.change == self.change.bytes and change.by == self.user
 
     def wrote_last(self, document: Document) -> bool:
-        """Whether the version of a document was."""
+        """Return whether the version of a document was."""
         return document.get("change") == self.change.bytes and document["updated_by"] == self.user
 
 
@@ -166,7 +166,7 @@ class _Decision:
         )
 
     def _is_own(self, version: int) -> bool:
-        """Whether the undo made a version."""
+        """Return whether the undo made a version."""
         known = self.affected.others.get(version)
         return version in self.affected.own or (known is not None and self.undo.wrote(known))
 
@@ -176,7 +176,9 @@ class _Decision:
         return self.affected.own.get(version) if known is None else known.kind
 
     def _changed_by_others(self, found: Document, versions: Sequence[int]) -> None:
-        """The issue is not as the change left it: name the fields that others have changed, each once, by the last who did."""
+        """The issue is not as the change left it: name the fields that others have changed, each once, by the
+        last who did.
+        """
         self.versions.update(versions)
         named: set[str] = set()
         for at in reversed(versions):
@@ -209,7 +211,7 @@ class _Decision:
         return self._put(found, wanted) if wanted else None
 
     def _chains(self) -> dict[str, list[Change]]:
-        """The parts that set each field, in order."""
+        """Return the parts that set each field, in order."""
         chains: dict[str, list[Change]] = {}
         for part in self.affected.parts:
             if part.kind == "update":

@@ -23,7 +23,9 @@ _COMPARED = 200
 
 
 def me(table: Table, actor: Actor, name: str) -> dict[str, Any]:
-    """The caller, by name: 0.5 read units. A name that is new is noted for the others of the tenant: 2 or 3 write units more."""
+    """Return the caller, by name: 0.5 read units. A name that is new is noted for the others of the tenant: 2
+    or 3 write units more.
+    """
     partition_key, sort_key = keys.user(actor.tenant, actor.user), keys.users(actor.tenant)
     noted = table.get(partition_key, sort_key)
     if noted is None or noted["name"] != name:
@@ -40,7 +42,9 @@ def me(table: Table, actor: Actor, name: str) -> dict[str, Any]:
 
 
 def list_users(table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors) -> dict[str, Any]:
-    """A page of the tenant's users whose names begin with `prefix`, in name order, as of the index: one Query."""
+    """Return a page of the tenant's users whose names begin with `prefix`, in name order, as of the index:
+    one Query.
+    """
     request = parse(UsersParameters, {**parameters, **as_integers(parameters, "limit")})
     beginning = _body(request.prefix)
     binding = dumps([actor.tenant, beginning])

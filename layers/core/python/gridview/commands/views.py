@@ -82,8 +82,8 @@ def create_view(
 ) -> dict[str, Any]:
     """Create a view: one read of the counts beside the epoch, and one transaction of three items at most.
 
-    Forbidden; Unprocessable if the project, or the user, has as many views as it may have. A new default leaves the one before
-    shared.
+    Forbidden; Unprocessable if the project, or the user, has as many views as it may have. A new default
+    leaves the one before shared.
     """
     name, visibility = change.name, change.visibility
     if name is None or visibility is None:
@@ -227,7 +227,9 @@ def _replacing(
 
 
 class _Books:
-    """The counts of a project's views, and the default before, as a transaction changes them. 2 read units, 3 with a default."""
+    """The counts of a project's views, and the default before, as a transaction changes them. 2 read units, 3
+    with a default.
+    """
 
     def __init__(self, table: Table, catalog: Catalog, actor: Actor) -> None:
         self._place = catalog.tenant, catalog.project
@@ -242,7 +244,7 @@ class _Books:
         self._demoted: View | None = None
 
     def next_number(self) -> int:
-        """The number of a new view, given out if its transaction is carried out."""
+        """Return the number of a new view, given out if its transaction is carried out."""
         if self._register.last >= MAX_VIEW_NUMBER:
             raise Unprocessable(f"A project can have view numbers up to {MAX_VIEW_NUMBER:,}.")
         self._register = replace(self._register, last=self._register.last + 1)

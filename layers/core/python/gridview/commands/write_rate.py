@@ -36,7 +36,7 @@ class Admission:
         self._refusal: TooManyWrites | None = None
 
     def require(self, table: Table) -> None:
-        """TooManyWrites if the request is over the rate: 1 write unit, unless it has been counted."""
+        """Raise TooManyWrites if the request is over the rate: 1 write unit, unless it has been counted."""
         if self._count is not None:
             count, self._count = self._count, None
             self._refusal = count(table)
@@ -44,7 +44,9 @@ class Admission:
             raise self._refusal
 
     def beside(self, table: Table, work: Callable[[], Result]) -> Result:
-        """The result of `work`, which must not write; the request is counted in the first of its rounds."""
+        """Return the result of `work`, which must not write; the request is counted in the first of its
+        rounds.
+        """
         if self._count is None:
             self.require(table)
             return work()
@@ -70,7 +72,9 @@ class WriteRate:
         self._uncounted = uncounted
         self._window = 0
         self._refused: dict[str, int] = {}
-        """By tenant, the fewest writes that this window has had no room for. It gets no more, so nobody need ask again."""
+        """By tenant, the fewest writes that this window has had no room for. It gets no more, so nobody need
+        ask again.
+        """
 
     @property
     def most(self) -> int | None:
@@ -78,7 +82,7 @@ class WriteRate:
         return self._limit or None
 
     def admission(self, tenant: str, writes: int = 1) -> Admission:
-        """The admission of a request that makes so many writes."""
+        """Return the admission of a request that makes so many writes."""
         return Admission(partial(self._count, tenant, writes)) if self._limit else ADMITTED
 
     def _count(self, tenant: str, writes: int, table: Table) -> TooManyWrites | None:

@@ -31,7 +31,7 @@ _CLOCKS_DIFFER = 5.0
 
 
 def is_stated(change: UUID) -> bool:
-    """Whether the id of a change states that it is written now."""
+    """Return whether the id of a change states that it is written now."""
     return told_by_time(change.bytes, clock.now())
 
 

@@ -46,7 +46,7 @@ class FamilyKind(Enum):
 
 
 def kind_of(family: str) -> FamilyKind:
-    """The kind of family that an id names."""
+    """Return the kind of family that an id names."""
     if family == NUMBERS:
         return FamilyKind.NUMBERS
     return FamilyKind.TOKENS if family.endswith(TOKENS_SUFFIX) else FamilyKind.ORDER
@@ -65,7 +65,7 @@ def with_entries(strings: Mapping[str, str]) -> dict[str, str]:
 
 
 def tokens_family(order: Order) -> str | None:
-    """The family of an order's tokens; None if it has none."""
+    """Return the family of an order's tokens; None if it has none."""
     if not isinstance(order, FieldOrder):
         return None
     with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
@@ -73,7 +73,7 @@ def tokens_family(order: Order) -> str | None:
 
 
 def families_of(catalog: Catalog) -> list[str]:
-    """Every family that is written under these definitions."""
+    """Return every family that is written under these definitions."""
     tokens = (tokens_family(order) for order in catalog.orders)
     return [
         NUMBERS,
@@ -83,7 +83,9 @@ def families_of(catalog: Catalog) -> list[str]:
 
 
 def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
-    """Family id -> derived string of an issue, for every family that it is in. UnknownSpec as for `sort_strings_of`."""
+    """Return family id -> derived string of an issue, for every family that it is in. UnknownSpec as for
+    `sort_strings_of`.
+    """
     num = document["num"]
     derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
     for order in catalog.orders:
@@ -96,7 +98,7 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
 
 
 def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
-    """The bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
+    """Return the bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
     value = order.field.value_in(document)
     if order.field.type is FieldType.MULTI_ENUM:
         return frozenset(value)
@@ -104,7 +106,7 @@ def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def is_key(derived: str, num: int) -> bool:
-    """Whether this can be a derived string of the issue with this number."""
+    """Return whether this can be a derived string of the issue with this number."""
     try:
         return sort_strings.number_of(derived) == num
     except ValueError:
@@ -112,7 +114,7 @@ def is_key(derived: str, num: int) -> bool:
 
 
 def keys_of(family: str, derived: str) -> frozenset[str]:
-    """The keys in the family's blocks of an issue with this derived string."""
+    """Return the keys in the family's blocks of an issue with this derived string."""
     if kind_of(family) is not FamilyKind.TOKENS:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)

@@ -55,16 +55,20 @@ class Poison(NamedTuple):
 
     @classmethod
     def of(cls, image: Image, error: Exception) -> Self:
-        """The poison issue of a failed attempt."""
+        """Return the poison issue of a failed attempt."""
         return cls(image.key, image.order.version, str(error))
 
 
 class Underivable(Exception):
-    """Nothing can be derived from an image, or the item is not an issue. Derivation is pure, so every attempt fails alike."""
+    """Nothing can be derived from an image, or the item is not an issue. Derivation is pure, so every attempt
+    fails alike.
+    """
 
 
 def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
-    """An image's derived strings, by family. Underivable if that fails. `catalog` is None for a deleted project."""
+    """Return an image's derived strings, by family. Underivable if that fails. `catalog` is None for a
+    deleted project.
+    """
     if catalog is None or image.order.removed:
         return {}
     try:

@@ -14,8 +14,8 @@ condition.
 The journal of a project is also its feed of changes, and names each version of an issue once. So a ledger
 records up to which version the journal has reported the issue (`Telling`).
 
-GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that the issue has *left*. In
-the blocks there, listed sizes may still count the issue.
+GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that
+the issue has *left*. In the blocks there, listed sizes may still count the issue.
 """
 
 from collections.abc import Iterable, Mapping
@@ -137,7 +137,7 @@ class Ledger:
         return found
 
     def target(self) -> dict[str, str]:
-        """The strings that an unfinished plan was to reach; the applied ones if there is no such plan."""
+        """Return the strings that an unfinished plan was to reach; the applied ones if there is no such plan."""
         reached = dict(self.applied)
         for family, intent in (self.intent or {}).items():
             if intent.to is None:
@@ -176,7 +176,9 @@ class Ledger:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """Decode the stored item; the empty ledger if there is none. One that names a number keeps its intent: see `committed`."""
+        """Decode the stored item; the empty ledger if there is none. One that names a number keeps its
+        intent: see `committed`.
+        """
         if item is None:
             return cls()
         intent = item.get("intent")
@@ -219,8 +221,8 @@ def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str
 class Plan:
     """The ledger that intends a change (`intent`), the strings by family that it puts, and the families that it clears.
 
-    `done` is the ledger once that is applied. The journal says when it is; it is written only where nothing else differs, and in
-    projects without definitions.
+    `done` is the ledger once that is applied. The journal says when it is; it is written only where nothing
+    else differs, and in projects without definitions.
     """
 
     intent: Ledger
@@ -306,5 +308,5 @@ def left_behind(
 
 
 def _joined(*strings: Iterable[str]) -> tuple[str, ...]:
-    """All of them, each once."""
+    """Return all of them, each once."""
     return tuple(dict.fromkeys(chain(*strings)))

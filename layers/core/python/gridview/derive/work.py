@@ -38,8 +38,8 @@ class Pending:
 class Work:
     """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
 
-    `thorough`: the fold writes every block that may hold one of the issue's keys, whether the ledger gives reason to or not.
-    `tells`: the journal reports the image.
+    `thorough`: the fold writes every block that may hold one of the issue's keys, whether the ledger gives
+    reason to or not. `tells`: the journal reports the image.
     """
 
     catalog: Catalog | None
@@ -94,7 +94,9 @@ class Work:
 
     @property
     def done(self) -> Ledger:
-        """The finished ledger. One that names a number still reports that this is finished, and whether it is folded."""
+        """The finished ledger. One that names a number still reports that this is finished, and whether it is
+        folded.
+        """
         if self.catalog is not None and self.read.number:
             return replace(self.planned.done, intent={}, number=self.read.number, telling=self.read.telling)
         return self.planned.done
@@ -159,7 +161,7 @@ def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
 def planned(
     subjects: Iterable[Subject], *, touch: bool = True, now: int
 ) -> tuple[list[Work], dict[str, Exception]]:
-    """The work for issues, and Superseded and Underivable by issue."""
+    """Return the work for issues, and Superseded and Underivable by issue."""
     works, failed = [], dict[str, Exception]()
     for subject in subjects:
         try:

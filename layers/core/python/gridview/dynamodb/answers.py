@@ -51,7 +51,8 @@ class Damaged(Exception):
 
 
 def whole(headers: Mapping[str, Any], body: bytes) -> dict[str, Any]:
-    """The JSON object of an answer that has a request id and, where it has a CRC32, the right one. Damaged.
+    """Return the JSON object of an answer that has a request id and, where it has a CRC32, the right one.
+    Damaged.
 
     `headers` are found by lower-case names.
     """
@@ -67,7 +68,7 @@ def whole(headers: Mapping[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def readable(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body that anyone may have sent; empty if it is none."""
+    """Return the JSON object of a body that anyone may have sent; empty if it is none."""
     return _object(body) or {}
 
 

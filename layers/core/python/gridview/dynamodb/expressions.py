@@ -75,7 +75,7 @@ class Bound(NamedTuple):
         return self.operator == "between" and self.value > self.upper
 
     def keeps(self, sort: str) -> bool:
-        """Whether a sort key is in the range."""
+        """Return whether a sort key is in the range."""
         match self.operator:
             case "begins_with":
                 return sort.startswith(self.value)
@@ -115,12 +115,12 @@ class Write(NamedTuple):
 
 
 def put(item: Mapping[str, Any], condition: Condition | None = None) -> Write:
-    """A put for `Table.transact`."""
+    """Return a put for `Table.transact`."""
     return Write("Put", {"Item": item_to_wire(item), **conditions(condition, transaction=True)})
 
 
 def set_attribute(pk: str, sk: str, attribute: str, value: Any, condition: Condition | None = None) -> Write:
-    """An update of one attribute for `Table.transact`."""
+    """Return an update of one attribute for `Table.transact`."""
     given = conditions(condition, transaction=True)
     names = given.pop("ExpressionAttributeNames", {})
     values = given.pop("ExpressionAttributeValues", {})
@@ -137,17 +137,19 @@ def set_attribute(pk: str, sk: str, attribute: str, value: Any, condition: Condi
 
 
 def delete(pk: str, sk: str, condition: Condition | None = None) -> Write:
-    """A delete for `Table.transact`."""
+    """Return a delete for `Table.transact`."""
     return Write("Delete", {"Key": wire_key(pk, sk), **conditions(condition, transaction=True)})
 
 
 def wire_key(pk: str, sk: str) -> dict[str, Any]:
-    """A key as requests have it."""
+    """Return a key as requests have it."""
     return {keys.PK: {"S": pk}, keys.SK: {"S": sk}}
 
 
 def conditions(condition: Condition | None, *, transaction: bool = False) -> dict[str, Any]:
-    """A condition as requests have it; unless in a `transaction`, DynamoDB then answers the stored item when it fails."""
+    """Return a condition as requests have it; unless in a `transaction`, DynamoDB then answers the stored
+    item when it fails.
+    """
     if condition is None:
         return {}
     request: dict[str, Any] = {"ConditionExpression": condition.expression}
@@ -163,7 +165,7 @@ def conditions(condition: Condition | None, *, transaction: bool = False) -> dic
 
 
 def projected(paths: Sequence[Sequence[str]] | None) -> dict[str, Any]:
-    """A projection of the keys, the sort string and the document paths given."""
+    """Return a projection of the keys, the sort string and the document paths given."""
     if paths is None:
         return {}
     names: dict[str, str] = {}
@@ -177,5 +179,5 @@ def projected(paths: Sequence[Sequence[str]] | None) -> dict[str, Any]:
 
 
 def placed(names: dict[str, str], path: Sequence[str]) -> str:
-    """A document path as expressions have it; the placeholders of its parts are added to `names`."""
+    """Return a document path as expressions have it; the placeholders of its parts are added to `names`."""
     return ".".join(names.setdefault(part, f"#p{len(names)}") for part in path)

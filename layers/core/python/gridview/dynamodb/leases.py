@@ -31,7 +31,9 @@ from gridview.encoding import keys
 from gridview.support import clock
 
 LEASE = 120.0
-"""Seconds after which another worker may take an item whose holder has not renewed the lease: more than an invocation can last."""
+"""Seconds after which another worker may take an item whose holder has not renewed the lease: more than an
+invocation can last.
+"""
 
 RETRY = 5.0
 """Seconds after which work that the table refused is tried again."""
@@ -50,29 +52,30 @@ class LeaseLost(ItemChanged):
 
 
 def new_holder() -> str:
-    """A name for one who takes items."""
+    """Return a name for one who takes items."""
     return uuid.uuid4().hex
 
 
 def lease_end() -> str:
-    """The end of a lease that begins, or is renewed, now."""
+    """Return the end of a lease that begins, or is renewed, now."""
     return clock.after(LEASE)
 
 
 def due_at(due: str) -> Condition:
-    """The condition that an item is due at an instant; empty: that it is not due."""
+    """Return the condition that an item is due at an instant; empty: that it is not due."""
     if not due:
         return Condition("attribute_not_exists(#due)", {"#due": keys.SORT})
     return Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
 
 
 def held_by(holder: str) -> Condition:
-    """The condition that an item has this holder; empty: that it has none."""
+    """Return the condition that an item has this holder; empty: that it has none."""
     return Condition("#holder = :holder", {"#holder": keys.HOLDER}, {":holder": holder})
 
 
 def take(table: Table, pk: str, sk: str, due: str, holder: str, *, drop: Sequence[str] = ()) -> Item | None:
-    """Take the item that was read to be due at an instant, and return it; None if another was faster. Removes attributes (`drop`).
+    """Take the item that was read to be due at an instant, and return it; None if another was faster. Removes
+    attributes (`drop`).
 
     A write unit for each KB, and 2 in GSI1.
     """
@@ -139,10 +142,11 @@ def release(
     assign: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
 ) -> None:
-    """Release an item, due at an instant (None: not until another write makes it due), unless it has the attribute `unless`.
+    """Release an item, due at an instant (None: not until another write makes it due), unless it has the
+    attribute `unless`.
 
-    Also sets attributes, and removes some (`drop`). A write unit for each KB, and 2 in GSI1. LeaseLost; ItemChanged if it has that
-    attribute: then it is still held.
+    Also sets attributes, and removes some (`drop`). A write unit for each KB, and 2 in GSI1. LeaseLost;
+    ItemChanged if it has that attribute: then it is still held.
     """
     condition, free = held_by(holder), released(due)
     if unless:

@@ -45,7 +45,7 @@ def items_in(answer: Mapping[str, Any]) -> int:
 
 
 def capacity_in(consumed: Any) -> float:
-    """The capacity units that an answer reports, of one table or of several."""
+    """Return the capacity units that an answer reports, of one table or of several."""
     if not consumed:
         return 0.0
     parts = consumed if isinstance(consumed, list) else [consumed]

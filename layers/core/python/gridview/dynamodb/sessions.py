@@ -37,7 +37,9 @@ _tenant: ContextVar[str | None] = ContextVar("tenant", default=None)
 
 @contextmanager
 def acting_for(tenant: str | None) -> Iterator[None]:
-    """Make the calls within in the name of a tenant. None: of nobody, and a client with a session role then refuses to call."""
+    """Make the calls within in the name of a tenant. None: of nobody, and a client with a session role then
+    refuses to call.
+    """
     before = _tenant.set(tenant)
     try:
         yield
@@ -46,7 +48,7 @@ def acting_for(tenant: str | None) -> Iterator[None]:
 
 
 def tenant() -> str:
-    """The tenant whom calls are made for now.
+    """Return the tenant whom calls are made for now.
 
     Raises:
         LookupError: for nobody.

@@ -1,4 +1,5 @@
-"""A client that reads and writes items without botocore's machinery: 0.2 ms of CPU time a call, not 1.5 (decision 0031).
+"""A client that reads and writes items without botocore's machinery: 0.2 ms of CPU time a call, not 1.5
+(decision 0031).
 
 Requests are JSON by orjson, and go past botocore (`SignedRequests`). All else is botocore's client beneath, which also
 takes over where this one is not understood or understands nothing (decision 0071).
@@ -173,7 +174,7 @@ def _refuse_damaged(response_dict: Mapping[str, Any], **_: Any) -> None:
 
 
 def refusal(operation: str, answer: HttpAnswer, found: Mapping[str, Any]) -> ClientError:
-    """The error that botocore makes of an answer that refuses a request."""
+    """Return the error that botocore makes of an answer that refuses a request."""
     unnamed = "ServiceUnavailable" if is_busy(answer.status) else "UnknownError"
     code = str(found.get("__type", unnamed)).rpartition("#")[2]
     told = {name: value for name, value in found.items() if name not in ("__type", "message", "Message")}
@@ -191,7 +192,7 @@ def _headers(operation: str) -> dict[str, str]:
 
 
 def _text_of(value: Any) -> str:
-    """A binary value as JSON has it."""
+    """Return a binary value as JSON has it."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
     raise TypeError(f"{type(value).__name__} has no place in a request")

@@ -1,6 +1,7 @@
 """The table, as the core sees it: every read and write of DynamoDB is a method here.
 
-Items are plain dicts of Python values (`attribute_values`). Every call is metered with the capacity that DynamoDB reports for it.
+Items are plain dicts of Python values (`attribute_values`). Every call is metered with the capacity that
+DynamoDB reports for it.
 """
 
 import random
@@ -141,7 +142,7 @@ class Table:
         return self._made
 
     def metered(self) -> "Table":
-        """The same table with a meter of its own."""
+        """Return the same table with a meter of its own."""
         return Table(self.name, self._client, Meter())
 
     def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
@@ -206,10 +207,11 @@ class Table:
         only: Condition | None = None,
         paths: Sequence[Sequence[str]] | None = None,
     ) -> Page:
-        """One Query call in a partition of the table or of GSI1: at most `limit` items or 1 MB are read, then `only` filters.
+        """One Query call in a partition of the table or of GSI1: at most `limit` items or 1 MB are read, then
+        `only` filters.
 
-        0.5 read units for each 4 KB read (of the whole page, not per item), twice that when strongly consistent. A range in which
-        nothing can be is not read.
+        0.5 read units for each 4 KB read (of the whole page, not per item), twice that when strongly
+        consistent. A range in which nothing can be is not read.
         """
         self.meter.rounds += 1
         return self._query(partition, index, bound, forward, limit, consistent, only, paths)
@@ -377,7 +379,9 @@ class Table:
         )
 
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
-        """Write a whole item: a write unit for each KB, and as much in GSI1; ConditionFailed when the condition does not hold."""
+        """Write a whole item: a write unit for each KB, and as much in GSI1; ConditionFailed when the
+        condition does not hold.
+        """
         self._conditional("put_item", condition, Item=item_to_wire(item))
 
     def delete(self, pk: str, sk: str, condition: Condition | None = None) -> None:
@@ -478,7 +482,9 @@ class Table:
             )
 
     def transact(self, writes: Sequence[Write]) -> None:
-        """Write up to 100 items, all or none, at twice the write units; TransactionFailed when a condition does not hold."""
+        """Write up to 100 items, all or none, at twice the write units; TransactionFailed when a condition
+        does not hold.
+        """
         self.meter.rounds += 1
         request = [{write.kind: {"TableName": self.name, **write.request}} for write in writes]
         try:

@@ -99,7 +99,9 @@ class ConsistencyTokens:
     def token(
         self, tenant: str, project: str, versions: Mapping[int, int], now: float, number: int | None = None
     ) -> str:
-        """The token of writes made `now`; of an answer that shows these versions, if there is a `number`."""
+        """Return the token of writes made `now`; of an answer that shows these versions, if there is a
+        `number`.
+        """
         return self._seals.seal(
             RecentWrites(project, int(now) + SECONDS, versions, number).to_bytes(), tenant.encode()
         )
@@ -127,7 +129,7 @@ class ConsistencyTokens:
 
 
 def refused(told: str) -> InvalidRequest:
-    """The error of a header that is wrong."""
+    """Return the error of a header that is wrong."""
     return InvalidRequest(f"{CONSISTENCY_TOKEN} {told}.", [FieldError(CONSISTENCY_TOKEN, told)])
 
 
@@ -178,7 +180,7 @@ def from_texts(texts: Iterable[str]) -> Recent:
 
 
 def issues_in(writes: Recent) -> frozenset[int]:
-    """The numbers of the issues."""
+    """Return the numbers of the issues."""
     return frozenset(num for one in writes for num in one.versions)
 
 

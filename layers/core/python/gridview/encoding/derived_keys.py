@@ -15,18 +15,19 @@ ORDER_PREFIX = "xvalue-"
 def order(tenant_id: str, project_id: str, order_id: str) -> str:
     """Sort key of a sort entry, and index partition of one order: `xvalue-0807.35e9.a1.1`.
 
-    `order_id` is the internal id of the field or composite index, and the generation (`order_id_of` in `schema.fields`).
+    `order_id` is the internal id of the field or composite index, and the generation (`order_id_of` in
+    `schema.fields`).
     """
     return f"{ORDER_PREFIX}{tenant_id}.{project_id}.{order_id}"
 
 
 def is_order(sort_key: str) -> bool:
-    """Whether this is the sort key of a sort entry, in any project."""
+    """Return whether this is the sort key of a sort entry, in any project."""
     return sort_key.startswith(ORDER_PREFIX)
 
 
 def parse_order_id(sort_key: str, tenant_id: str, project_id: str) -> str | None:
-    """The order that a sort entry of this project belongs to; None for any other sort key."""
+    """Return the order that a sort entry of this project belongs to; None for any other sort key."""
     prefix = order(tenant_id, project_id, "")
     return sort_key.removeprefix(prefix) if sort_key.startswith(prefix) else None
 
@@ -57,7 +58,7 @@ def directory(tenant_id: str, project_id: str, family_id: str) -> str:
 
 
 def parse_block(partition_key: str) -> BlockKey:
-    """The parts of a block's partition key; ValueError for any other key."""
+    """Return the parts of a block's partition key; ValueError for any other key."""
     if not partition_key.startswith(BLOCK_PREFIX):
         raise ValueError("not a block's partition key")
     tenant_id, project_id, rest = partition_key.removeprefix(BLOCK_PREFIX).split(".", 2)
@@ -66,7 +67,7 @@ def parse_block(partition_key: str) -> BlockKey:
 
 
 def parse_block_id(partition_key: str) -> str:
-    """The block id in a block's partition key."""
+    """Return the block id in a block's partition key."""
     return partition_key.rpartition(".")[2]
 
 
@@ -78,7 +79,9 @@ def is_block(partition_key: str) -> bool:
 # The journal
 
 FOLD = "fold"
-"""Sort key of the head of a project's journal, and index partition of the heads of all journals that wait to be folded."""
+"""Sort key of the head of a project's journal, and index partition of the heads of all journals that wait to
+be folded.
+"""
 JOURNAL_PREFIX = "journal-"
 _JOURNAL_DIGITS = 12
 MAX_JOURNAL_NUMBER = 10**_JOURNAL_DIGITS - 1
@@ -108,18 +111,18 @@ def is_journal(partition_key: str) -> bool:
 
 
 def parse_journal(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in a journal's partition key."""
+    """Return the tenant and project in a journal's partition key."""
     tenant_id, project_id = partition_key.removeprefix(JOURNAL_PREFIX).split(".")
     return tenant_id, project_id
 
 
 def is_journal_mark(sort_key: str) -> bool:
-    """Whether this is the sort key of the mark of a journal item, and not of the item."""
+    """Return whether this is the sort key of the mark of a journal item, and not of the item."""
     return sort_key.endswith(_MARK)
 
 
 def parse_journal_number(sort_key: str) -> int:
-    """The number in the sort key of a journal item or its mark."""
+    """Return the number in the sort key of a journal item or its mark."""
     return int(sort_key.removesuffix(_MARK))
 
 
@@ -128,8 +131,8 @@ def parse_journal_number(sort_key: str) -> int:
 HISTORY_PREFIX = "history-"
 _VERSION_DIGITS = 13
 MAX_VERSION = 10**_VERSION_DIGITS - 1
-"""The highest version that a key of the history can hold. After a restore of the table, versions begin at that instant, in
-milliseconds since 1970 (docs/decisions/0077-restore.md).
+"""The highest version that a key of the history can hold. After a restore of the table, versions begin at
+that instant, in milliseconds since 1970 (docs/decisions/0077-restore.md).
 """
 _PART_OF_CHANGE = "part."
 
@@ -155,7 +158,7 @@ def parse_history(partition_key: str) -> IssueKey:
 
 
 def is_history_part(sort_key: str) -> bool:
-    """Whether this is the sort key of a further part of a large change."""
+    """Return whether this is the sort key of a further part of a large change."""
     return sort_key.startswith(_PART_OF_CHANGE)
 
 
@@ -187,7 +190,9 @@ def activity_group(at: str, digest: str) -> str:
 
 
 def parse_activity_second(place: str) -> str:
-    """The second in a place, an instant or a sort key in the order of time: none of this second is before it."""
+    """Return the second in a place, an instant or a sort key in the order of time: none of this second is
+    before it.
+    """
     return place[:_SECOND]
 
 
@@ -199,7 +204,7 @@ def parse_activity_second_end(place: str) -> str:
 
 
 def parse_activity_at(place: str) -> str:
-    """The instant, of fixed length, in a place in the order of time."""
+    """Return the instant, of fixed length, in a place in the order of time."""
     return place[: len("2026-11-21T08:00:00.000000Z")]
 
 
@@ -222,12 +227,14 @@ def change_place(num: int, version: int) -> str:
 
 
 def change_span(num: int) -> int:
-    """The first of the thousand numbers that share groups of a change."""
+    """Return the first of the thousand numbers that share groups of a change."""
     return num - num % _CHANGE_SPAN
 
 
 def change_group(num: int, digest: str) -> str:
-    """Sort key of versions that are part of a change, of issues numbered in the same thousand: `00001000~5f0c7a9be1d2c3a4`."""
+    """Sort key of versions that are part of a change, of issues numbered in the same thousand:
+    `00001000~5f0c7a9be1d2c3a4`.
+    """
     return f"{issue_number(max(change_span(num), 1))}{_GROUP}{digest}"
 
 
@@ -251,10 +258,10 @@ def change_note(user_id: str) -> str:
 
 
 def parse_change_note(sort_key: str) -> str:
-    """The user of a note that a change was just written."""
+    """Return the user of a note that a change was just written."""
     return sort_key.removeprefix(CHANGE_NOTE)
 
 
 def parse_change_span(sort_key: str) -> int:
-    """The thousand of a version, or of several, that are part of a change."""
+    """Return the thousand of a version, or of several, that are part of a change."""
     return change_span(int(sort_key[: len(issue_number(1))]))

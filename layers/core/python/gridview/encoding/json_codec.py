@@ -61,7 +61,9 @@ def dumps(document: Any) -> bytes:
 
 
 def size_in_response(encoded: bytes) -> int:
-    """Bytes that JSON takes as a string in a function's response: Lambda counts quotes and backslashes in escaped form."""
+    """Bytes that JSON takes as a string in a function's response: Lambda counts quotes and backslashes in
+    escaped form.
+    """
     return len(encoded) + encoded.count(b'"') + encoded.count(b"\\")
 
 
@@ -80,7 +82,9 @@ class _Parts:
         self.flawed = False
 
     def integer(self, literal: str) -> int | Decimal | _Flaw:
-        """A number without point and exponent. int() refuses thousands of digits, and its error would not name the field."""
+        """Return a number without point and exponent. int() refuses thousands of digits, and its error would
+        not name the field.
+        """
         return int(literal) if len(literal) <= _INT_CHARACTERS else self.number(literal)
 
     def number(self, literal: str) -> int | Decimal | _Flaw:
@@ -96,7 +100,7 @@ class _Parts:
         return self._flaw(f"{name} is not JSON")
 
     def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
-        """An object."""
+        """Return an object."""
         found = dict(pairs)
         return found if len(found) == len(pairs) else self._flaw("repeats a property")
 
@@ -106,7 +110,7 @@ class _Parts:
 
 
 def _refuse_flaws(document: Any) -> None:
-    """InvalidRequest if the document has flaws: the places of the first ones, and how many more there are."""
+    """Raise InvalidRequest if the document has flaws: the places of the first ones, and how many more there are."""
     told: list[FieldError] = []
     more = 0
     for trail, name, message in _flaws(document):

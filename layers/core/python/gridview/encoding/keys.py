@@ -8,8 +8,8 @@
 A key is a type, a tenant, a project and the rest. `derived_keys` has the keys of data derived from issues, `live_keys`
 the keys of webhooks, sockets and polls; no other module makes keys.
 
-The tenant always comes from the caller's token, so no handler can build another tenant's key. Ids never contain `.`, `-` ends
-the type, and the types are distinct, so two different entities never share a key.
+The tenant always comes from the caller's token, so no handler can build another tenant's key. Ids never
+contain `.`, `-` ends the type, and the types are distinct, so two different entities never share a key.
 """
 
 from typing import NamedTuple
@@ -67,7 +67,7 @@ def user(tenant_id: str, user_id: str) -> str:
 
 
 def parse_user(partition_key: str) -> str:
-    """The user's id in the partition key of a user's item."""
+    """Return the user's id in the partition key of a user's item."""
     return partition_key.removeprefix(USER_PREFIX).partition(".")[2]
 
 
@@ -99,12 +99,12 @@ def project(tenant_id: str, project_id: str) -> str:
 
 
 def is_project(key: str) -> bool:
-    """Whether this is a project's partition key, or the sort key of an issue document."""
+    """Return whether this is a project's partition key, or the sort key of an issue document."""
     return key.startswith(PROJECT_PREFIX)
 
 
 def parse_project(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in a project's partition key."""
+    """Return the tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -131,7 +131,7 @@ def attribute(tenant_id: str, project_id: str, attribute_id: str) -> str:
 
 
 def is_attribute(sort_key: str) -> bool:
-    """Whether this is the sort key of an attribute's definition."""
+    """Return whether this is the sort key of an attribute's definition."""
     return sort_key.startswith(ATTRIBUTE_PREFIX)
 
 
@@ -144,7 +144,7 @@ def composite(tenant_id: str, project_id: str, index_id: str) -> str:
 
 
 def is_composite(sort_key: str) -> bool:
-    """Whether this is the sort key of a composite index's definition."""
+    """Return whether this is the sort key of a composite index's definition."""
     return sort_key.startswith(COMPOSITE_PREFIX)
 
 
@@ -174,7 +174,7 @@ def is_issue(partition_key: str) -> bool:
 
 
 def parse_issue(partition_key: str) -> IssueKey:
-    """The parts of an issue's partition key; ValueError for any other key."""
+    """Return the parts of an issue's partition key; ValueError for any other key."""
     if not partition_key.startswith(ISSUE_PREFIX):
         raise ValueError("not an issue's partition key")
     tenant_id, project_id, num = partition_key.removeprefix(ISSUE_PREFIX).split(".")
@@ -195,7 +195,7 @@ def trash_place(deleted_at: str, num: int, version: int) -> str:
 
 
 def parse_trash_place(sort_key: str) -> tuple[int, int]:
-    """The issue number in such a sort key, and the version that was deleted."""
+    """Return the issue number in such a sort key, and the version that was deleted."""
     _, num, version = sort_key.rsplit(".", 2)
     return int(num), int(version)
 
@@ -240,12 +240,12 @@ def views(tenant_id: str, project_id: str) -> str:
 
 
 def is_views(partition_key: str) -> bool:
-    """Whether this is the partition key of a project's saved views."""
+    """Return whether this is the partition key of a project's saved views."""
     return partition_key.startswith(VIEW_PREFIX)
 
 
 def parse_views(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of a project's saved views."""
+    """Return the tenant and project in the partition key of a project's saved views."""
     tenant_id, project_id = partition_key.removeprefix(VIEW_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -266,7 +266,9 @@ def private_views(user_id: str) -> str:
 
 
 def parse_view(sort_key: str) -> tuple[str | None, int]:
-    """The only user who sees a saved view (None: everyone in the project) and the view's number, by its sort key."""
+    """Return the only user who sees a saved view (None: everyone in the project) and the view's number, by
+    its sort key.
+    """
     *_, user, num = sort_key.split("/")
     return (None if sort_key.startswith("shared/") else user), int(num)
 
@@ -277,8 +279,8 @@ REQUEST_PREFIX = "request-"
 
 
 def request(tenant_id: str, project_id: str) -> str:
-    """Partition key of the records of a project's requests with an Idempotency-Key: `request-0807.35e9`; `request-0807.` for
-    requests of the tenant itself.
+    """Partition key of the records of a project's requests with an Idempotency-Key: `request-0807.35e9`;
+    `request-0807.` for requests of the tenant itself.
     """
     return f"{REQUEST_PREFIX}{tenant_id}.{project_id}"
 
@@ -298,7 +300,7 @@ def remembered_part(digest: str, attempt: int, place: int) -> str:
 
 
 def parse_remembered(sort_key: str) -> str:
-    """The hash in the sort key of a record or of a part of its answer."""
+    """Return the hash in the sort key of a record or of a part of its answer."""
     return sort_key.partition(".")[0]
 
 
@@ -311,7 +313,9 @@ LINE = "line"
 
 
 def job(part: int = 0) -> str:
-    """Sort key of background work, and index partition of all such work in due order: `job`; of one of its parts: `job-1`."""
+    """Sort key of background work, and index partition of all such work in due order: `job`; of one of its
+    parts: `job-1`.
+    """
     return f"{JOB}-{part}" if part else JOB
 
 
@@ -337,12 +341,16 @@ def job_parts(tenant_id: str, project_id: str, job_id: str) -> str:
 
 
 def frozen_numbers(revision: int, chunk: int) -> str:
-    """Sort key of a chunk of the issue numbers that a user job has frozen at a revision of it: `numbers.0000000002.0000000000`."""
+    """Sort key of a chunk of the issue numbers that a user job has frozen at a revision of it:
+    `numbers.0000000002.0000000000`.
+    """
     return f"{_NUMBERS}{revision:0{_BATCH_DIGITS}}.{chunk:0{_BATCH_DIGITS}}"
 
 
 def refusals(batch: int | None = None) -> str:
-    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; or the beginning of all."""
+    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; or the
+    beginning of all.
+    """
     return _REFUSED if batch is None else f"{_REFUSED}{batch:0{_BATCH_DIGITS}}"
 
 
@@ -355,12 +363,12 @@ def job_line(tenant_id: str) -> str:
 
 
 def is_job_line(partition_key: str) -> bool:
-    """Whether this is the partition key of a line of user jobs, judged by its type."""
+    """Return whether this is the partition key of a line of user jobs, judged by its type."""
     return partition_key.startswith(JOB_LINE_PREFIX)
 
 
 def parse_job_line(partition_key: str) -> str:
-    """The tenant in the partition key of a line of user jobs."""
+    """Return the tenant in the partition key of a line of user jobs."""
     return partition_key.removeprefix(JOB_LINE_PREFIX)
 
 
@@ -372,17 +380,19 @@ LAG_PREFIX = "lag-"
 
 
 def lag(tenant_id: str, project_id: str) -> str:
-    """Partition key of the note of when the stream consumer last processed changes of a project: `lag-0807.35e9`. It is not in
-    the project's partition, so the consumer needs to write nothing there.
+    """Partition key of the note of when the stream consumer last processed changes of a project:
+    `lag-0807.35e9`. It is not in the project's partition, so the consumer needs to write nothing there.
     """
     return f"{LAG_PREFIX}{tenant_id}.{project_id}"
 
 
 BEAT = "beat"
-"""Partition and sort key of the heartbeat, an item that is put again and again so that the stream consumer can note it."""
+"""Partition and sort key of the heartbeat, an item that is put again and again so that the stream consumer
+can note it.
+"""
 LAG_OF_BEAT = f"{LAG_PREFIX}{BEAT}"
-"""Partition key of the note of when the stream consumer last took in the heartbeat, and of when upkeep last saw which canary. A
-project's has a dot.
+"""Partition key of the note of when the stream consumer last took in the heartbeat, and of when upkeep last
+saw which canary. A project's has a dot.
 """
 CANARY = "canary"
 """Partition and sort key of the canary, and its index partition: an item whose age in GSI1 says how late GSI1 is."""

@@ -13,12 +13,12 @@ def webhooks(tenant_id: str, project_id: str) -> str:
 
 
 def is_webhooks(partition_key: str) -> bool:
-    """Whether this is the partition key of a project's webhooks."""
+    """Return whether this is the partition key of a project's webhooks."""
     return partition_key.startswith(WEBHOOK_PREFIX)
 
 
 def parse_webhooks(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of a project's webhooks."""
+    """Return the tenant and project in the partition key of a project's webhooks."""
     tenant_id, project_id = partition_key.removeprefix(WEBHOOK_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -41,12 +41,12 @@ def outbox(tenant_id: str, project_id: str, webhook_id: str) -> str:
 
 
 def is_outbox(partition_key: str) -> bool:
-    """Whether this is the partition key of a webhook's outbox."""
+    """Return whether this is the partition key of a webhook's outbox."""
     return partition_key.startswith(OUTBOX_PREFIX)
 
 
 def parse_outbox(partition_key: str) -> tuple[str, str, str]:
-    """The tenant, project and webhook in the partition key of an outbox."""
+    """Return the tenant, project and webhook in the partition key of an outbox."""
     tenant_id, project_id, webhook_id = partition_key.removeprefix(OUTBOX_PREFIX).split(".")
     return tenant_id, project_id, webhook_id
 
@@ -61,12 +61,14 @@ def delivery(number: int, place: int, *, reset: bool = False) -> str:
 
 
 def retry(due: str, sort_key: str) -> str:
-    """Sort key of the next attempt at a delivery, by the instant at which it is due: `retry.2026-11-21T…Z.000000000057.000001`."""
+    """Sort key of the next attempt at a delivery, by the instant at which it is due:
+    `retry.2026-11-21T…Z.000000000057.000001`.
+    """
     return f"{RETRY}{due}.{sort_key.removeprefix(_DELIVERY)}"
 
 
 def parse_retry(sort_key: str) -> tuple[str, str]:
-    """The instant at which such an attempt is due, and the sort key of its delivery."""
+    """Return the instant at which such an attempt is due, and the sort key of its delivery."""
     told = sort_key.removeprefix(RETRY)
     return told[:_INSTANT], _DELIVERY + told[_INSTANT + 1 :]
 
@@ -82,7 +84,7 @@ def sockets(tenant_id: str) -> str:
 
 
 def parse_sockets(partition_key: str) -> str:
-    """The tenant in the partition key of open sockets."""
+    """Return the tenant in the partition key of open sockets."""
     return partition_key.removeprefix(SOCKETS_PREFIX)
 
 
@@ -104,27 +106,31 @@ def subscription(project_id: str, connection: str, subscription_id: str) -> str:
 
 
 def is_socket(sort_key: str) -> bool:
-    """Whether this is the sort key of an open socket, and not of a subscription or a project."""
+    """Return whether this is the sort key of an open socket, and not of a subscription or a project."""
     return sort_key.count(".") == 1
 
 
 def parse_socket(sort_key: str) -> tuple[str, str, str]:
-    """The project, the connection and the subscription in the sort key of a socket, which has none, or of a subscription."""
+    """Return the project, the connection and the subscription in the sort key of a socket, which has none, or
+    of a subscription.
+    """
     project_id, connection, subscription_id = [*sort_key.split("."), ""][:3]
     return project_id, connection, subscription_id
 
 
 SOCKET_PREFIX = "socket-"
 PUSHING = f"{SOCKET_PREFIX}pushing"
-"""Partition and sort key of the turn to push, in a small account. No connection and no project has such a key: its letters end
-without `=` or a full stop.
+"""Partition and sort key of the turn to push, in a small account. No connection and no project has such a
+key: its letters end without `=` or a full stop.
 """
 SOCKET = "socket"
 """Sort key of the owner of a socket, and index partition of all sockets in the order in which they end."""
 
 
 def socket_owner(connection: str) -> str:
-    """Return the partition key of the owner of a socket, by API Gateway's id of the connection: `socket-L0SM9cOFvHcCIhw=`."""
+    """Return the partition key of the owner of a socket, by API Gateway's id of the connection:
+    `socket-L0SM9cOFvHcCIhw=`.
+    """
     return f"{SOCKET_PREFIX}{connection}"
 
 
@@ -144,7 +150,9 @@ def owed_pushes(tenant_id: str, project_id: str) -> str:
 
 
 def parse_owed_pushes(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of the note that a project's sockets are owed changes."""
+    """Return the tenant and project in the partition key of the note that a project's sockets are owed
+    changes.
+    """
     tenant_id, project_id = partition_key.removeprefix(SOCKET_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -158,7 +166,7 @@ def seats(tenant_id: str) -> str:
 
 
 def parse_seats(partition_key: str) -> str:
-    """The tenant in the partition key of open sockets by user."""
+    """Return the tenant in the partition key of open sockets by user."""
     return partition_key.removeprefix(SEATS_PREFIX)
 
 
@@ -170,7 +178,7 @@ def seat(user_id: str, connection: str = "") -> str:
 
 
 def parse_seat(sort_key: str) -> tuple[str, str]:
-    """The user and the connection in the sort key of a user's open socket."""
+    """Return the user and the connection in the sort key of a user's open socket."""
     user_id, _, connection = sort_key.partition("/")
     return user_id, connection
 

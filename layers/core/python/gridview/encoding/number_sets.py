@@ -37,13 +37,13 @@ _MANY = 100
 
 
 def bitmap(numbers: BitMap) -> bytes:
-    """A set as a roaring bitmap."""
+    """Return a set as a roaring bitmap."""
     numbers.run_optimize()
     return numbers.serialize()
 
 
 def packed(numbers: BitMap) -> bytes:
-    """A set in its shortest form."""
+    """Return a set in its shortest form."""
     plain = bitmap(numbers)
     # A bitmap is shortest if numbers follow one another, and if they are far apart.
     if 2 * len(plain) <= len(numbers) or not numbers:
@@ -59,7 +59,7 @@ def packed(numbers: BitMap) -> bytes:
 
 
 def unpacked(stored: bytes) -> BitMap:
-    """A set from any of its forms. ValueError if it is none."""
+    """Return a set from any of its forms. ValueError if it is none."""
     if stored.startswith(_ROARING):
         return BitMap.deserialize(stored)
     form, first = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (None, 0)

@@ -23,10 +23,10 @@ class Sealing(Protocol):
     """Seals and opens texts of one purpose, as `Seals` does."""
 
     def seal(self, content: bytes, bound_to: bytes) -> str:
-        """A text that holds `content` and opens only with the same `bound_to`."""
+        """Return a text that holds `content` and opens only with the same `bound_to`."""
 
     def open(self, text: str, bound_to: bytes) -> bytes:
-        """The content. ValueError unless it was sealed for this purpose and `bound_to`."""
+        """Return the content. ValueError unless it was sealed for this purpose and `bound_to`."""
 
 
 class Seals:
@@ -42,16 +42,18 @@ class Seals:
         }
 
     def seal(self, content: bytes, bound_to: bytes) -> str:
-        """A text that holds `content` and opens only with the same `bound_to`."""
+        """Return a text that holds `content` and opens only with the same `bound_to`."""
         sealed = self._keys[self._current].encrypt(content, [self._purpose, bound_to])
         return base64.urlsafe_b64encode(self._current + sealed).rstrip(b"=").decode()
 
     def is_current(self, text: str) -> bool:
-        """Whether a sealed text is under the current secret. ValueError: it is no base64."""
+        """Return whether a sealed text is under the current secret. ValueError: it is no base64."""
         return _raw(text)[:_KEY_ID_BYTES] == self._current
 
     def open(self, text: str, bound_to: bytes) -> bytes:
-        """The content. ValueError unless it was sealed for this purpose and `bound_to`, and is unchanged to the letter."""
+        """Return the content. ValueError unless it was sealed for this purpose and `bound_to`, and is
+        unchanged to the letter.
+        """
         raw = _raw(text)
         if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != text:
             raise ValueError("another spelling of the same bytes")

@@ -4,8 +4,9 @@
     body    |  issue number
             separator
 
-For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included.
-The specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of their results is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
+For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included. The
+specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of their
+results is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
 """
 
 import re
@@ -172,9 +173,10 @@ def composite(parts: Iterable[KeyPart]) -> str:
         1open 02 20 1>502123        "open" ascending, then the number 123 ascending (02 20 are the characters U+0002 and U+0020)
         tag  | end  tag
 
-    Each part starts with a tag that says whether there is a value, and has a terminator before the next part. A descending part is
-    inverted character by character. The last part must be ascending, because the ascending issue number follows it. A body too long
-    for its `size` is truncated at a place that depends only on the characters before. Issues that agree up to there tie.
+    Each part starts with a tag that says whether there is a value, and has a terminator before the next part.
+    A descending part is inverted character by character. The last part must be ascending, because the
+    ascending issue number follows it. A body too long for its `size` is truncated at a place that depends
+    only on the characters before. Issues that agree up to there tie.
     """
     *leading, last = parts
     if last.descending:
@@ -212,8 +214,8 @@ def _cut(body: str, limit: int, *, descending: bool) -> str:
 class _Inversion(dict[int, str]):
     """Replacements for characters that sort in reverse; none is a prefix of another.
 
-    Most texts use the characters from space to z, which stay one byte each. For any other, a marker gives its UTF-8 length,
-    and its place among the characters of that length follows, counted from the end.
+    Most texts use the characters from space to z, which stay one byte each. For any other, a marker gives its
+    UTF-8 length, and its place among the characters of that length follows, counted from the end.
     """
 
     def __missing__(self, code: int) -> str:
@@ -256,7 +258,8 @@ def number_value(body: str) -> Decimal:
 
 
 def _beginning(text: str, size: int) -> str:
-    # Whether a character is kept depends only on the ones before it, so ids that differ only in it are truncated at the same place.
+    # Whether a character is kept depends only on the ones before it, so ids that differ only in it are
+    # truncated at the same place.
     if len(text) * 4 <= size:
         return text
     begins = 0

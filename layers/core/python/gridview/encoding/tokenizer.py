@@ -14,12 +14,14 @@ _OF_WORDS = frozenset("LMN")
 """Unicode categories of word characters: letters, marks, digits and other numbers."""
 
 folded = lru_cache(maxsize=REMEMBERED)(sort_strings.fold)
-"""`sort_strings.fold`, cached: folding a long text is the costliest step, and several conditions inspect one text in a row."""
+"""`sort_strings.fold`, cached: folding a long text is the costliest step, and several conditions inspect one
+text in a row.
+"""
 
 
 @lru_cache(maxsize=REMEMBERED)
 def words(text: str) -> frozenset[str]:
-    """The words of a text, folded: runs of letters, marks and digits in any script."""
+    """Return the words of a text, folded: runs of letters, marks and digits in any script."""
     whole = folded(text)
     return frozenset(_ASCII_WORD.findall(whole) if whole.isascii() else _spaced(whole).split())
 
@@ -32,5 +34,5 @@ def inner_words(text: str) -> frozenset[str]:
 
 
 def _spaced(whole: str) -> str:
-    """A folded text with a space in place of each character that belongs to no word."""
+    """Return a folded text with a space in place of each character that belongs to no word."""
     return "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in whole)

@@ -111,7 +111,9 @@ class BlockMembership:
         return JudgedDoubts(misplaced, unsettled)
 
     def doubtful(self, expected: Mapping[SuspectKey, bool]) -> list[SuspectKey]:
-        """The keys on which the blocks disagree with the expectation: a strongly consistent read of each block."""
+        """Return the keys on which the blocks disagree with the expectation: a strongly consistent read of
+        each block.
+        """
         chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
         self._read(chains, expected)
         return [
@@ -123,8 +125,8 @@ class BlockMembership:
     def amend(self, doubts: Iterable[SuspectKey]) -> None:
         """Correct the blocks by the ledgers and the journal where these doubts are true and can be judged.
 
-        A strongly consistent read of each block and ledger, and a write of each block in which something is wrong. Overloaded, also
-        if other writers keep changing the same blocks; Unreadable.
+        A strongly consistent read of each block and ledger, and a write of each block in which something is
+        wrong. Overloaded, also if other writers keep changing the same blocks; Unreadable.
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             self._amend(some)
@@ -204,7 +206,7 @@ class BlockMembership:
     def _states(
         self, numbers: Iterable[int], derivations: Derivations, catalog: Catalog
     ) -> Mapping[int, "_IssueState"]:
-        """Whether issues still have the ledgers that were read, and are right themselves."""
+        """Return whether issues still have the ledgers that were read, and are right themselves."""
         head = self._log.head()
 
         def state(num: int) -> _IssueState:
@@ -229,7 +231,7 @@ def _raise_first(failed: Mapping[str, Exception]) -> None:
 
 
 def _begins_a_chain(chains: BlockWriter, wrong: Iterable[Misplaced]) -> bool:
-    """Whether a block to write is the first one of a chain of which no block is there."""
+    """Return whether a block to write is the first one of a chain of which no block is there."""
     return any(not chains.covering(one.family, one.key).write_id for one in wrong)
 
 

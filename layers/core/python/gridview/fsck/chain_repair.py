@@ -46,21 +46,21 @@ class Chain:
         return derived_keys.directory(self.tenant, self.project, self.family)
 
     def key(self, block_id: str) -> str:
-        """The partition key of a block."""
+        """Return the partition key of a block."""
         return derived_keys.block(self.tenant, self.project, self.family, block_id)
 
     def get(self, block_id: str) -> Item | None:
-        """A block, strongly consistent."""
+        """Return a block, strongly consistent."""
         return self.table.get(self.key(block_id), self.directory, consistent=True)
 
     def read(self, block_ids: list[str]) -> dict[str, Item]:
-        """The existing blocks with these ids, strongly consistent."""
+        """Return the existing blocks with these ids, strongly consistent."""
         wanted = {(self.key(one), self.directory): one for one in block_ids}
         found = self.table.batch_get(list(wanted), consistent=True).items
         return {block_id: found[key] for key, block_id in wanted.items() if key in found}
 
     def listed(self, at: str = "", limit: int | None = None) -> Iterator[tuple[str, str]]:
-        """The lower fences from `at` on and the ids of the blocks there, as of the index."""
+        """Return the lower fences from `at` on and the ids of the blocks there, as of the index."""
         bound = Bound(">=", at) if at else None
         while True:
             page = self.table.query(self.directory, index=True, bound=bound, limit=limit, paths=())
@@ -88,8 +88,8 @@ class Chain:
 def straighten(chain: Chain, fences: Fences) -> None:
     """Repair the fences, links and sizes of a chain's blocks. Remove unreadable blocks; split oversize ones.
 
-    Readers may miss issues until `block_membership` has corrected the content. Overloaded if other writers keep changing the chain.
-    A strongly consistent read of each block, and two writes for each fault.
+    Readers may miss issues until `block_membership` has corrected the content. Overloaded if other writers
+    keep changing the chain. A strongly consistent read of each block, and two writes for each fault.
     """
     log = Log(chain.table, chain.tenant, chain.project)
     for attempt in range(backoff.ATTEMPTS):
@@ -123,7 +123,7 @@ def _straightened(chain: Chain, head: Head) -> list[Block]:
 
 
 def _readable(chain: Chain, head: Head, stored: Mapping[str, Item]) -> Iterator[Block]:
-    """The readable blocks; the others are removed."""
+    """Return the readable blocks; the others are removed."""
     for block_id, item in stored.items():
         try:
             yield Block.from_item(item)
@@ -138,7 +138,7 @@ def _repair(chain: Chain, head: Head, *writes: Write) -> None:
 
 
 def _linked(chain: Chain, found: Sequence[Block], journal: Head) -> list[Block]:
-    """The blocks linked from the first fence to the last, without a gap. `journal`: its head."""
+    """Return the blocks linked from the first fence to the last, without a gap. `journal`: its head."""
     head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
     straight = [head if head.lower == FIRST else _moved_to_the_front(chain, journal, head)]
     for block in found:
@@ -198,7 +198,7 @@ def _put(chain: Chain, before: Block, after: Block) -> Block:
 
 
 def _moved_to_the_front(chain: Chain, journal: Head, head: Block) -> Block:
-    """The chain with a head that begins at the first fence."""
+    """Return the chain with a head that begins at the first fence."""
     front = Block(chain.family, HEAD, FIRST, head.upper, head.next, head.write_id, head.sets, head.rest)
     after = blocks.fitted(front, head.upper, head.next)
     _repair(chain, journal, put(after.to_item(chain.tenant, chain.project), unchanged(head)))
@@ -206,7 +206,9 @@ def _moved_to_the_front(chain: Chain, journal: Head, head: Block) -> Block:
 
 
 def _as_read(item: Item) -> Condition:
-    """The condition that an item which is not a block is as it was read, as far as that can be expressed."""
+    """Return the condition that an item which is not a block is as it was read, as far as that can be
+    expressed.
+    """
     told = {name: item[name] for name in ("write_id", "set") if name in item}
     missing = [name for name in ("write_id", "set") if name not in item]
     return Condition(

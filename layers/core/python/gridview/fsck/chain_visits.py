@@ -1,7 +1,8 @@
 """The visits of a check to the blocks of projects: find the faults there, repair them, and say where to look next.
 
-A visit checks the range between two positions, of a chain or of a project's issue numbers. `chain_check` finds the faults. Doubts
-are settled at once (`block_membership`), and all faults are repaired on request (`repairs`).
+A visit checks the range between two positions, of a chain or of a project's issue numbers. `chain_check`
+finds the faults. Doubts are settled at once (`block_membership`), and all faults are repaired on request
+(`repairs`).
 """
 
 from collections import defaultdict
@@ -62,7 +63,9 @@ _BY_HAND = frozenset({DifferenceKind.LOST, DifferenceKind.HEADLESS})
 
 
 class Visited(NamedTuple):
-    """The faults that a visit found, the visits that follow from it, and how many places in blocks it could not judge."""
+    """The faults that a visit found, the visits that follow from it, and how many places in blocks it could
+    not judge.
+    """
 
     findings: Sequence[Finding] = ()
     further: Sequence[Visit] = ()
@@ -70,7 +73,9 @@ class Visited(NamedTuple):
 
 
 def side_by_side(visits: Sequence[Visit]) -> Sequence[Visit]:
-    """The first of these visits that can run in parallel: several chains, or a single visit to more than a chain."""
+    """Return the first of these visits that can run in parallel: several chains, or a single visit to more
+    than a chain.
+    """
     alone = next(
         (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", JOURNAL, BY_NUMBER)),
         _SIDE_BY_SIDE,
@@ -154,7 +159,7 @@ class Visits:
         return (*families_of(catalog), *former, BY_NUMBER)
 
     def _visited_dead(self, visit: Visit) -> list[Finding]:
-        """The blocks of a family that no longer exists, if any. A deleted project has no families."""
+        """Return the blocks of a family that no longer exists, if any. A deleted project has no families."""
         tenant, project, family, _ = visit
         chain = Chain(self._table, tenant, project, family)
         count = len(chain.read([block_id for _, block_id in chain.listed()]))

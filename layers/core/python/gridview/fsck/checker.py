@@ -112,7 +112,9 @@ class Check:
         return first.due if first.due > clock.now() else None
 
     def step(self) -> None:
-        """Judge some of the suspects that are due, or check the next issues or blocks. Overloaded: the step has no effect."""
+        """Judge some of the suspects that are due, or check the next issues or blocks. Overloaded: the step
+        has no effect.
+        """
         now = clock.now()
         due: list[Suspect] = []
         for suspect in self.tally.suspects.values():
@@ -157,7 +159,9 @@ class Check:
     def _compare(
         self, key: str, items: Iterable[Item], *, judging: bool = False
     ) -> tuple[str, list[Difference]]:
-        """The fingerprint and the faults of an issue. When `judging`, its journal is asked whether it is committed: 1 read unit."""
+        """Return the fingerprint and the faults of an issue. When `judging`, its journal is asked whether it
+        is committed: 1 read unit.
+        """
         try:
             collection = Collection.of(key, items)
         except ValueError:
@@ -196,7 +200,7 @@ class Check:
     def _repaired(
         self, proven: Sequence[tuple[Suspect, list[Difference]]], pool: ThreadPoolExecutor
     ) -> list[Finding | Suspect]:
-        """The outcome of repairs; an issue becomes a suspect again if its repair is to be retried."""
+        """Return the outcome of repairs; an issue becomes a suspect again if its repair is to be retried."""
         repair = self._repair
         if repair is None or not proven:
             return [Finding(suspect.key, wrong) for suspect, wrong in proven]

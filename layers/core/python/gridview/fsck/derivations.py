@@ -32,13 +32,15 @@ class Derivations:
                 self._moves[change.num].append((item.number, change.moves))
 
     def unchanged(self, num: int, stored: Item | None) -> bool:
-        """Whether the ledger of an issue is as it was read."""
+        """Return whether the ledger of an issue is as it was read."""
         return self._stored.get(num) == stored
 
     def strings(self, num: int, block: Block) -> tuple[str, ...] | None:
-        """The derived string that an issue has in a block's family as of the block; empty if it has none.
+        """Return the derived string that an issue has in a block's family as of the block; empty if it has
+        none.
 
-        None if that is unknown: its ledger is unfinished, or the fold is about to write every key that the issue may have.
+        None if that is unknown: its ledger is unfinished, or the fold is about to write every key that the
+        issue may have.
         """
         ledger = self._ledgers.get(num)
         if ledger is None:

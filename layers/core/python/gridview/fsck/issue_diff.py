@@ -1,7 +1,7 @@
 """Compares an issue with the data derived from it. Pure.
 
-Content decides, not versions: after an edit that changed nothing indexed, the ledger's version is rightly older than the
-document's.
+Content decides, not versions: after an edit that changed nothing indexed, the ledger's version is rightly
+older than the document's.
 """
 
 import hashlib
@@ -90,7 +90,9 @@ class Difference(NamedTuple):
 
 @dataclass(slots=True)
 class Collection:
-    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and any other items."""
+    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and any
+    other items.
+    """
 
     key: str
     issue: IssueKey
@@ -139,12 +141,16 @@ class Collection:
 
     @property
     def version(self) -> int:
-        """The highest version that the issue is known to have had: of the trash, or that an entry or tombstone was derived from."""
+        """The highest version that the issue is known to have had: of the trash, or that an entry or
+        tombstone was derived from.
+        """
         trashed = {"": self.document} if self.document is not None and is_trashed(self.document) else {}
         return _highest({**self.entries, **trashed}, "version")
 
     def image(self) -> Image | None:
-        """The issue's present image; None if there is no document, or the issue is deleted. Underivable if it is not an issue's."""
+        """Return the issue's present image; None if there is no document, or the issue is deleted.
+        Underivable if it is not an issue's.
+        """
         if self.document is None or is_trashed(self.document):
             return None
         image = Image.of(self.document)
@@ -154,7 +160,7 @@ class Collection:
         return image
 
     def read_ledger(self) -> Ledger | None:
-        """The ledger, or the empty one if there is none; None if the stored item is not a ledger.
+        """Return the ledger, or the empty one if there is none; None if the stored item is not a ledger.
 
         One that names a number of the journal is unfinished unless that is `committed`.
         """
@@ -181,7 +187,9 @@ class Collection:
             self.committed = bool(head.committed(ledger.number))
 
     def look_behind(self, standing: Callable[[int], JournalItem | None]) -> None:
-        """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is finished."""
+        """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is
+        finished.
+        """
         ledger = self.read_ledger()
         if ledger is not None and ledger.number and not self.committed:
             record = standing(ledger.number)
@@ -204,7 +212,7 @@ class Collection:
 
 
 def is_entry(item: Item) -> bool:
-    """Whether an item is a sort entry or a tombstone of one, even of another project."""
+    """Return whether an item is a sort entry or a tombstone of one, even of another project."""
     return derived_keys.is_order(item[keys.SK])
 
 
@@ -221,10 +229,11 @@ def differences(
     removing: bool = False,
     head: Head | None = None,
 ) -> list[Difference]:
-    """The faults in one issue's items under the definitions of `catalog`; empty if all is right. UnknownSpec.
+    """Return the faults in one issue's items under the definitions of `catalog`; empty if all is right.
+    UnknownSpec.
 
-    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress (`removing`). `head`:
-    the journal's, None if it is lost.
+    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress
+    (`removing`). `head`: the journal's, None if it is lost.
     """
     try:
         collection = Collection.of(key, items)
@@ -267,7 +276,7 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
 def _of_orders(
     collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
 ) -> list[Difference]:
-    """The missing, extra and wrong sort entries."""
+    """Return the missing, extra and wrong sort entries."""
     key, unexplained = collection.key, collection.live
     found = []
     if catalog is not None and image is not None:
@@ -359,7 +368,7 @@ def _places_of(catalog: Catalog | None, image: Image | None, target: Mapping[str
 def _of_places(
     key: str, catalog: Catalog | None, applied: Mapping[str, str], places: Mapping[str, Places]
 ) -> Iterable[Difference]:
-    """The ledger's faults for families in which issues have keys in blocks, but no entries to compare."""
+    """Return the ledger's faults for families in which issues have keys in blocks, but no entries to compare."""
     claims = {family: string for family, string in applied.items() if not has_entries(family)}
     orders = () if catalog is None else catalog.orders
     built = [order for order in orders if order.index.state is IndexState.BUILDING]

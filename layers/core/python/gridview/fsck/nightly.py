@@ -33,7 +33,9 @@ _PAGE = 1_000
 
 
 def begin(table: Table) -> bool:
-    """Request a check of the table; False if one is in progress already. A transaction of an item for each segment and one more."""
+    """Request a check of the table; False if one is in progress already. A transaction of an item for each
+    segment and one more.
+    """
     try:
         table.transact(list(_begun(ABSENT, 1)))
     except TransactionFailed:
@@ -119,7 +121,7 @@ def _go_on_with_whole(
 
 
 def _begun(condition: Condition, revision: int) -> Iterable[Write]:
-    """The items of a check that begins: its segments are due at once, and it waits for them."""
+    """Return the items of a check that begins: its segments are due at once, and it waits for them."""
     common = {keys.PK: keys.CHECK, keys.HOLDER: "", "began": clock.now()}
     due = lease_end()
     yield put({**common, keys.SK: keys.JOB, keys.SORT: due, "revision": revision, "tally": None}, condition)

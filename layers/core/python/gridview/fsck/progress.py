@@ -98,7 +98,7 @@ class Tally:
 
     @classmethod
     def together(cls, parts: "Sequence[Tally]") -> "Tally":
-        """The tally of a check whose parts have settled: their counts, and each dead family once."""
+        """Return the tally of a check whose parts have settled: their counts, and each dead family once."""
         dead = list(dict.fromkeys(visit for part in parts for visit in part.dead))
         counts: dict[str, Any] = {name: sum(part.counts[name] for part in parts) for name in cls().counts}
         return cls(**counts, dead=dead)

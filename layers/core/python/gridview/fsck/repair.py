@@ -37,11 +37,15 @@ _LEAP = 100
 _TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
 
 _STALE = 10.0
-"""Seconds after which the definitions are read again: an operator's process may be suspended for any time, at any point."""
+"""Seconds after which the definitions are read again: an operator's process may be suspended for any time, at
+any point.
+"""
 
 
 class _Prepared(NamedTuple):
-    """The remaining work for an issue before the definitions are `stale` (a stored instant); and whether some was done already."""
+    """The remaining work for an issue before the definitions are `stale` (a stored instant); and whether some
+    was done already.
+    """
 
     work: Work | None
     stale: str
@@ -54,8 +58,8 @@ def mend(
     partition_key: str,
     version_hint: int = 0,
 ) -> bool:
-    """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if the ledger and the
-    entries were right. Raises the errors of `mend_all`.
+    """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if
+    the ledger and the entries were right. Raises the errors of `mend_all`.
 
     `version_hint` is a version that the issue is known to have had (from a dead letter), 0 for none.
     """
@@ -147,7 +151,9 @@ def _remove(table: Table, item: Item) -> None:
 
 
 def _mend_expiry(table: Table, document: Item | None) -> bool:
-    """Take from an issue the expiry that only a deleted one has, or give it to that. Whether there was anything to do."""
+    """Take from an issue the expiry that only a deleted one has, or give it to that. Whether there was
+    anything to do.
+    """
     if document is None or is_trashed(document) is (keys.TTL_ATTRIBUTE in document):
         return False
     place = document[keys.PK], document[keys.SK]
@@ -162,7 +168,9 @@ def _mend_expiry(table: Table, document: Item | None) -> bool:
 
 
 def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> Ledger | None:
-    """The ledger, after its project's journal was asked whether it is finished; None if it is malformed."""
+    """Return the ledger, after its project's journal was asked whether it is finished; None if it is
+    malformed.
+    """
     ledger = collection.read_ledger()
     if ledger is not None and ledger.number and catalog is not None:
         told = settled(Log(table, catalog.tenant, catalog.project), (ledger.number,))
@@ -171,7 +179,9 @@ def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> L
 
 
 def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint: int) -> Plan | None:
-    """The plan, or None if nothing is wrong. If anything is wrong all is written, so that no write in flight can undo it."""
+    """Return the plan, or None if nothing is wrong. If anything is wrong all is written, so that no write in
+    flight can undo it.
+    """
     image = collection.image()
     target = {} if image is None else target_of(catalog, image)
     order = (

@@ -57,7 +57,7 @@ class IssueWalk(Protocol):
         """Whether the walk meets every block."""
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """The next part. An uncommitted part comes again."""
+        """Return the next part. An uncommitted part comes again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class TableWalk:
         return [[list(segment.committed or ()), segment.finished] for segment in self._segments.values()]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """A page of each segment."""
+        """Return a page of each segment."""
         before = [segment for segment in self._segments.values() if not segment.finished]
         pages = list(pool.map(lambda segment: segment.next(self._table, self._count, self._limit), before))
 
@@ -152,5 +152,5 @@ class TableWalk:
 def collections(
     table: Table, pool: ThreadPoolExecutor, partition_keys: Sequence[str]
 ) -> list[tuple[str, list[Item]]]:
-    """All items under each of these keys, strongly consistent, in parallel."""
+    """Return all items under each of these keys, strongly consistent, in parallel."""
     return list(pool.map(lambda key: (key, list(table.query_all(key, consistent=True))), partition_keys))

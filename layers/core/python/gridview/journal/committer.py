@@ -103,7 +103,9 @@ def _put(log: Log, number: int, changes: Sequence[IssueChange]) -> JournalItem |
 
 
 def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict[str, Exception]:
-    """Write the ledgers that name the number; returns the errors by issue. Overloaded: whether it was written is not known."""
+    """Write the ledgers that name the number; returns the errors by issue. Overloaded: whether it was written
+    is not known.
+    """
     failed: dict[str, Exception] = {}
 
     def write(one: Pending) -> None:

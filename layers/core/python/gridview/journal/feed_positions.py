@@ -47,7 +47,7 @@ class FeedPosition(NamedTuple):
         return self.number if self.place else self.number - 1
 
     def is_after(self, item: JournalItem) -> bool:
-        """Whether the item of the number that it has reached is the one that it has come to."""
+        """Return whether the item of the number that it has reached is the one that it has come to."""
         return item.id == self.item if self.item else item.made <= self.since + SAME_SECONDS + _CLOCKS_DIFFER
 
 

@@ -27,7 +27,9 @@ from gridview.schema.catalog import Catalog
 from gridview.support import clock
 
 MOST = 4_000
-"""Changes of issues that are folded together at most: of a million issues they touch most blocks, so more would save little."""
+"""Changes of issues that are folded together at most: of a million issues they touch most blocks, so more
+would save little.
+"""
 
 
 def fold(

@@ -104,7 +104,7 @@ def record(
 
 
 def without(change: Change, removed: Callable[[str], bool]) -> Change:
-    """The change without the fields whose internal ids are `removed`; itself if it has none."""
+    """Return the change without the fields whose internal ids are `removed`; itself if it has none."""
     kept = {key: values for key, values in change.fields.items() if not removed(key)}
     return change if len(kept) == len(change.fields) else replace(change, fields=kept)
 
@@ -137,7 +137,7 @@ def _image(stream: Mapping[str, Any], name: str) -> Item | None:
 
 
 def _arrival(num: int, new: Item) -> Change:
-    """A document where there was none: a new one, or one that was put back by hand."""
+    """Return a document where there was none: a new one, or one that was put back by hand."""
     kind: Kind = "create" if new["version"] == 1 else "restore"
     if is_trashed(new):
         kind = "delete"
@@ -154,7 +154,7 @@ def _edit(num: int, old: Item, new: Item) -> Change | None:
 
 
 def _hard_delete(num: int, old: Item, stream: Mapping[str, Any]) -> Change | None:
-    """A document that was taken out of the table: it says who wrote it last, not who removed it."""
+    """Return a document that was taken out of the table: it says who wrote it last, not who removed it."""
     if is_trashed(old):
         return None
     made = stream.get("ApproximateCreationDateTime")
@@ -185,7 +185,9 @@ def _told_instant(document: Item, name: str) -> str:
 
 
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Values]:
-    """The fields whose values differ between two documents, by internal key. One in the trash, or an empty one, has no values."""
+    """Return the fields whose values differ between two documents, by internal key. One in the trash, or an
+    empty one, has no values.
+    """
     before, after = _values(old), _values(new)
     both = {key: Values(before.get(key), after.get(key)) for key in (*before, *after)}
     return {key: values for key, values in both.items() if not _same(*values)}
@@ -235,9 +237,10 @@ def read_changes(
     *,
     consistent: bool = False,
 ) -> dict[tuple[int, int], Change]:
-    """The changes that made these versions (num, version), as far as they are remembered.
+    """Return the changes that made these versions (num, version), as far as they are remembered.
 
-    0.5 read units for each 4 KB of one, twice that when strongly consistent, in one round; a second round only for large ones.
+    0.5 read units for each 4 KB of one, twice that when strongly consistent, in one round; a second round
+    only for large ones.
     """
     places = {
         (derived_keys.history(tenant, project, num), derived_keys.history_item(version)): (num, version)
@@ -269,7 +272,8 @@ def remove_values(table: Table, tenant: str, project: str, num: int, removed: Ca
 
 
 def whole(table: Table, items: Iterable[Item]) -> list[tuple[Item, Change]]:
-    """Each of these items with the change that it stores; the further parts of large ones are read, strongly consistent.
+    """Return each of these items with the change that it stores; the further parts of large ones are read,
+    strongly consistent.
 
     A change whose parts are not all there is left out.
     """

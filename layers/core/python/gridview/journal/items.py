@@ -124,7 +124,9 @@ class Listing(NamedTuple):
 
 
 def _encoded(changes: Iterable[IssueChange]) -> bytes:
-    """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
+    """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the
+    write units.
+    """
     return zlib.compress(_plain(changes))
 
 
@@ -142,7 +144,7 @@ def _decoded(stored: bytes) -> Iterator[IssueChange]:
 
 
 def encoded_size(changes: Iterable[IssueChange]) -> int:
-    """The bytes that changes take in an item."""
+    """Return the bytes that changes take in an item."""
     return len(_encoded(changes))
 
 
@@ -153,7 +155,7 @@ def weight(changes: Iterable[IssueChange]) -> int:
 
 
 def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list[IssueChange]]:
-    """The changes in groups for an item each. The cut comes before any ledger names an item."""
+    """Return the changes in groups for an item each. The cut comes before any ledger names an item."""
     group: list[IssueChange] = []
     size = 0
     for change in changes:
@@ -202,23 +204,27 @@ class Head:
         return number not in self.emptied if number <= self.folded else None
 
     def shown(self, now: float) -> int:
-        """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet.
+        """Return the watermark that everybody is shown: GSI1 and directories that are kept may not know of a
+        later one yet.
 
         `now`: as GSI1 counts it (`view.index_clock.index_time`).
         """
         return max((number for number, at in self.trail if at <= now - SHOWN_SECONDS), default=0)
 
     def shown_since(self, number: int) -> float:
-        """The instant from which on everybody is shown a watermark of the trail, in seconds since 1970; 0.0 for the beginning.
+        """Return the instant from which on everybody is shown a watermark of the trail, in seconds since
+        1970; 0.0 for the beginning.
 
         For readers that know that GSI1 was late it is later (`view.index_clock.shown_since`).
         """
         return next((at + SHOWN_SECONDS for one, at in self.trail if one == number), 0.0)
 
     def trail_to(self, number: int, now: float) -> list[list[int]]:
-        """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on.
+        """Return the stored trail when the watermark comes to a number: as much of it as `shown` needs from
+        now on.
 
-        `shown` may count by instants up to HELD_SECONDS ago, so the trail goes back that far, by steps of TRAIL_SECONDS.
+        `shown` may count by instants up to HELD_SECONDS ago, so the trail goes back that far, by steps of
+        TRAIL_SECONDS.
         """
         first = self.shown(now - HELD_SECONDS)
         kept: list[tuple[int, float]] = []

@@ -37,14 +37,14 @@ class Log:
         return derived_keys.journal(self.tenant, self.project)
 
     def head(self) -> Head:
-        """The head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
+        """Return the head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
         head = self.known_head(consistent=True)
         if head is None:
             raise Overloaded(f"{self.partition} has no head; try again.")
         return head
 
     def known_head(self, *, consistent: bool = False) -> Head | None:
-        """The head, None if there is none: half a read unit, 1 if strongly consistent."""
+        """Return the head, None if there is none: half a read unit, 1 if strongly consistent."""
         item = self.table.get(self.partition, derived_keys.FOLD, consistent=consistent)
         return None if item is None else Head.from_item(item)
 
@@ -53,8 +53,8 @@ class Log:
     def reserve(self, weight: int) -> int:
         """Take a number for an item with changes of about this weight. Overloaded as for `head`.
 
-        1 write unit, and 1 in GSI1 if nothing waited: the fold is then due after the seconds of the pace. The number with
-        which the weight of the pace is reached makes it due now: 3 write units more.
+        1 write unit, and 1 in GSI1 if nothing waited: the fold is then due after the seconds of the pace. The
+        number with which the weight of the pace is reached makes it due now: 3 write units more.
         """
         try:
             item = self.table.update(
@@ -72,7 +72,9 @@ class Log:
         return head.last
 
     def _hasten(self, head: Head) -> None:
-        """Make the fold due now, unless it is or someone has taken it. If the table refuses, the next number tries again."""
+        """Make the fold due now, unless it is or someone has taken it. If the table refuses, the next number
+        tries again.
+        """
         now = clock.now()
         if head.due is not None and head.due > now:
             with suppress(ConditionFailed, Overloaded):
@@ -110,7 +112,9 @@ class Log:
     # Reading
 
     def standing(self, number: int, *, consistent: bool = True) -> JournalItem | None:
-        """The item of a number; None if there is none: a read unit for each 4 KB, half of it if not strongly consistent."""
+        """Return the item of a number; None if there is none: a read unit for each 4 KB, half of it if not
+        strongly consistent.
+        """
         item = self.table.get(self.partition, derived_keys.journal_item(number), consistent=consistent)
         return None if item is None else JournalItem.from_item(item)
 
@@ -154,7 +158,9 @@ class Log:
             number = max((record.number for record in listed.records), default=number)
 
     def up_to(self, number: int, count: int) -> list[JournalItem]:
-        """The items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read unit for each 4 KB."""
+        """Return the items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read
+        unit for each 4 KB.
+        """
         bound = Bound(
             "between",
             derived_keys.journal_item(max(number - count + 1, 1)),
@@ -170,7 +176,8 @@ class Log:
     # Folding
 
     def claim(self, due: str) -> Head | None:
-        """Take the fold that is due at an instant for the time of a lease, and return the head; None if another was faster.
+        """Take the fold that is due at an instant for the time of a lease, and return the head; None if
+        another was faster.
 
         1 write unit, and 2 in GSI1.
         """
@@ -230,7 +237,8 @@ class Log:
         return Head.from_item(item)
 
     def rechaining(self, head: Head) -> Write:
-        """The write of a transaction that repairs a chain: no fold that has begun before can move the watermark any more.
+        """Return the write of a transaction that repairs a chain: no fold that has begun before can move the
+        watermark any more.
 
         Its condition is that the watermark is where it was read.
         """
@@ -238,7 +246,9 @@ class Log:
         return set_attribute(self.partition, derived_keys.FOLD, RECHAINED, secrets.token_hex(4), unmoved)
 
     def rechain(self) -> None:
-        """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is no head."""
+        """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is
+        no head.
+        """
         try:
             self.table.update(
                 self.partition, derived_keys.FOLD, PRESENT, assign={RECHAINED: secrets.token_hex(4)}
@@ -275,7 +285,7 @@ class Log:
 
 
 def _rechained_at(head: Head) -> Condition:
-    """The condition that no repair has changed a chain since the head was read."""
+    """Return the condition that no repair has changed a chain since the head was read."""
     if not head.rechained:
         return Condition(f"attribute_not_exists({RECHAINED})")
     return Condition(f"{RECHAINED} = :rechained", values={":rechained": head.rechained})

@@ -32,7 +32,7 @@ def derive(table: Table, subjects: Iterable[Subject], *, touch: bool = True) -> 
 
 
 def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
-    """The subjects, with ledgers as the journal decides them (`committer.settled`)."""
+    """Return the subjects, with ledgers as the journal decides them (`committer.settled`)."""
     named: dict[tuple[str, str], list[Subject]] = defaultdict(list)
     for subject in subjects:
         if subject.catalog is not None and subject.ledger.number:
@@ -49,9 +49,9 @@ def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
 def carry_out(table: Table, works: Sequence[Work]) -> dict[str, Exception]:
     """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    Changes go through the journal (`committer.commit`). A ledger that only comes to a newer epoch is 1 write. Without definitions,
-    n entries cost 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1). Superseded: another invocation has
-    written meanwhile. Overloaded and ItemTooLarge: from the table.
+    Changes go through the journal (`committer.commit`). A ledger that only comes to a newer epoch is 1 write.
+    Without definitions, n entries cost 2 writes of the ledger and n of entries (1 write unit each, and 1 in
+    GSI1). Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table.
     """
     failed = _commit(table, works)
 

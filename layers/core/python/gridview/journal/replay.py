@@ -49,7 +49,9 @@ def next_step(
 def last_words(
     partition: str, records: Iterable[JournalItem], families: Collection[str]
 ) -> dict[str, list[KeyChange]]:
-    """Family -> the last that these items, in order, say of each key. Other families are left out: nobody writes them any more."""
+    """Return family -> the last that these items, in order, say of each key. Other families are left out:
+    nobody writes them any more.
+    """
     words: dict[tuple[str, str], KeyChange] = {}
     tenant, project = derived_keys.parse_journal(partition)
     for record in records:
@@ -68,7 +70,9 @@ def last_words(
 
 
 def _keys_moved(family: str, move: FamilyChange, num: int) -> Iterator[tuple[str, bool]]:
-    """The keys that a move takes (True) and leaves (False). Tokens that stay are not among them, if it is not thorough."""
+    """Return the keys that a move takes (True) and leaves (False). Tokens that stay are not among them, if it
+    is not thorough.
+    """
     taken = _keys(family, () if move.to is None else (move.to,), num)
     left = _keys(family, move.left, num)
     yield from ((key, True) for key in (taken if move.thorough else taken - left))
@@ -111,7 +115,9 @@ def keys_at(
 def _finished(
     stored: Mapping[str, Any] | None, family: str, there: Collection[int], head: Head
 ) -> str | None:
-    """The string that an issue has in a family by a stored ledger. One that names no number is finished: a bulk load wrote it."""
+    """Return the string that an issue has in a family by a stored ledger. One that names no number is
+    finished: a bulk load wrote it.
+    """
     if stored is None:
         return None
     number = stored.get(NUMBER, 0)

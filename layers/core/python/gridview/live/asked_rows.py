@@ -23,7 +23,8 @@ def rows_of_view(table: Table, catalog: Catalog, actor: Actor, view: int) -> Fol
 
 
 def asked_rows(table: Table, catalog: Catalog, actor: Actor, asked: Mapping[str, Any]) -> FollowedRows | None:
-    """The rows of a request with `view`, or with `sort` and `filter`; None: it asks for no rows, but for all changes.
+    """Return the rows of a request with `view`, or with `sort` and `filter`; None: it asks for no rows, but
+    for all changes.
 
     NotFound, InvalidRequest, Unprocessable, NotReady.
     """

@@ -23,7 +23,7 @@ MAX_WAIT = 20
 
 
 def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
-    """A validator: a view has a sort and a filter of its own."""
+    """Validate that none is given with a view, which has a sort and a filter of its own."""
     if given and known.data.get("view") is not None:
         raise ValueError("cannot go together with view")
     return given
@@ -66,7 +66,7 @@ class AskedChanges(NamedTuple):
 
 
 def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedChanges:
-    """The request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
+    """Return the request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
     body = {**from_parameters(parameters), **as_integers(parameters, "wait")}
     request, only = parse_with_filter(ChangesRequest, catalog, body)
     asks = bool(request.sort) or only is not None

@@ -107,8 +107,8 @@ def follow(
 def feed_page(
     table: Table, catalogs: Catalogs, catalog: Catalog, position: FeedPosition, *, consistent: bool = False
 ) -> FeedPage:
-    """The changes of a project from a position on: as for `read_changes`. Numbers at which the feed has waited for too
-    long are emptied: 1 write unit each.
+    """Return the changes of a project from a position on: as for `read_changes`. Numbers at which the feed
+    has waited for too long are emptied: 1 write unit each.
     """
     page = read_changes(table, catalogs, catalog, position, MAX_EVENTS, consistent=consistent)
     log = Log(table, catalog.tenant, catalog.project)
@@ -143,7 +143,8 @@ def told_in(
 class _Telling:
     """Makes events of a page, as many as an answer holds, up to the first change that has to be waited for.
 
-    `ahead`: issue number -> the version up to which its changes are known already, and passed over; after a reset nothing is.
+    `ahead`: issue number -> the version up to which its changes are known already, and passed over; after a
+    reset nothing is.
     """
 
     def __init__(

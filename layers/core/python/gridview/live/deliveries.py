@@ -49,7 +49,9 @@ _BUILDING = 60.0
 """Seconds until a view is looked at again whose order is being built."""
 
 _HIDDEN = 3_600.0
-"""Seconds until an outbox is looked at again whose project is deleted and can be restored. A change is hinted at before that."""
+"""Seconds until an outbox is looked at again whose project is deleted and can be restored. A change is hinted
+at before that.
+"""
 
 _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
@@ -65,7 +67,7 @@ class Delivered(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable["Delivered"]) -> Self:
-        """The sum of these."""
+        """Return the sum of these."""
         return cls(*map(sum, zip(*(cls(), *parts), strict=True)))
 
 
@@ -278,7 +280,9 @@ class _Turn:
         return not (outcome.hopeless and self._disabled(attempts.webhook, outcome.hopeless))
 
     def _disabled(self, webhook: Webhook, reason: str) -> bool:
-        """Disable the webhook: 1 write unit. False if an administrator has changed it meanwhile: it is to be read again first."""
+        """Disable the webhook: 1 write unit. False if an administrator has changed it meanwhile: it is to be
+        read again first.
+        """
         after = webhook.disabled(Notice(clock.now(), reason))
         try:
             self._means.table.put(after.to_item(), version_is(webhook.version))

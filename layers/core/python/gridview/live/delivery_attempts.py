@@ -105,7 +105,9 @@ class DeliveryAttempts:
 
 
 def why_hopeless(outbox: Outbox, given_up: Delivery) -> str:
-    """Why a webhook is to be disabled, one of whose deliveries was given up; empty if it is not. `outbox`: after the attempt."""
+    """Why a webhook is to be disabled, one of whose deliveries was given up; empty if it is not. `outbox`:
+    after the attempt.
+    """
     if given_up.reply.code == GONE:
         return "The receiver answered 410: it wants no more messages."
     first, failing = given_up.first, outbox.failing

@@ -51,7 +51,7 @@ class DueMessages(NamedTuple):
 
 
 def retries_of(store: OutboxStore, webhook: Webhook, limit: int) -> Retries:
-    """Up to `limit` deliveries that are due for another attempt, with the changes that they report.
+    """Return up to `limit` deliveries that are due for another attempt, with the changes that they report.
 
     1 read unit; for each delivery 1 more, and 1 for each 4 KB of its change.
     """
@@ -145,7 +145,9 @@ def _messages(
 
 
 def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
-    """Whether a change shows a receiver nothing: it touched no field that is sent, and moved no row visibly."""
+    """Return whether a change shows a receiver nothing: it touched no field that is sent, and moved no row
+    visibly.
+    """
     if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
         return False
     return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))

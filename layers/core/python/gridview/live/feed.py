@@ -203,5 +203,7 @@ def _changes(
 
 
 def _of_versions(found: Mapping[tuple[int, int], Change]) -> dict[tuple[int, int], Change]:
-    """Without removals by hand: a late copy, or a late write of a dead consumer, shows one where the issue was put back since."""
+    """Without removals by hand: a late copy, or a late write of a dead consumer, shows one where the issue
+    was put back since.
+    """
     return {key: change for key, change in found.items() if not change.by_hand}

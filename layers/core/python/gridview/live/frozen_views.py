@@ -46,7 +46,9 @@ class FrozenView(NamedTuple):
         return query_json(catalog, {"sort": self.sort, "filter": self.filter, "named": self.named})
 
     def rows(self, catalog: Catalog) -> FollowedRows:
-        """The rows that it has. Conflict if a field of its filter was deleted; IndexNotReady, Unprocessable of its order."""
+        """Return the rows that it has. Conflict if a field of its filter was deleted; IndexNotReady,
+        Unprocessable of its order.
+        """
         only = None if self.filter is None else from_stored(catalog, self.filter)
         query, _ = self._replace(filter=None).query(catalog)
         return rows_of(catalog, {"sort": query["sort"]})._replace(only=only)
@@ -68,6 +70,6 @@ def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
 
 
 def columns_of(view: View) -> tuple[str, ...] | None:
-    """The internal ids of a view's columns; None: it shows all fields."""
+    """Return the internal ids of a view's columns; None: it shows all fields."""
     columns = view.look["columns"]
     return None if columns is None else tuple(key for key, *_ in columns)

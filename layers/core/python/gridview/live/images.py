@@ -28,7 +28,8 @@ _KINDS_OF_A_WHOLE = frozenset({"create", "restore"})
 class Passage(NamedTuple):
     """The issue before and after a change; None: there is no such issue.
 
-    `updated` is empty where no document says when the version was made; a filter or an order that needs it raises ValueError.
+    `updated` is empty where no document says when the version was made; a filter or an order that needs it
+    raises ValueError.
     """
 
     before: IssueImage | None
@@ -99,7 +100,7 @@ class Course:
         )
 
     def passages(self, wanted: frozenset[str]) -> list[Passage]:
-        """The issue before and after each change, as far as the fields with these keys go."""
+        """Return the issue before and after each change, as far as the fields with these keys go."""
         found: list[Passage] = []
         values = dict(self.values)
         for place in range(len(self.changes) - 1, -1, -1):

@@ -96,11 +96,13 @@ class Outbox:
         return bool(self.holder) and self.due > now
 
     def is_free(self, now: str) -> bool:
-        """Whether a turn may begin: no other is at work on it, and it does not rest."""
+        """Return whether a turn may begin: no other is at work on it, and it does not rest."""
         return not self.is_held(now) and self.rests <= now
 
     def tried(self, reply: Reply, began: str, draw: float, seconds: float = 0.0) -> Self:
-        """The same after an attempt that `began` at an instant and took some `seconds`. `draw`: a random number from 0 to 1."""
+        """Return the same after an attempt that `began` at an instant and took some `seconds`. `draw`: a
+        random number from 0 to 1.
+        """
         if reply.succeeded:
             return replace(self, failures=0, failing="", rests="", slow=seconds > SLOW)
         failures = self.failures + 1
@@ -207,12 +209,12 @@ class Delivery:
         return live_keys.delivery(self.number, self.place, reset=self.event == RESET)
 
     def message_id(self, webhook: str) -> str:
-        """The id of its message, the same at each attempt."""
+        """Return the id of its message, the same at each attempt."""
         told = f"{RESET}_{self.number}_{self.place}" if self.num is None else f"{self.num}_{self.version}"
         return f"{webhook}_{told}"
 
     def tried(self, reply: Reply, began: str, draw: float) -> Self:
-        """The same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
+        """Return the same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
         first = self.first or began
         attempts = self.attempts + 1
         done = replace(self, attempts=attempts, first=first, last=began, due="", reply=reply)
@@ -225,11 +227,11 @@ class Delivery:
         return replace(done, status="pending", due=clock.after(delay))
 
     def given_up(self, problem: str) -> Self:
-        """The same, when there is nothing to try any more."""
+        """Return the same, when there is nothing to try any more."""
         return replace(self, status="failed", due="", reply=Reply(problem=problem))
 
     def replayed(self, now: str) -> Self:
-        """The same, to be tried at once, as if it were for the first time."""
+        """Return the same, to be tried at once, as if it were for the first time."""
         return replace(self, status="pending", attempts=0, first=now, due=now)
 
     def to_item(self, partition: str) -> Item:
@@ -257,7 +259,7 @@ class Delivery:
         }
 
     def retry_item(self, partition: str) -> Item:
-        """The item that says that it is due for another attempt."""
+        """Return the item that says that it is due for another attempt."""
         return {
             keys.PK: partition,
             keys.SK: live_keys.retry(self.due, self.sort_key),
@@ -308,6 +310,6 @@ def _expiry(delivery: Delivery) -> int:
 
 
 def sort_key_of(delivery_id: str) -> str:
-    """The sort key of the delivery that the API names so."""
+    """Return the sort key of the delivery that the API names so."""
     number, _, place = delivery_id.partition("_")
     return live_keys.delivery(int(number), int(place.removesuffix("r")), reset=place.endswith("r"))

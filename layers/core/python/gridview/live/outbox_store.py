@@ -32,7 +32,7 @@ class OutboxStore:
         return live_keys.outbox(self.tenant, self.project, self.webhook)
 
     def read(self) -> Outbox | None:
-        """The outbox, strongly consistent: 1 read unit. None if there is none."""
+        """Return the outbox, strongly consistent: 1 read unit. None if there is none."""
         item = self.table.get(self.partition, live_keys.OUTBOX, consistent=True)
         return None if item is None else Outbox.from_item(item)
 
@@ -154,7 +154,7 @@ class OutboxStore:
         return live_keys.parse_retry(page.items[0][keys.SK])[0] if page.items else None
 
     def delivery(self, delivery_id: str) -> Delivery | None:
-        """A delivery, strongly consistent: a read unit. None if there is none."""
+        """Return a delivery, strongly consistent: a read unit. None if there is none."""
         return self._deliveries([sort_key_of(delivery_id)]).get(sort_key_of(delivery_id))
 
     def _deliveries(self, sort_keys: Iterable[str]) -> dict[str, Delivery]:
@@ -180,7 +180,7 @@ class OutboxStore:
         remove_partition(self.table, self.partition, left, bound)
 
     def replay(self, before: Delivery, after: Delivery) -> list[Write]:
-        """The writes by which a delivery is due at once. They fail if it is just being tried."""
+        """Return the writes by which a delivery is due at once. They fail if it is just being tried."""
         return [
             put(after.to_item(self.partition), _due_at(before.due)),
             put(after.retry_item(self.partition)),
@@ -197,7 +197,9 @@ class OutboxStore:
 
 
 def _due_at(due: str) -> Condition:
-    """The delivery is as it was read: each attempt and each replay makes it due at another instant."""
+    """Return the condition that the delivery is as it was read: each attempt and each replay makes it due at
+    another instant.
+    """
     return Condition("#due = :due", {"#due": "due"}, {":due": due})
 
 

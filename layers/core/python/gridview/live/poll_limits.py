@@ -36,12 +36,14 @@ class Poll(NamedTuple):
     user: str
 
     def is_dead(self, now: float) -> bool:
-        """Whether it can't be open any more at an instant, in seconds since 1970."""
+        """Return whether it can't be open any more at an instant, in seconds since 1970."""
         return self.started < (now - KNOWN_SECONDS) * 1000
 
 
 def may_stay(own: Poll, listed: Iterable[Poll], most_of_tenant: int) -> bool:
-    """Whether a poll is among the newest of its user, and of its tenant. `listed`: the tenant's open polls."""
+    """Return whether a poll is among the newest of its user, and of its tenant. `listed`: the tenant's open
+    polls.
+    """
     newer = [one for one in listed if one > own]
     return len(newer) < most_of_tenant and sum(one.user == own.user for one in newer) < MOST_OF_USER
 

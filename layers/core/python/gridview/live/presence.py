@@ -32,7 +32,7 @@ def looking(sockets: Iterable[Socket], now: float) -> list[Socket]:
 
 
 def people_json(sockets: Iterable[Socket]) -> list[dict[str, Any]]:
-    """The people of `looking`, each once, by name: where they said last that they look."""
+    """Return the people of `looking`, each once, by name: where they said last that they look."""
     last: dict[str, Socket] = {}
     for one in sockets:
         last.setdefault(one.user, one)
@@ -50,5 +50,5 @@ def next_telling(last: float, now: float) -> float | None:
 
 
 def is_too_soon(socket: Socket, now: float) -> bool:
-    """Whether a socket has said where it looks within the last second."""
+    """Return whether a socket has said where it looks within the last second."""
     return 0 <= now - socket.looked < LOOK_SECONDS

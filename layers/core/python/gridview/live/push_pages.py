@@ -49,7 +49,7 @@ class PushPage(NamedTuple):
     more: bool
 
     def is_all(self, upto: int | None) -> bool:
-        """Whether the feed ends there, after the number `upto` if there is one."""
+        """Return whether the feed ends there, after the number `upto` if there is one."""
         return self.ended and (upto is None or self.number > upto)
 
 

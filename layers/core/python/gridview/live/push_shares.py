@@ -33,7 +33,7 @@ class Share:
     seconds: float = inf
 
     def begun(self) -> "Share":
-        """The same, whose seconds begin now."""
+        """Return the same, whose seconds begin now."""
         return Share(self.at_once, min(self.deadline, clock.seconds() + self.seconds))
 
     def part(self, parts: int) -> "Share":

@@ -29,8 +29,8 @@ from gridview.support.concurrency import in_threads
 from gridview.support.errors import RequestError
 
 _PATIENCE: Final = 6.0
-"""Seconds without progress after which a number that was committed is waited for no more: one that is missing is emptied after
-3.
+"""Seconds without progress after which a number that was committed is waited for no more: one that is missing
+is emptied after 3.
 """
 
 _FIRST_PAUSE: Final = 0.05
@@ -172,8 +172,8 @@ class Pushes:
 
 
 def _in_turns(told: Iterable[Listener]) -> list[Listener]:
-    """The first of each user, then the second of each, and so on. So each user's first connection gets its messages
-    before anyone's second.
+    """Return the first of each user, then the second of each, and so on. So each user's first connection gets
+    its messages before anyone's second.
     """
     turns = Counter[str]()
     placed = []

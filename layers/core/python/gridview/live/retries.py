@@ -31,8 +31,8 @@ together.
 def next_delay(attempts: int, age: float, asked: float, draw: float) -> float | None:
     """Seconds until the next attempt of a delivery that has failed `attempts` times, the first one `age` seconds ago.
 
-    None: it is given up. `asked`: seconds that the receiver has asked for (Retry-After), heeded up to an hour. `draw`: a random
-    number from 0 to 1.
+    None: it is given up. `asked`: seconds that the receiver has asked for (Retry-After), heeded up to an
+    hour. `draw`: a random number from 0 to 1.
     """
     if attempts > len(DELAYS) or age >= WINDOW:
         return None
@@ -41,13 +41,16 @@ def next_delay(attempts: int, age: float, asked: float, draw: float) -> float | 
 
 
 def rest(failures: int, asked: float, draw: float) -> float:
-    """Seconds for which a webhook rests after so many failed attempts in succession: as asked for, and longer if it is down."""
+    """Seconds for which a webhook rests after so many failed attempts in succession: as asked for, and longer
+    if it is down.
+    """
     down = _FIRST_REST * 2.0 ** min(failures - DOWN, 16) if failures >= DOWN else 0.0
     return max(min(down, _LONGEST_REST) * (1 - _JITTER * draw), min(asked, _LONGEST_REST))
 
 
 def is_hopeless(first: float, failing: float) -> bool:
-    """Whether a webhook is to be disabled, one of whose deliveries is given up: none has succeeded since its `first` attempt.
+    """Return whether a webhook is to be disabled, one of whose deliveries is given up: none has succeeded
+    since its `first` attempt.
 
     `failing`: since when every attempt of the webhook has failed. Both in seconds since 1970.
     """

@@ -68,7 +68,7 @@ def _judged(rows: FollowedRows, wanted: frozenset[str], course: Course) -> Itera
 def _completed(
     table: Table, catalog: Catalog, courses: Mapping[int, Course], wanted: frozenset[str]
 ) -> Iterator[tuple[int, Course | Unjudged]]:
-    """The courses with all that was missing in them."""
+    """Return the courses with all that was missing in them."""
     open_ones = [num for num, course in courses.items() if _lacks(course, wanted)]
     documents = documents_by_number(table, catalog.tenant, catalog.project, open_ones) if open_ones else {}
     for num, course in courses.items():

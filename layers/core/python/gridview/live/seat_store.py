@@ -34,7 +34,7 @@ def count(table: Table, tenant: str, now: float) -> int:
 
 
 def of_user(table: Table, tenant: str, user: str) -> UserSeats:
-    """The seats and the bucket of a user: a read unit for each 4 KB, strongly consistent."""
+    """Return the seats and the bucket of a user: a read unit for each 4 KB, strongly consistent."""
     # One page holds them all: a seat has 1 KB at most.
     page = table.query(
         live_keys.seats(tenant), bound=Bound("begins_with", live_keys.seat(user)), consistent=True

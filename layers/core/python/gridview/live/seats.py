@@ -52,7 +52,7 @@ class Seat:
 
     @classmethod
     def of(cls, socket: Socket) -> Self:
-        """The seat of a socket that has no subscriptions yet."""
+        """Return the seat of a socket that has no subscriptions yet."""
         return cls(
             tenant=socket.tenant,
             user=socket.user,
@@ -62,7 +62,7 @@ class Seat:
         )
 
     def is_over(self, now: float) -> bool:
-        """Whether its socket has ended at an instant by its age, if nobody has removed it."""
+        """Return whether its socket has ended at an instant by its age, if nobody has removed it."""
         return now >= self.begun + MAX_SECONDS
 
     def to_item(self) -> dict[str, Any]:
@@ -109,17 +109,19 @@ class UserSeats(NamedTuple):
 
 
 def is_bucket(item: Mapping[str, Any]) -> bool:
-    """Whether an item among the seats is a user's bucket."""
+    """Return whether an item among the seats is a user's bucket."""
     return not live_keys.parse_seat(item[keys.SK])[1]
 
 
 def attribute_of(subscription: str) -> str:
-    """The attribute of a seat that names the rows of a subscription."""
+    """Return the attribute of a seat that names the rows of a subscription."""
     return _MARK + subscription
 
 
 def rows_print(subscription: Subscription) -> str:
-    """The same for the same view, or the same filter and sort, of one project: 12 characters. Empty for all changes."""
+    """Return the same for the same view, or the same filter and sort, of one project: 12 characters. Empty
+    for all changes.
+    """
     if not subscription.rows:
         return ""
     # Decimals become plain numbers here: requests differ by their text, with its properties in one order.
@@ -128,7 +130,7 @@ def rows_print(subscription: Subscription) -> str:
 
 
 def replaced(seats: Iterable[Seat]) -> list[Seat]:
-    """The oldest of a user's open sockets, beyond as many as a user can have."""
+    """Return the oldest of a user's open sockets, beyond as many as a user can have."""
     newest_first = sorted(seats, key=lambda one: (one.begun, one.connection), reverse=True)
     return newest_first[MAX_USER_SOCKETS:]
 

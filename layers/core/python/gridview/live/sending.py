@@ -56,7 +56,7 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 def connected(address: str, port: int, seconds: float) -> socket.socket:
-    """A connection to this very address."""
+    """Return a connection to this very address."""
     made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     try:
         made.settimeout(seconds)

@@ -21,19 +21,21 @@ _SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """A random secret of 256 bits, as a receiver is given it."""
+    """Return a random secret of 256 bits, as a receiver is given it."""
     return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """The signature of a message by one secret: `v1,` and base64."""
+    """Return the signature of a message by one secret: `v1,` and base64."""
     key = base64.b64decode(secret.removeprefix(_PREFIX))
     signed = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
 def signed_headers(keys: Iterable[str], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """The headers of a message that is sent at `timestamp` (seconds since 1970), with a signature by each of these secrets."""
+    """Return the headers of a message that is sent at `timestamp` (seconds since 1970), with a signature by
+    each of these secrets.
+    """
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),

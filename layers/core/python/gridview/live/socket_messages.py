@@ -96,7 +96,9 @@ def message_in(body: str, *, is_base64: bool = False) -> Message:
 
 
 def said_id(body: str) -> str | None:
-    """The subscription that a message is about, if it names one; for the answer to a message that is no good."""
+    """Return the subscription that a message is about, if it names one; for the answer to a message that is
+    no good.
+    """
     try:
         document = _document(body, is_base64=False)
         return Unsubscribe(do="unsubscribe", id=document["id"]).id

@@ -104,7 +104,7 @@ def owner_of(owners: Table, connection: str) -> Owner | None:
 
 
 def get_socket(table: Table, owner: Owner, connection: str) -> Socket | None:
-    """An open socket: 1 read unit."""
+    """Return an open socket: 1 read unit."""
     item = table.get(
         live_keys.sockets(owner.tenant), live_keys.socket(owner.project, connection), consistent=True
     )
@@ -131,7 +131,9 @@ def _too_many_messages() -> TooManyMessages:
 
 
 def heard(table: Table, owners: Table, socket: Socket) -> None:
-    """Note that its client has spoken, once a minute: 1 write unit, and 3 for its owner. ConditionFailed: it was closed."""
+    """Note that its client has spoken, once a minute: 1 write unit, and 3 for its owner. ConditionFailed: it
+    was closed.
+    """
     now = clock.seconds()
     if 0 <= now - socket.heard < _NOTED_SECONDS:
         return

@@ -197,7 +197,7 @@ class Subscription:
 
 
 def milliseconds(instant: float) -> int:
-    """An instant as it is stored."""
+    """Return an instant as it is stored."""
     return round(instant * 1_000)
 
 

@@ -141,7 +141,9 @@ def _parsed(url: str) -> Target:
 
 
 def why_forbidden(address: str, *, localhost: bool = False) -> str | None:
-    """Why nobody may be sent to an address, in a word or two; None: one may. `localhost`: one may be sent to 127.0.0.1."""
+    """Why nobody may be sent to an address, in a word or two; None: one may. `localhost`: one may be sent to
+    127.0.0.1.
+    """
     try:
         found = ip_address(address)
     except ValueError:

@@ -38,7 +38,7 @@ class Ticket(NamedTuple):
 
     @classmethod
     def issued(cls, actor: Actor, name: str, project: str, until: float, now: float) -> Self:
-        """A new ticket at an instant."""
+        """Return a new ticket at an instant."""
         return cls(secrets.token_hex(12), actor, name, project, until, now + TICKET_SECONDS)
 
     def sealed(self, seals: Seals) -> str:

@@ -32,7 +32,7 @@ class Wake(NamedTuple):
         return not self.views.isdisjoint({(None, num), (socket.user, num)})
 
     def joined(self, later: "Wake") -> "Wake":
-        """This one and a later one of the same project."""
+        """Return this one and a later one of the same project."""
         numbers = [one.upto for one in (self, later) if one.upto is not None]
         views = None if self.views is None or later.views is None else self.views | later.views
         return Wake(max(numbers, default=None), views, self.first)

@@ -90,23 +90,24 @@ class Webhook:
         return binding_of(self.tenant, self.project, self.id)
 
     def signing(self, now: str) -> tuple[str, ...]:
-        """The sealed secrets that sign at an instant, the present one first."""
+        """Return the sealed secrets that sign at an instant, the present one first."""
         return tuple(one.sealed for one in self.secrets if one.until is None or one.until > now)
 
     def rotated(self, sealed: str, now: str, until: str) -> Self:
-        """The same with a new secret at an instant. The one before it signs until another."""
+        """Return the same with a new secret at an instant. The one before it signs until another."""
         present, *former = (one for one in self.secrets if one.until is None or one.until > now)
         kept = (SealedSecret(sealed), present._replace(until=until), *former)
         return replace(self, secrets=kept[:_MOST_SECRETS])
 
     def written(self, by: str, now: str) -> Self:
-        """The same, as it is stored after a change by a user."""
+        """Return the same, as it is stored after a change by a user."""
         return replace(self, version=self.version + 1, updated=now, updated_by=by)
 
     def resealed(self, secrets: tuple[SealedSecret, ...]) -> Self:
-        """The same, as it is stored when its secrets are sealed under another key.
+        """Return the same, as it is stored when its secrets are sealed under another key.
 
-        Nobody sees the difference, but a writer that has read it before must not bring the former seals back: `version` rises.
+        Nobody sees the difference, but a writer that has read it before must not bring the former seals back:
+        `version` rises.
         """
         return replace(self, secrets=secrets, version=self.version + 1)
 
@@ -115,7 +116,7 @@ class Webhook:
         return replace(self, notice=notice, version=self.version + 1, updated=notice.at)
 
     def disabled(self, notice: Notice) -> Self:
-        """The same, as it is stored when it was disabled by itself."""
+        """Return the same, as it is stored when it was disabled by itself."""
         return replace(self, enabled=False, notice=notice, version=self.version + 1, updated=notice.at)
 
     def to_item(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]
 
 
 def check_events(events: Sequence[str], *, of_view: bool) -> None:
-    """InvalidRequest if these are no events of a project, or of a view."""
+    """Raise InvalidRequest if these are no events of a project, or of a view."""
     known = MOVES if of_view else EVENTS
     if not {*events} <= {*known}:
         told = f"must be among {', '.join(known)}"

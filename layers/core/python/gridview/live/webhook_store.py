@@ -143,7 +143,9 @@ def update_webhook(
 
 
 def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
-    """A view that everybody sees, strongly consistent: a read unit for each 4 KB. InvalidRequest if there is none."""
+    """Return a view that everybody sees, strongly consistent: a read unit for each 4 KB. InvalidRequest if
+    there is none.
+    """
     place = keys.views(actor.tenant, project), keys.shared_view(ids.view_number(view))
     item = table.get(*place, consistent=True)
     if item is None:
@@ -154,7 +156,9 @@ def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
 
 
 def _with_view(webhook: Webhook, catalog: Catalog, view: View | None, now: str, actor: Actor) -> Webhook:
-    """The webhook with a view's rows and columns as they are; None: with all issues and fields. InvalidRequest."""
+    """Return the webhook with a view's rows and columns as they are; None: with all issues and fields.
+    InvalidRequest.
+    """
     if view is None and webhook.view is None:
         return webhook
     if view is None:
@@ -169,7 +173,7 @@ def _with_view(webhook: Webhook, catalog: Catalog, view: View | None, now: str, 
 
 
 def _with_columns(webhook: Webhook, catalog: Catalog, request: WebhookCreate | WebhookPatch) -> Webhook:
-    """The webhook with the columns of a request, if it has some. InvalidRequest."""
+    """Return the webhook with the columns of a request, if it has some. InvalidRequest."""
     if "columns" not in request.model_fields_set:
         return webhook
     if request.columns is None:
@@ -179,7 +183,9 @@ def _with_columns(webhook: Webhook, catalog: Catalog, request: WebhookCreate | W
 
 
 def _with_events(webhook: Webhook, request: WebhookCreate | WebhookPatch) -> Webhook:
-    """The webhook with the events of a request, or with all that it can have if its own are of other rows. InvalidRequest."""
+    """Return the webhook with the events of a request, or with all that it can have if its own are of other
+    rows. InvalidRequest.
+    """
     known = EVENTS if webhook.view is None else MOVES
     if "events" in request.model_fields_set:
         check_events(request.events, of_view=webhook.view is not None)
@@ -217,7 +223,9 @@ def rotate_webhook(
     *,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Replace the secret of a webhook, answered with the new one, sealed: one transaction. The former one signs for a day too."""
+    """Replace the secret of a webhook, answered with the new one, sealed: one transaction. The former one
+    signs for a day too.
+    """
 
     def change() -> dict[str, Any]:
         before, catalog = existing(table, catalogs, actor, project, webhook)
@@ -299,7 +307,8 @@ def _outbox_of(webhook: Webhook) -> str:
 def with_secret(
     answer: Mapping[str, Any] | bytes, actor: Actor, project: str, seals: Sealing
 ) -> dict[str, Any]:
-    """An answer of `create_webhook` or `rotate_webhook`, or one that was kept of it, with the secret itself.
+    """Return an answer of `create_webhook` or `rotate_webhook`, or one that was kept of it, with the secret
+    itself.
 
     Conflict if the secret that sealed it has been replaced twice since.
     """

@@ -12,8 +12,8 @@ from gridview.live.push_shares import AT_ONCE
 from gridview.support import aws, clock
 
 SECONDS: Final = 0.5
-"""After which a message that was not taken is given up. It is not tried again: the client is too slow. An invocation waits
-for so long with each message to it.
+"""After which a message that was not taken is given up. It is not tried again: the client is too slow. An
+invocation waits for so long with each message to it.
 """
 
 _CONNECT_SECONDS: Final = 1
@@ -51,7 +51,9 @@ class SocketWire(Protocol):
 
 
 class ApiGatewayWire:
-    """Connections of API Gateway. AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI in the environment names the API and its stage."""
+    """Connections of API Gateway. AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI in the environment names the API
+    and its stage.
+    """
 
     @cached_property
     def _client(self) -> Any:

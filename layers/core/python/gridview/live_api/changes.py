@@ -70,7 +70,9 @@ def changes(request: LiveRequest) -> Response:
     problems=(InvalidRequest,),
 )
 def create_ticket(request: LiveRequest) -> Response:
-    """A ticket for a socket of this project, which must exist: 1 read unit. Nothing is stored before it is used."""
+    """Return a ticket for a socket of this project, which must exist: 1 read unit. Nothing is stored before
+    it is used.
+    """
     request.require_no_body()
     own, actor, project = request.container, request.actor, request.path["project"]
     own.catalogs.current(own.table, actor.tenant, project)

@@ -61,7 +61,7 @@ def document_at(
 def _image(
     document: Document, values: Mapping[str, Any] | None, version: int, at: str, by: str | None
 ) -> Document | None:
-    """The document of a version with these values."""
+    """Return the document of a version with these values."""
     if values is None:
         return None
     kept = {name: value for name, value in document.items() if name not in SET_BY_A_DELETE}
@@ -110,7 +110,7 @@ def documents_at(
 
 
 def _newest(table: Table, project: tuple[str, str], num: int) -> Iterator[Change]:
-    """The changes of an issue that are remembered, the newest first."""
+    """Return the changes of an issue that are remembered, the newest first."""
     version = derived_keys.MAX_VERSION
     while version > 0:
         page = table.query(

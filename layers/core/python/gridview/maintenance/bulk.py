@@ -92,7 +92,9 @@ class _BulkTurn(NumberedTurn):
     # Batches
 
     def _batch(self) -> float:
-        """Take up the next batch, and write it. Returns the seconds to wait first, if the tenant's rate has no room for it."""
+        """Take up the next batch, and write it. Returns the seconds to wait first, if the tenant's rate has
+        no room for it.
+        """
         taken = self._taken()
         if taken is None:
             return 0.0

@@ -106,7 +106,7 @@ class BulkRule:
         )
 
     def _changed(self, found: Document, changes: Changes, now: str) -> Document | None:
-        """The next version of a document; None if it has all that it is to have."""
+        """Return the next version of a document; None if it has all that it is to have."""
         bare = {name: value for name, value in found.items() if name != "mark"}
         after = documents.merged(self.catalog, bare, changes, user=self.user, now=now, change=self.change)
         return None if after is bare else after
@@ -132,7 +132,9 @@ class BulkRule:
         return bool(change.get("change") == self.change.bytes and change["by"] == self.user)
 
     def _is_own(self, found: Document) -> bool:
-        """Whether a version is the one that the job was to write. Its user may have written others as part of the same change."""
+        """Return whether a version is the one that the job was to write. Its user may have written others as
+        part of the same change.
+        """
         if found.get("change") != self.change.bytes or found["updated_by"] != self.user:
             return False
         return (
@@ -142,7 +144,7 @@ class BulkRule:
         )
 
     def _has_all(self, found: Document) -> bool:
-        """Whether an issue has all that it is to have."""
+        """Return whether an issue has all that it is to have."""
         if self.changes is None:
             return False
         try:
@@ -152,7 +154,9 @@ class BulkRule:
 
 
 def open_again(begun: Begun, found: Document | None, tries: int) -> Again:
-    """An issue that the job has not written, by its document as it is now. A late write can only come over the version noted."""
+    """Return an issue that the job has not written, by its document as it is now. A late write can only come
+    over the version noted.
+    """
     unchanged = found is not None and found["version"] == begun.version
     return Again(begun.num, tries, begun.version if unchanged else 0)
 

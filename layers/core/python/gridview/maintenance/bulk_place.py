@@ -50,7 +50,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(numbers: BitMap, undecided: BitMap, size: int) -> Iterable[Chunk]:
-    """The chunks, of so many numbers each, in order."""
+    """Return the chunks, of so many numbers each, in order."""
     for at in range(0, len(numbers), size):
         some = numbers[at : at + size]
         yield Chunk(some, some & undecided)

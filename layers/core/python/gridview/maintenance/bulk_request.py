@@ -31,7 +31,9 @@ MAX_ROWS = 1_000_000
 
 
 class RowsInput(RequestModel):
-    """Rows of an order, as a grid with this sort and the filter shows them: from one to another, both included, counted from 0."""
+    """Rows of an order, as a grid with this sort and the filter shows them: from one to another, both
+    included, counted from 0.
+    """
 
     sort: SortKeys = ModelField(default_factory=list)
     first: int = ModelField(alias="from", ge=0, le=MAX_OFFSET)
@@ -84,11 +86,13 @@ class BulkOrder:
         return cls(stored["filter"], stored["rows"], stored["values"], tuple(stored["recent"]))
 
     def filter_in(self, catalog: Catalog) -> Filter | None:
-        """The filter under the present definitions. Conflict if a field of it has been deleted."""
+        """Return the filter under the present definitions. Conflict if a field of it has been deleted."""
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def rows_in(self, catalog: Catalog) -> RowRange | None:
-        """The rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so
+        any more.
+        """
         if self.rows is None:
             return None
         keys = resolve_position(catalog, {"sort": self.rows["sort"]}).keys

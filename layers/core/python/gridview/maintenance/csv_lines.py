@@ -30,7 +30,9 @@ _QUOTED = re.compile(rf'[",;\t\r\n]|^[{_BLANK}]|[{_BLANK}]$')
 
 
 def guarded(text: str) -> str:
-    """The text with an apostrophe before each part that a spreadsheet would run, and before a first tab or line break."""
+    """Return the text with an apostrophe before each part that a spreadsheet would run, and before a first
+    tab or line break.
+    """
     parts = enumerate(_SEPARATOR.split(text))
     safe = "".join(f"'{part}" if _runs(part, follows=at > 0) else part for at, part in parts)
     return f"'{safe}" if _RUN_AT_THE_START.match(text) else safe
@@ -42,7 +44,7 @@ def _runs(part: str, *, follows: bool) -> bool:
 
 
 def line(cells: Sequence[str], *, raw: bool) -> str:
-    """A line of CSV, which a reader takes apart into the same cells, guarded unless `raw`."""
+    """Return a line of CSV, which a reader takes apart into the same cells, guarded unless `raw`."""
     told = cells if raw else [guarded(cell) for cell in cells]
     # An empty line would be no row.
     return '""\r\n' if list(told) == [""] else f"{','.join(map(_quoted, told))}\r\n"

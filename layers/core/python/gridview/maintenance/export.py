@@ -88,7 +88,9 @@ class Exports:
 
 
 class _ExportTurn:
-    """One turn of work on one job. `_job` and `_place` are ahead of the checkpoint by the lines in memory, and no further."""
+    """One turn of work on one job. `_job` and `_place` are ahead of the checkpoint by the lines in memory,
+    and no further.
+    """
 
     def __init__(self, table: Table, catalogs: Catalogs, files: ExportFiles, held: HeldJob) -> None:
         self._table = table
@@ -179,7 +181,7 @@ class _ExportTurn:
         )
 
     def _chunk_of(self, place: ExportPlace) -> Numbers:
-        """The present chunk: a read unit for each 4 KB, once a turn."""
+        """Return the present chunk: a read unit for each 4 KB, once a turn."""
         if self._chunk is None or self._chunk[0] != place.chunk:
             item = self._table.get(
                 self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True

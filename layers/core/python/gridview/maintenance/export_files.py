@@ -35,7 +35,7 @@ class UploadGone(Exception):
 
 
 def file_key(tenant: str, project: str, job: str, form: str) -> str:
-    """The key of a whole file."""
+    """Return the key of a whole file."""
     return f"{FILES}{tenant}/{project}/{job}.{form}"
 
 
@@ -77,7 +77,7 @@ class ExportFiles:
         self._call("put_object", Key=key, ContentType=media, Body=body)
 
     def exists(self, key: str) -> bool:
-        """Whether there is a whole file. One request."""
+        """Return whether there is a whole file. One request."""
         try:
             self._call("head_object", Key=key)
         except UploadGone:

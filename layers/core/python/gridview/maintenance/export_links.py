@@ -43,7 +43,7 @@ class ExportLinks:
         )
 
     def url(self, link: Link) -> str:
-        """A URL that is good for minutes. No request, but one to STS now and then."""
+        """Return a URL that is good for minutes. No request, but one to STS now and then."""
         parameters = {
             "Bucket": self._bucket,
             "Key": link.key,

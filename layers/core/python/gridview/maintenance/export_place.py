@@ -69,7 +69,9 @@ class ExportPlace:
 
 
 def chunks_of(numbers: FrozenRows, size: int) -> Iterable[bytes]:
-    """The rows as they are stored, so many at a time: the distance of each number from the one before, compressed."""
+    """Return the rows as they are stored, so many at a time: the distance of each number from the one before,
+    compressed.
+    """
     for begin in range(0, len(numbers), size):
         some = numbers[begin : begin + size]
         distances = array("i", (num - before for num, before in zip(some, (0, *some), strict=False)))
@@ -77,7 +79,7 @@ def chunks_of(numbers: FrozenRows, size: int) -> Iterable[bytes]:
 
 
 def numbers_in(chunk: bytes) -> FrozenRows:
-    """The rows of a stored chunk."""
+    """Return the rows of a stored chunk."""
     distances = array("i")
     distances.frombytes(zlib.decompress(chunk))
     found, last = array("I"), 0

@@ -97,11 +97,11 @@ class ExportOrder:
         return cls(**{**stored, "recent": tuple(stored["recent"])})
 
     def filter_in(self, catalog: Catalog) -> Filter | None:
-        """The filter under the present definitions. Conflict if a field of it has been deleted."""
+        """Return the filter under the present definitions. Conflict if a field of it has been deleted."""
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """The order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:

@@ -49,7 +49,7 @@ class Lines:
         return self._line(_apart(names, ids))
 
     def row(self, document: Document) -> bytes:
-        """An issue. UnknownOption: the definitions are older than the issue."""
+        """Return an issue. UnknownOption: the definitions are older than the issue."""
         if self._form == "ndjson":
             return dumps(documents.to_json(self._catalog, document, self._shown)) + b"\n"
         return self._line([self._cell(key, field, document) for key, field in self._fields])

@@ -44,7 +44,8 @@ class Folder:
     send_poison: Callable[[Poison], None]
 
     def take_turn(self, due: str, left: Callable[[], float]) -> Turn | None:
-        """Fold for a turn if the fold is due at this instant and time is `left`; None if not. The hints say when to look again.
+        """Fold for a turn if the fold is due at this instant and time is `left`; None if not. The hints say
+        when to look again.
 
         If the fold fails, it stays due; a lease runs out. DefinitionsMissing.
         """
@@ -81,7 +82,7 @@ class Folder:
         return Log(self.table, self.tenant, self.project)
 
     def _turn(self, head: Head, left: Callable[[], float]) -> Turn | None:
-        """A turn, if nobody else takes it first."""
+        """Take a turn, if nobody else takes it first."""
         try:
             if head.due is None:
                 return None
@@ -101,7 +102,9 @@ class Folder:
         return Turn(hints=(Hint(self._log.partition, again),), overdue=self._overdue())
 
     def _overdue(self) -> float:
-        """For how many seconds longer than the pace allows the oldest change has waited. A read unit for the head and the item."""
+        """For how many seconds longer than the pace allows the oldest change has waited. A read unit for the
+        head and the item.
+        """
         head = self._log.known_head()
         waiting = () if head is None else self._log.behind(head.folded, consistent=False, rows=1).records
         return max((clock.seconds() - item.made - pace().seconds for item in waiting), default=0.0)

@@ -50,7 +50,8 @@ class HeldJob:
         self.job = job
 
     def save(self, job: UserJob) -> None:
-        """Save a checkpoint: a write unit for each KB. If the job has been cancelled meanwhile, it is saved as cancelled.
+        """Save a checkpoint: a write unit for each KB. If the job has been cancelled meanwhile, it is saved
+        as cancelled.
 
         LeaseLost if another worker has written it, which then has the line, or if it is gone.
         """
@@ -72,7 +73,7 @@ class HeldJob:
         raise LeaseLost
 
     def _is_only_cancelled(self, now: UserJob) -> bool:
-        """Whether nothing else has happened to the job since it was saved."""
+        """Return whether nothing else has happened to the job since it was saved."""
         cancelled = now.state is JobState.CANCELLED and not self._saved.state.final
         return cancelled and now.revision == self._saved.revision + 1
 

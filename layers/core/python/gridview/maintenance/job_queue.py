@@ -35,10 +35,10 @@ class JobQueue:
 
 
 def body_of(hint: Hint) -> str:
-    """The message that carries a hint: `{"partition", "due", "part"}`."""
+    """Return the message that carries a hint: `{"partition", "due", "part"}`."""
     return dumps(hint._asdict()).decode()
 
 
 def hint_in(body: str) -> Hint:
-    """The hint that a message carries."""
+    """Return the hint that a message carries."""
     return Hint(**loads(body))

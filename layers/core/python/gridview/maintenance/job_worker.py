@@ -60,7 +60,9 @@ SLICE = 1_000
 """The fewest numbers of a slice, some seconds of work."""
 
 PROJECT_TOMBSTONE_DAYS = 90
-"""A deleted project's id stays taken until its issues' ledgers are gone, which live 60 days from when their issues are removed."""
+"""A deleted project's id stays taken until its issues' ledgers are gone, which live 60 days from when their
+issues are removed.
+"""
 
 _TURN = 10.0
 """Seconds of work on one job before others get theirs."""
@@ -207,7 +209,9 @@ class Worker:
         return Folder(self._table, self._catalogs, self._fences, *project, self._send_poison)
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
+        """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds
+        of the turn.
+        """
         try:
             if job.part:
                 return self._step_of_slice(partition, job)
@@ -235,7 +239,9 @@ class Worker:
             return self._save(partition, job, replace(job, next=1, due=lease_end()))
 
     def _step_of_slice(self, partition: str, job: Job) -> Job | None:
-        """One step of a slice. It has nothing to do if its job does not wait for it any more: the project was deleted, say."""
+        """One step of a slice. It has nothing to do if its job does not wait for it any more: the project was
+        deleted, say.
+        """
         whole = _stored(self._table, partition)
         if whole is not None and whole.waits and job.last is not None and job.left:
             try:
@@ -249,7 +255,9 @@ class Worker:
         return None
 
     def _slice(self, partition: str, job: Job, slices: Sequence[Job]) -> None:
-        """Cut the rest of a pass into slices, which are due at once. The job waits: if nobody wakes it, for the end of a lease."""
+        """Cut the rest of a pass into slices, which are due at once. The job waits: if nobody wakes it, for
+        the end of a lease.
+        """
         now = clock.now()
         due = [replace(one, due=now, revision=1) for one in slices]
         waiting = replace(job.released(lease_end()), next=job.next + job.left, slices=len(due))
@@ -479,7 +487,7 @@ def fold_overdue(hints: Iterable[Hint]) -> float:
 
 
 def _families(order_ids: Iterable[str]) -> list[str]:
-    """The families in which orders may have blocks."""
+    """Return the families in which orders may have blocks."""
     return [family for order_id in sorted(order_ids) for family in (order_id, order_id + TOKENS_SUFFIX)]
 
 
@@ -493,7 +501,7 @@ def _hint(partition: str, job: Job) -> Hint:
 
 
 def _any_slice(table: Table, partition: str) -> bool:
-    """Whether a slice is left. A read unit for each that there may be."""
+    """Return whether a slice is left. A read unit for each that there may be."""
     wanted = [(partition, keys.job(part)) for part in PARTS]
     return bool(table.batch_get(wanted, consistent=True, paths=((keys.SK,),)).items)
 

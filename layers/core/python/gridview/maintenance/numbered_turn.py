@@ -115,7 +115,7 @@ class NumberedTurn(ABC):
         return BulkPlace.from_item(self._held.job.at)
 
     def _is_behind(self) -> bool:
-        """Whether the index has to catch up first: half a read unit."""
+        """Return whether the index has to catch up first: half a read unit."""
         catalog = self._catalogs.get(self._table, *self._project)
         lag = freshness.read(self._table, catalog, self._cache).seconds
         return lag is not None and lag > BEHIND
@@ -137,7 +137,7 @@ class NumberedTurn(ABC):
         self._held.save(replace(job, state=JobState.RUNNING, of=len(numbers), at=at.to_item()))
 
     def _chunk_of(self, place: BulkPlace) -> Chunk:
-        """The present chunk: a read unit for each 4 KB, once a turn."""
+        """Return the present chunk: a read unit for each 4 KB, once a turn."""
         if self._chunk is None or self._chunk[0] != place.chunk:
             item = self._table.get(
                 self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True
@@ -148,7 +148,9 @@ class NumberedTurn(ABC):
         return self._chunk[1]
 
     def _taken(self) -> Taken | None:
-        """The next batch. None if there is none in this chunk: then the job is in the next one, or done."""
+        """Return the next batch. None if there is none in this chunk: then the job is in the next one, or
+        done.
+        """
         held = self._held
         if not self._place.chunks:
             held.save(held.job.is_over(JobState.DONE, clock.now()))

@@ -45,12 +45,14 @@ def consume(
     send_poison: Callable[[Poison], None],
     hand_over: Callable[[Records], None] | None = None,
 ) -> str | None:
-    """Derive everything from a batch of stream records. None if all is done, else the sequence number of the first failed record.
+    """Derive everything from a batch of stream records. None if all is done, else the sequence number of the
+    first failed record.
 
-    Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's definitions are missing: it
-    waits for a repair of the table. All records of the issues that the table refuses go to `hand_over` and then count as done,
-    unless that raises Overloaded. Costs a strongly consistent read of each ledger and two of the projects' epochs, plus the
-    writes of `history.record` and of `maintainer.carry_out`.
+    Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's
+    definitions are missing: it waits for a repair of the table. All records of the issues that the table
+    refuses go to `hand_over` and then count as done, unless that raises Overloaded. Costs a strongly
+    consistent read of each ledger and two of the projects' epochs, plus the writes of `history.record` and of
+    `maintainer.carry_out`.
     """
     try:
         history.record(table, records, partial(_setting, table, catalogs), partial(_removed, catalogs))
@@ -200,7 +202,9 @@ def _setting(table: Table, catalogs: Catalogs, project: history.ProjectKey) -> H
 
 
 def _removed(catalogs: Catalogs, project: history.ProjectKey, key: str) -> bool:
-    """Whether an attribute was permanently deleted, by the definitions that `_setting` has just looked at."""
+    """Return whether an attribute was permanently deleted, by the definitions that `_setting` has just looked
+    at.
+    """
     known = catalogs.known(*project)
     return known is not None and known.removed(key)
 
@@ -217,7 +221,9 @@ def _catalogs_of(
 def _definitions(
     table: Table, catalogs: Catalogs, tenant: str, project: str
 ) -> Catalog | DefinitionsMissing | None:
-    """The current catalog, None for a deleted project. Without this check, lost definitions would clear a project's index."""
+    """Return the current catalog, None for a deleted project. Without this check, lost definitions would
+    clear a project's index.
+    """
     catalog = current_catalog(table, catalogs, tenant, project)
     if catalog is None:
         try:

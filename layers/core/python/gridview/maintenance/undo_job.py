@@ -72,7 +72,9 @@ class _UndoTurn(NumberedTurn):
         )
 
     def _batch(self) -> float:
-        """Take up the next batch, and take it back. Returns the seconds to wait first, if the tenant's rate has no room for it."""
+        """Take up the next batch, and take it back. Returns the seconds to wait first, if the tenant's rate
+        has no room for it.
+        """
         taken = self._taken()
         if taken is None:
             return 0.0

@@ -37,7 +37,7 @@ def answered(
     recent: Recent = (),
     feed: Cursors | None = None,
 ) -> Response:
-    """The result of a query over the current catalog. Its cost is published, even if the query fails.
+    """Return the result of a query over the current catalog. Its cost is published, even if the query fails.
 
     TooMuchWork: the user's or the tenant's queries take more than their share of the container.
     """

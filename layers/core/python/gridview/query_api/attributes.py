@@ -28,7 +28,7 @@ def get_attribute(request: QueryRequest) -> Response:
     answer="DeletedAttributeList",
 )
 def list_deleted_attributes(request: QueryRequest) -> Response:
-    """The attributes that can be restored."""
+    """Return the attributes that can be restored."""
     from gridview.commands import deleted_attributes
 
     table, project = request.container.table, request.path["project"]

@@ -23,7 +23,7 @@ endpoints = Endpoints[QueryContainer]("Jobs", "query")
     answer="BackgroundJobPage",
 )
 def list_jobs(request: QueryRequest) -> Response:
-    """A page of the project's jobs."""
+    """Return a page of the project's jobs."""
     own = request.container
     cursors = own.cursor_source.cursors("jobs")
     return _of_a_project(
@@ -64,7 +64,7 @@ def _link(bucket: str, project: str, job: UserJob) -> str | None:
     answer="RefusedPage",
 )
 def list_refused(request: QueryRequest) -> Response:
-    """A page of the issues that a job could not change."""
+    """Return a page of the issues that a job could not change."""
     own, job = request.container, request.path["job"]
     cursors = own.cursor_source.cursors("refused")
     return _of_a_project(

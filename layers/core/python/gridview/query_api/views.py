@@ -22,7 +22,7 @@ endpoints = Endpoints[QueryContainer]("Views", "query")
     answer="SavedViewPage",
 )
 def list_views(request: QueryRequest) -> Response:
-    """A page of the views that the caller sees."""
+    """Return a page of the views that the caller sees."""
     from gridview.commands import views
     from gridview.query import saved_views
 

@@ -35,10 +35,11 @@ class Part(NamedTuple):
 
 
 def normal_form(parts: Sequence[Part]) -> tuple[tuple[Part, ...], bool]:
-    """An equivalent order whose last key is ascending, and whether it is the reversal of the given one.
+    """Return an equivalent order whose last key is ascending, and whether it is the reversal of the given
+    one.
 
-    Ties are broken by issue number in the direction of the last key, so a whole order can be read backwards. If every issue has a
-    value in a field, the place of nulls makes no difference and is dropped.
+    Ties are broken by issue number in the direction of the last key, so a whole order can be read backwards.
+    If every issue has a value in a field, the place of nulls makes no difference and is dropped.
     """
     backwards = parts[-1].descending
     return tuple(
@@ -55,7 +56,8 @@ def normal_form(parts: Sequence[Part]) -> tuple[tuple[Part, ...], bool]:
 class Composite:
     """An index over several fields, defined by an administrator. `sort` is the order as requested.
 
-    `key` is its id, both internally and in the API; no other index of the project, living or deleted, ever has the same key.
+    `key` is its id, both internally and in the API; no other index of the project, living or deleted, ever
+    has the same key.
     """
 
     key: str
@@ -86,7 +88,9 @@ class Composite:
         return max(self.indexes.pending, self.deleted)
 
     def after_pass(self, done: int, epoch: int) -> "Composite":
-        """The index after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
+        """Return the index after a pass over all issues under the definitions of epoch `done`; the result
+        holds from `epoch` on.
+        """
         return replace(self, indexes=self.indexes.after_pass(done, epoch))
 
 
@@ -199,7 +203,7 @@ class Catalog:
         return {entry.id: entry for entry in (*self.builtins, *self.attributes)}
 
     def get(self, field_id: str) -> Field | None:
-        """The field with this id in the API (never `num`, which is not stored as a value)."""
+        """Return the field with this id in the API (never `num`, which is not stored as a value)."""
         return self._by_id.get(field_id)
 
     @property
@@ -208,7 +212,9 @@ class Catalog:
         return self._by_id["state"]
 
     def deleted(self, key: str) -> bool:
-        """Whether the attribute with this internal id was deleted. An unknown one may also be newer than this copy."""
+        """Return whether the attribute with this internal id was deleted. An unknown one may also be newer
+        than this copy.
+        """
         number = key.removeprefix("a")
         return key not in self._keys and number.isdecimal() and int(number) < self.next_key
 
@@ -246,15 +252,15 @@ class Catalog:
         }
 
     def pending(self) -> Iterator[Definition]:
-        """The fields and composite indexes with a change that does not yet hold for all issues."""
+        """Return the fields and composite indexes with a change that does not yet hold for all issues."""
         return (one for one in self.definitions if one.pending)
 
     @cached_property
     def living_composites(self) -> tuple[Composite, ...]:
         """The composite indexes that are not deleted.
 
-        Definitions are read one after the other, so a composite index may be read whose newest field was not. Such an index is left
-        out.
+        Definitions are read one after the other, so a composite index may be read whose newest field was not.
+        Such an index is left out.
         """
         return tuple(
             one
@@ -263,23 +269,23 @@ class Catalog:
         )
 
     def composite(self, index_id: str) -> Composite | None:
-        """The composite index with this id, if any."""
+        """Return the composite index with this id, if any."""
         return next((one for one in self.living_composites if one.id == index_id), None)
 
     def composites_over(self, key: str) -> list[Composite]:
-        """The composite indexes that sort by the field with this internal id."""
+        """Return the composite indexes that sort by the field with this internal id."""
         return [one for one in self.living_composites if any(part.field == key for part in one.sort)]
 
     def known(self, key: str) -> Field | None:
-        """The field with this internal id; None if it is unknown here."""
+        """Return the field with this internal id; None if it is unknown here."""
         return self._by_key.get(key)
 
     def field_of(self, key: str) -> Field:
-        """The field with this internal id, even a deleted one. KeyError if there is none."""
+        """Return the field with this internal id, even a deleted one. KeyError if there is none."""
         return self._by_key[key]
 
     def living(self, key: str) -> Field | None:
-        """The field with this internal id that is not deleted; None if there is none."""
+        """Return the field with this internal id that is not deleted; None if there is none."""
         return self._by_key.get(key) if key in self._keys or key in BUILTINS else None
 
     @cached_property
@@ -287,7 +293,7 @@ class Catalog:
         return {one.key: one for one in (*self.builtins, *self.attributes, *self.hidden, *self.deleting)}
 
     def composite_for(self, parts: Sequence[Part]) -> CompositeServed | None:
-        """The complete composite index that gives this order or its reversal; None if there is none."""
+        """Return the complete composite index that gives this order or its reversal; None if there is none."""
         found = self._composite_of(parts)
         if found is None:
             return None
@@ -296,7 +302,7 @@ class Catalog:
         return None if ready is None else CompositeServed(self._order(composite, ready), backwards)
 
     def composite_being_built(self, parts: Sequence[Part]) -> Composite | None:
-        """The composite index that will give this order when it is complete; None if there is none."""
+        """Return the composite index that will give this order when it is complete; None if there is none."""
         found = self._composite_of(parts)
         return found[0] if found is not None and found[0].indexes.ready is None else None
 

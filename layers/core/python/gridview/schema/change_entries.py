@@ -49,7 +49,7 @@ class _ListItem(NamedTuple):
 
 
 def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iterable[Change]) -> list[Item]:
-    """The items that list these changes, none where the history is off."""
+    """Return the items that list these changes, none where the history is off."""
     if not setting.enabled:
         return []
     single = {derived_keys.activity_place(one.at, one.num, one.version): one for one in changes}

@@ -40,11 +40,11 @@ class Comment:
     updated_by: str
 
     def next_version(self, user: str, now: str) -> Self:
-        """The comment as the next version, written by `user`."""
+        """Return the comment as the next version, written by `user`."""
         return replace(self, version=self.version + 1, updated=now, updated_by=user)
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.comments(tenant, project),
             keys.SK: keys.comment(self.num, self.id),
@@ -61,12 +61,12 @@ class Comment:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """The comment that a stored item holds."""
+        """Return the comment that a stored item holds."""
         stored = {name: item[name] for name in cls.__slots__}
         return cls(**{**stored, "mentions": tuple(item["mentions"])})
 
     def to_json(self) -> dict[str, Any]:
-        """The comment as the API returns it."""
+        """Return the comment as the API returns it."""
         return {
             "id": self.id,
             "num": self.num,
@@ -84,7 +84,7 @@ class Comment:
         return _event(self.num, self.id, self.created_by, self.created, self.mentions)
 
     def activity_key(self, tenant: str, project: str) -> tuple[str, str]:
-        """The key of its item among the project's changes."""
+        """Return the key of its item among the project's changes."""
         return derived_keys.activity(tenant, project), keys.comment_activity(self.created, self.num, self.id)
 
     def activity_item(self, catalog: Catalog) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class CommentRegister:
     revision: int = 0
 
     def to_item(self, tenant: str, project: str, num: int) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.comments(tenant, project),
             keys.SK: keys.comment_register(num),
@@ -142,5 +142,5 @@ class CommentRegister:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """The register that a stored item holds; of an issue without comments there is none."""
+        """Return the register that a stored item holds; of an issue without comments there is none."""
         return cls() if item is None else cls(**{name: item[name] for name in cls.__slots__})

@@ -39,7 +39,9 @@ def deletion(items: ProjectItems, project: str, user: str, now: str) -> list[Wri
 
 
 def restoration(items: ProjectItems, own: Item, counter: Item) -> list[Write]:
-    """The writes that bring a deleted project back; `own`: its own item then (`restored`); `counter`: as it was read."""
+    """Return the writes that bring a deleted project back; `own`: its own item then (`restored`); `counter`:
+    as it was read.
+    """
     opened = {name: value for name, value in counter.items() if name != _CLOSED}
     return [
         _put(items, own),
@@ -49,7 +51,7 @@ def restoration(items: ProjectItems, own: Item, counter: Item) -> list[Write]:
 
 
 def restored(items: ProjectItems, sort: str, user: str, now: str) -> Item:
-    """A deleted project's own item once it is restored. `sort`: its place among the tenant's projects."""
+    """Return a deleted project's own item once it is restored. `sort`: its place among the tenant's projects."""
     return {**_changed(items.project, user, now), keys.SORT: sort}
 
 

@@ -22,7 +22,9 @@ MAX_DOCUMENT_BYTES = 400 * 1024 - 512
 """The largest item that DynamoDB stores, less the attributes that a delete adds (`schema.trash`)."""
 
 CHANGED = "changed"
-"""The attribute of a document with the version that last changed each field, by its internal key. Without one it is version 1."""
+"""The attribute of a document with the version that last changed each field, by its internal key. Without one
+it is version 1.
+"""
 LOST = "lost"
 """The attribute of a document with the versions that restores of the table skipped. Pairs of the last version
 before a restore and the first after it, oldest first. Both have the same content. Versions between them were
@@ -56,12 +58,12 @@ class _Models(NamedTuple):
 
 
 def parse_create(catalog: Catalog, body: Any) -> Changes:
-    """The values of a new issue. InvalidRequest names all errors at once."""
+    """Return the values of a new issue. InvalidRequest names all errors at once."""
     return _changes(parse(_models(catalog).create, body))
 
 
 def parse_patch(catalog: Catalog, body: Any) -> Changes:
-    """The values of a merge patch (RFC 7396). InvalidRequest names all errors at once."""
+    """Return the values of a merge patch (RFC 7396). InvalidRequest names all errors at once."""
     return _changes(parse(_models(catalog).patch, body))
 
 
@@ -110,7 +112,9 @@ def merged(
     now: str,
     change: UUID | None = None,
 ) -> Document:
-    """The next version of an issue, validated as a whole; the document itself if the changes change nothing."""
+    """Return the next version of an issue, validated as a whole; the document itself if the changes change
+    nothing.
+    """
     held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
     hidden = {key: value for key, value in held.items() if catalog.deleted(key)}
     fields = _without_nulls({**(hidden if changes.replaces_fields else held), **changes.fields})
@@ -133,7 +137,9 @@ def merged(
 
 
 def amended(document: Document, fields: Mapping[str, Any], *, user: str, now: str) -> Document:
-    """The next version with these values, of stored form, in the place of present ones. Part of no change, and not validated."""
+    """Return the next version with these values, of stored form, in the place of present ones. Part of no
+    change, and not validated.
+    """
     version = document["version"] + 1
     return {
         **{name: value for name, value in document.items() if name not in ("mark", "change")},
@@ -190,23 +196,27 @@ def _version(number: int, user: str, now: str, change: UUID | None) -> Document:
 
 
 def values_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """All that a request can set of an issue, in stored form by internal field key."""
+    """Return all that a request can set of an issue, in stored form by internal field key."""
     return {"name": document["name"], "state": document["state"], **document["fields"]}
 
 
 def changed_at(document: Mapping[str, Any], key: str) -> int:
-    """The version that last changed a field."""
+    """Return the version that last changed a field."""
     version: int = document.get(CHANGED, {}).get(key, 1)
     return version
 
 
 def is_lost(document: Mapping[str, Any], version: int) -> bool:
-    """Whether a version is one that a restore of the table took back: the document does not come from it."""
+    """Return whether a version is one that a restore of the table took back: the document does not come from
+    it.
+    """
     return any(last < version < first for last, first in document.get(LOST, ()))
 
 
 def versions_between(document: Mapping[str, Any], after: int, before: int) -> Iterator[int]:
-    """The versions after one and before another that changes of the issue made, in order; none that a restore skipped."""
+    """Return the versions after one and before another that changes of the issue made, in order; none that a
+    restore skipped.
+    """
     begin = after + 1
     for last, first in document.get(LOST, ()):
         yield from range(begin, min(last + 1, before))
@@ -224,7 +234,9 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Whether stored values are the same. The order in which options were given makes no difference: they are a set."""
+    """Return whether stored values are the same. The order in which options were given makes no difference:
+    they are a set.
+    """
     if isinstance(one, list) and isinstance(other, list):
         return set(one) == set(other)
     return bool(one == other)
@@ -250,7 +262,8 @@ def _complete(catalog: Catalog, document: Document) -> Document:
 def to_json(
     catalog: Catalog, document: Mapping[str, Any], columns: frozenset[str] | None = None
 ) -> dict[str, Any]:
-    """The issue as the API returns it. `columns` (field ids), if given, limits the fields; number and version are always included.
+    """Return the issue as the API returns it. `columns` (field ids), if given, limits the fields; number and
+    version are always included.
 
     UnknownOption if the catalog is older than the document.
     """
@@ -277,7 +290,7 @@ class _Form(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
-    """The form of a row, computed once and kept for all rows of this page and the next pages."""
+    """Return the form of a row, computed once and kept for all rows of this page and the next pages."""
 
     def shown(fields: Iterable[Field]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
         return tuple(
@@ -331,7 +344,7 @@ def parse_value(field: Field, value: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _models(catalog: Catalog) -> _Models:
-    """The request models of a project, made from its fields and kept until the catalog changes."""
+    """Return the request models of a project, made from its fields and kept until the catalog changes."""
 
     def slot(field: Field, *, optional: bool) -> Any:
         value = Annotated[Any, PlainValidator(partial(parse_value, field))]

@@ -17,7 +17,9 @@ class StaleDefinitions(Exception):
 
 
 class FoundEpoch(NamedTuple):
-    """Whether the definitions were current, and which issue numbers had been given out then, where that was read too."""
+    """Whether the definitions were current, and which issue numbers had been given out then, where that was
+    read too.
+    """
 
     current: bool
     numbering: Numbering | None = None
@@ -46,7 +48,9 @@ class EpochCheck:
         return None if self._found is None else self._found.numbering
 
     def holds(self, table: Table) -> bool:
-        """Whether the definitions were current when the epoch was read: 1 read unit, unless it has been read."""
+        """Return whether the definitions were current when the epoch was read: 1 read unit, unless it has
+        been read.
+        """
         if self._found is None:
             self._found = FoundEpoch(True) if self._read is None else self._read(table)
         return self._found.current

@@ -31,5 +31,7 @@ FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
 
 
 def value_json(field: Field, stored: Any) -> Any:
-    """A stored value as the API returns it. UnknownOption if the catalog does not know an option in it."""
+    """Return a stored value as the API returns it. UnknownOption if the catalog does not know an option in
+    it.
+    """
     return FORMATTERS[field.type](field, stored)

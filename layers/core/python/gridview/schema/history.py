@@ -79,7 +79,9 @@ class Change:
 
 
 def floor_of(setting: HistorySetting) -> str:
-    """The instant before which a project remembers nothing any more, whether or not the table has removed it yet."""
+    """Return the instant before which a project remembers nothing any more, whether or not the table has
+    removed it yet.
+    """
     return clock.after(-_DAY * (setting.days if setting.enabled else FEED_DAYS))
 
 
@@ -90,7 +92,7 @@ def expiry_of(setting: HistorySetting, at: str) -> int:
 
 
 def to_items(tenant: str, project: str, change: Change, expires: int) -> list[Item]:
-    """The stored change: its item, and further ones if it is larger than an item can be."""
+    """Return the stored change: its item, and further ones if it is larger than an item can be."""
     base = {keys.PK: derived_keys.history(tenant, project, change.num), keys.TTL_ATTRIBUTE: expires}
     item: Item = {
         **base,
@@ -116,7 +118,7 @@ def to_items(tenant: str, project: str, change: Change, expires: int) -> list[It
 
 
 def parts_of(item: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The keys of the further items of a stored change."""
+    """Return the keys of the further items of a stored change."""
     version = int(item[keys.SK])
     return [
         (item[keys.PK], derived_keys.history_part(version, place + 1))

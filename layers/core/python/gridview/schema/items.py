@@ -19,7 +19,9 @@ restored.
 
 
 class ProjectItems(NamedTuple):
-    """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its job with slices."""
+    """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its
+    job with slices.
+    """
 
     project: dict[str, Any]
     catalog: dict[str, Any]
@@ -77,7 +79,7 @@ def to_history(project: Mapping[str, Any]) -> HistorySetting:
 
 
 def to_field(item: Mapping[str, Any]) -> Field:
-    """The attribute or built-in field that a stored item defines."""
+    """Return the attribute or built-in field that a stored item defines."""
     return Field(
         id=item["id"],
         key=item["key"],
@@ -97,7 +99,7 @@ def to_field(item: Mapping[str, Any]) -> Field:
 
 
 def to_composite(item: Mapping[str, Any]) -> Composite:
-    """The composite index that a stored item defines."""
+    """Return the composite index that a stored item defines."""
     return Composite(
         key=item["key"],
         sort=tuple(Part(*part) for part in item["keys"]),
@@ -109,7 +111,7 @@ def to_composite(item: Mapping[str, Any]) -> Composite:
 
 
 def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The orders that may have entries in the index, by the stored items of a project, deleted or not."""
+    """Return the orders that may have entries in the index, by the stored items of a project, deleted or not."""
     fields = {**BUILTINS}
     composites = []
     for item in items:
@@ -129,7 +131,7 @@ def sort_key(tenant: str, project: str, definition: Definition) -> str:
 
 
 def to_item(tenant: str, project: str, definition: Definition) -> dict[str, Any]:
-    """The stored item that defines a field or composite index."""
+    """Return the stored item that defines a field or composite index."""
     item = {
         keys.PK: keys.project(tenant, project),
         keys.SK: sort_key(tenant, project, definition),
@@ -167,7 +169,7 @@ def raise_epoch(
     next_key: int | None = None,
     next_composite: int | None = None,
 ) -> Write:
-    """The write that publishes a change of definitions; part of every transaction that makes one.
+    """Return the write that publishes a change of definitions; part of every transaction that makes one.
 
     Its condition is the epoch that was read, so changes of one project are serialized.
     """

@@ -32,8 +32,9 @@ class Progress(NamedTuple):
 class Hint(NamedTuple):
     """A message to a worker: the job in this partition, or this part of it, is due, or will be at `due`.
 
-    Every turn of work makes the job due at another instant. So a hint that comes late, or twice, names an instant that is no longer
-    the job's, and is ignored. A hint may be lost too, since every due job is hinted at again (`job_queue`).
+    Every turn of work makes the job due at another instant. So a hint that comes late, or twice, names an
+    instant that is no longer the job's, and is ignored. A hint may be lost too, since every due job is hinted
+    at again (`job_queue`).
     """
 
     partition: str
@@ -102,11 +103,11 @@ class Job:
         return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0, rests=False)
 
     def resting(self, due: str) -> "Job":
-        """This job after its pass, with nothing to do until `due`."""
+        """Return this job after its pass, with nothing to do until `due`."""
         return Job(self.epoch, due, revision=self.revision, rests=True)
 
     def released(self, due: str) -> Self:
-        """This job after its turn: no one holds it, and it is due at `due`."""
+        """Return this job after its turn: no one holds it, and it is due at `due`."""
         return replace(self, due=due, holder="")
 
     def postponed(self, due: str) -> Self:
@@ -184,11 +185,11 @@ def left_of(job: Job, slices: Iterable[Job]) -> int:
 
 
 def save(partition_key: str, before: Job | None, after: Job) -> Write:
-    """The write of a changed job, on condition that it is unchanged since it was read."""
+    """Return the write of a changed job, on condition that it is unchanged since it was read."""
     written = replace(after, revision=(before.revision if before else 0) + 1)
     return put(written.to_item(partition_key), unchanged(before))
 
 
 def unchanged(job: Job | None) -> Condition:
-    """The condition that the job is as it was read (None: that there is none)."""
+    """Return the condition that the job is as it was read (None: that there is none)."""
     return ABSENT if job is None else revision_is(job.revision)

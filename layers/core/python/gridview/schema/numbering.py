@@ -36,7 +36,9 @@ def marking(now: float) -> Marking:
 
 
 class Numbering(NamedTuple):
-    """A counter: the last number, when it was given out (None: nobody knows any more), and the marks by their places."""
+    """A counter: the last number, when it was given out (None: nobody knows any more), and the marks by their
+    places.
+    """
 
     last: int
     at: float | None
@@ -49,7 +51,9 @@ class Numbering(NamedTuple):
         return cls(item["last"], item["at"] / 1_000 if "at" in item else None, marks)
 
     def given_by(self, instant: float, now: float) -> int:
-        """A number up to which all had surely been given out by an instant (both in seconds since 1970)."""
+        """Return a number up to which all had surely been given out by an instant (both in seconds since
+        1970).
+        """
         if self.at is None or self.at <= instant:
             return self.last
         newest = int(now // _MINUTE) + _SKEW

@@ -3,7 +3,8 @@
     request-T.P  <hash>              the record: a hash of the body, and the answer
     request-T.P  <hash>.part-0-0001  a further part of a long answer
 
-The records of a project share a partition, so that what leaves the project can leave them too (`maintenance.forgotten_answers`).
+The records of a project share a partition, so that what leaves the project can leave them too
+(`maintenance.forgotten_answers`).
 """
 
 import time
@@ -83,7 +84,7 @@ class Record:
 
 
 def new_state(use: Use) -> Item:
-    """The state of a record that begins now."""
+    """Return the state of a record that begins now."""
     return {
         keys.PK: use.partition,
         keys.SK: keys.remembered(use.digest),

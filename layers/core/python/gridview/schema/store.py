@@ -56,7 +56,8 @@ class Catalogs:
         self._lock = threading.Lock()
 
     def get(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The catalog as this container knows it, however old; read if it does not. NotFound if there is no such project.
+        """Return the catalog as this container knows it, however old; read if it does not. NotFound if there
+        is no such project.
 
         A read costs one read unit for each 4 KB of definitions.
         """
@@ -64,7 +65,7 @@ class Catalogs:
         return self.reload(table, tenant, project) if known is None or known.closed else known
 
     def known(self, tenant: str, project: str) -> Catalog | None:
-        """The catalog as this container knows it, however old; None if it does not."""
+        """Return the catalog as this container knows it, however old; None if it does not."""
         return self._entries.get((tenant, project))
 
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
@@ -97,14 +98,16 @@ class Catalogs:
         return items
 
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The current catalog. NotFound.
+        """Return the current catalog. NotFound.
 
         Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale.
         """
         return _opened(self.kept(table, tenant, project))
 
     def kept(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The current catalog, also of a deleted project that can be restored. NotFound for any other. Costs the same."""
+        """Return the current catalog, also of a deleted project that can be restored. NotFound for any other.
+        Costs the same.
+        """
         known = self._entries.get((tenant, project))
         if known is not None and _is_current(table, known):
             return known
@@ -149,7 +152,8 @@ class Catalogs:
         return use(*self._read_now(table, tenant, project))
 
     def existing(self, table: Table, tenant: str, project: str, act: Callable[[Catalog], Result]) -> Result:
-        """The result of `act`, which reads, and depends on no definition but that the project exists. NotFound.
+        """Return the result of `act`, which reads, and depends on no definition but that the project exists.
+        NotFound.
 
         The epoch is read beside it: 1 read unit.
         """
@@ -166,7 +170,7 @@ class Catalogs:
 
 
 def _numbered(table: Table, catalog: Catalog) -> FoundEpoch:
-    """The project's epoch, and its counter with it: 1 read unit, as their keys follow each other."""
+    """Return the project's epoch, and its counter with it: 1 read unit, as their keys follow each other."""
     partition = keys.project(catalog.tenant, catalog.project)
     both = Bound("between", keys.CATALOG, keys.COUNTER)
     found = {item[keys.SK]: item for item in table.query(partition, bound=both, consistent=True).items}
@@ -182,7 +186,7 @@ def _unnumbered(table: Table, catalog: Catalog) -> FoundEpoch:
 
 
 def _is_current(table: Table, catalog: Catalog) -> bool:
-    """Whether this is the catalog of the project's epoch: 1 read unit."""
+    """Return whether this is the catalog of the project's epoch: 1 read unit."""
     stored = table.get(keys.project(catalog.tenant, catalog.project), keys.CATALOG, consistent=True)
     return stored is not None and bool(stored["epoch"] == catalog.epoch)
 
@@ -194,7 +198,9 @@ def _opened(catalog: Catalog) -> Catalog:
 
 
 def read(table: Table, tenant: str, project: str) -> ProjectItems:
-    """The stored items of a project, strongly consistent. NotFound if it does not exist or is deleted; DefinitionsMissing."""
+    """Return the stored items of a project, strongly consistent. NotFound if it does not exist or is deleted;
+    DefinitionsMissing.
+    """
     items = read_kept(table, tenant, project)
     if items.deletion is not None:
         raise ProjectClosed
@@ -202,7 +208,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
 
 
 def read_kept(table: Table, tenant: str, project: str) -> ProjectItems:
-    """The same, also of a deleted project that can be restored."""
+    """Return the same, also of a deleted project that can be restored."""
     found: dict[str, dict[str, Any]] = {}
     attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
@@ -232,9 +238,11 @@ def read_kept(table: Table, tenant: str, project: str) -> ProjectItems:
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
-    """The catalog of the table's present epoch, also of a deleted project that can be restored (`Catalogs.kept`).
+    """Return the catalog of the table's present epoch, also of a deleted project that can be restored
+    (`Catalogs.kept`).
 
-    None if there are no definitions: nothing is derived from the issues of a permanently deleted project (`require_deleted`).
+    None if there are no definitions: nothing is derived from the issues of a permanently deleted project
+    (`require_deleted`).
     """
     try:
         return catalogs.kept(table, tenant, project)
@@ -252,7 +260,9 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
 
 
 def retry_lost_races(change: Callable[[], Result]) -> Result:
-    """Run a change that reads, checks and writes in one transaction; start over after a lost race, at last raise Conflict."""
+    """Run a change that reads, checks and writes in one transaction; start over after a lost race, at last
+    raise Conflict.
+    """
     for _ in range(_ATTEMPTS):
         try:
             return change()

@@ -29,7 +29,7 @@ TRASHED = Condition("attribute_exists(#deleted)", {"#deleted": DELETED_BY})
 
 
 def changed_before(now: str) -> Condition:
-    """The condition that an issue was changed for the last time before a stored instant."""
+    """Return the condition that an issue was changed for the last time before a stored instant."""
     return Condition("#updated < :now", {"#updated": "updated"}, {":now": now})
 
 
@@ -39,12 +39,14 @@ def is_trashed(document: Mapping[str, Any]) -> bool:
 
 
 def living(document: Item | None) -> Item | None:
-    """The document, unless the issue is deleted."""
+    """Return the document, unless the issue is deleted."""
     return None if document is None or is_trashed(document) else document
 
 
 def is_restorable(document: Mapping[str, Any], now: float) -> bool:
-    """Whether a document is in the trash at `now`, in seconds since 1970: the table may hold it for days after that."""
+    """Return whether a document is in the trash at `now`, in seconds since 1970: the table may hold it for
+    days after that.
+    """
     return is_trashed(document) and bool(document[keys.TTL_ATTRIBUTE] > now)
 
 

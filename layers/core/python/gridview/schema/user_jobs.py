@@ -131,7 +131,7 @@ class UserJob:
         )
 
     def is_over(self, state: JobState, now: str, problem: Mapping[str, Any] | None = None) -> Self:
-        """The job in a final state; one that it is in already stays."""
+        """Return the job in a final state; one that it is in already stays."""
         if self.state.final:
             return self
         return replace(self, state=state, ended=now, problem=problem)
@@ -168,7 +168,7 @@ class JobLine:
         return replace(self, open=jobs, due=self.due if self.holder else _first_due(jobs))
 
     def next_at(self, now: str) -> OpenJob | None:
-        """The job whose turn it is at a stored instant; None if none is due."""
+        """Return the job whose turn it is at a stored instant; None if none is due."""
         return next((job for job in self.open if job.due <= now), None)
 
     def after_turn(self, worked: OpenJob, due: str, *, over: bool, refused: bool) -> Self:
@@ -218,7 +218,9 @@ def _first_due(jobs: Iterable[OpenJob]) -> str:
 
 
 def save_line(tenant: str, before: JobLine | None, after: JobLine) -> Write:
-    """The write of a changed line, on condition that it is unchanged since it was read (None: that there was none)."""
+    """Return the write of a changed line, on condition that it is unchanged since it was read (None: that
+    there was none).
+    """
     unchanged: Condition = ABSENT if before is None else revision_is(before.revision)
     written = replace(after, revision=(before.revision if before else 0) + 1)
     return put(written.to_item(tenant), unchanged)

@@ -66,7 +66,7 @@ class View:
         return replace(self, visibility=visibility, owner=user if visibility == "private" else "")
 
     def next_version(self, user: str, now: str) -> Self:
-        """The view as the next version, written by `user`."""
+        """Return the view as the next version, written by `user`."""
         return replace(self, version=self.version + 1, updated=now, updated_by=user)
 
     @property
@@ -75,7 +75,7 @@ class View:
         return item_size(self.name) + item_size(dict(self.look))
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
             keys.SK: self.sort_key,
@@ -93,7 +93,7 @@ class View:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """The view that a stored item holds."""
+        """Return the view that a stored item holds."""
         return cls(**{name: item[name] for name in cls.__slots__})
 
 
@@ -105,7 +105,7 @@ class ViewChange(NamedTuple):
     look: Look
 
     def applied_to(self, view: View, user: str) -> View:
-        """The view with the change, in the same version."""
+        """Return the view with the change, in the same version."""
         changed = replace(view, look={**view.look, **self.look})
         if self.name is not None:
             changed = replace(changed, name=self.name)
@@ -126,7 +126,7 @@ class ViewRegister:
     revision: int = 0
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
             keys.SK: keys.VIEW_REGISTER,
@@ -138,7 +138,7 @@ class ViewRegister:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """The register that a stored item holds; of a project without views there is none."""
+        """Return the register that a stored item holds; of a project without views there is none."""
         return cls() if item is None else cls(**{name: item[name] for name in cls.__slots__})
 
 
@@ -151,7 +151,7 @@ class PrivateCount:
     user: str = field(default="", kw_only=True)
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
             keys.SK: keys.private_views(self.user),
@@ -161,5 +161,5 @@ class PrivateCount:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None, user: str) -> Self:
-        """The count that a stored item holds; of a user without own views there is none."""
+        """Return the count that a stored item holds; of a user without own views there is none."""
         return cls(user=user) if item is None else cls(item["count"], item["revision"], user=user)

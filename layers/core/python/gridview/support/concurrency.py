@@ -14,7 +14,7 @@ Given = ParamSpec("Given")
 
 
 def in_context(work: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The same work, with the context variables of here and now in whichever thread it is done."""
+    """Return the same work, with the context variables of here and now in whichever thread it is done."""
     context = copy_context()
 
     def done(*given: Given.args, **named: Given.kwargs) -> Result:

@@ -137,11 +137,15 @@ class TooManyJobs(RequestError):
 
 
 class TooManyPolls(RequestError):
-    """The user sends requests that wait faster than earlier ones end. The header `Retry-After` says how long to wait."""
+    """The user sends requests that wait faster than earlier ones end. The header `Retry-After` says how long
+    to wait.
+    """
 
 
 class TooMuchWork(RequestError):
-    """The long queries of a user or a tenant take more than their share. The header `Retry-After` says how long to wait."""
+    """The long queries of a user or a tenant take more than their share. The header `Retry-After` says how
+    long to wait.
+    """
 
 
 class TooManySockets(RequestError):
@@ -235,7 +239,7 @@ class _Room:
         self._left = left
 
     def takes(self, part: Mapping[str, object]) -> bool:
-        """Whether a part fits. If so, its bytes are taken."""
+        """Return whether a part fits. If so, its bytes are taken."""
         size = _size(part)
         if size > self._left:
             return False
@@ -252,7 +256,7 @@ def _values(conflict: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The text, or its beginning, in characters that UTF-8 can express."""
+    """Return the text, or its beginning, in characters that UTF-8 can express."""
     shown = text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
     return shown.encode(errors="replace").decode()
 
@@ -268,5 +272,7 @@ def problem_type(error: RequestError) -> ProblemType:
 
 
 def problem_document(kind: ProblemType, detail: str) -> dict[str, object]:
-    """The members that every problem has. The type is the bare name: relative to the document, as RFC 9457 allows."""
+    """Return the members that every problem has. The type is the bare name: relative to the document, as RFC
+    9457 allows.
+    """
     return {"type": kind.name, "title": kind.title, "status": kind.status, "detail": detail}

@@ -8,7 +8,9 @@ from typing import Final, NamedTuple
 
 
 class Pace(NamedTuple):
-    """The fold waits until changes of this `weight` wait, or until the oldest of them has waited for so many `seconds`."""
+    """The fold waits until changes of this `weight` wait, or until the oldest of them has waited for so many
+    `seconds`.
+    """
 
     weight: int = 256
     seconds: int = 900
@@ -24,7 +26,7 @@ _used = Pace()
 
 
 def pace() -> Pace:
-    """The pace of this process."""
+    """Return the pace of this process."""
     return _used
 
 

@@ -38,7 +38,7 @@ class Signable(NamedTuple):
 
 
 def signed_headers(host: Host, request: Signable, secret: Secret, instant: str) -> dict[str, str]:
-    """All headers of a request that is sent at an instant (`20230501T120000Z`)."""
+    """Return all headers of a request that is sent at an instant (`20230501T120000Z`)."""
     headers = {**request.headers, "Host": host.name, "X-Amz-Date": instant}
     if secret.token:
         headers["X-Amz-Security-Token"] = secret.token

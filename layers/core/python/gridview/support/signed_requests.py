@@ -68,7 +68,9 @@ class SignedRequests:
         return self._connections.send(method, asked.path, signed, body)
 
     def signs_as_botocore(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request with these headers has the signature here that botocore's signer makes of it. Sends nothing."""
+        """Return whether a request with these headers has the signature here that botocore's signer makes of
+        it. Sends nothing.
+        """
         body = b"{}"
         asked = Signable("POST", f"{self._path}/", headers, body)
         theirs = AWSRequest(asked.method, self._origin + asked.path, data=body, headers=dict(headers))

@@ -80,6 +80,8 @@ def _message(error: Any) -> str:
 
 
 def as_integers(parameters: Mapping[str, str], *names: str) -> dict[str, int]:
-    """These query parameters as numbers, where they are numbers; where not, validation says so of the text."""
+    """Return these query parameters as numbers, where they are numbers; where not, validation says so of the
+    text.
+    """
     given = {name: parameters.get(name, "") for name in names}
     return {name: int(text) for name, text in given.items() if _INTEGER.fullmatch(text)}
