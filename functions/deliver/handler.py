@@ -29,7 +29,9 @@ _TURN = 20.0
 """Seconds of work on one outbox before others get theirs."""
 
 _RESERVE = SECONDS + 10.0
-"""No message is sent any more in these last seconds of an invocation: more than one can take, with all that is remembered of it."""
+"""No message is sent any more in these last seconds of an invocation: more than one can take, with all that
+is remembered of it.
+"""
 
 _AT_ONCE = 10
 """Outboxes that are worked on at once: as many hints as an invocation is given."""
@@ -77,7 +79,7 @@ def deliver_alone(context: LambdaContext) -> dict[str, Any]:
     while _left(context) > _RESERVE:
         due = sorted(((hint.partition, slow) for hint, slow in due_outboxes(table)), key=itemgetter(1))
         turn = take_turns(due, context)
-        # The index may still list what was just delivered.
+        # The index may still list an outbox that was just delivered.
         if not any(turn):
             break
         done = Delivered.total((done, turn))
@@ -85,7 +87,7 @@ def deliver_alone(context: LambdaContext) -> dict[str, Any]:
 
 
 def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> Delivered:
-    """Work for a turn on each of these outboxes, side by side: partitions, and whether the receiver is slow."""
+    """Work for a turn on each of these outboxes, in parallel: partitions, and whether the receiver is slow."""
     means = DeliveryMeans(table, catalogs, sender, webhook_seals, _hint_at)
     end = max(_left(context) - _TURN, _RESERVE)
 
@@ -111,12 +113,14 @@ def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> 
 
 
 def _left(context: LambdaContext) -> float:
-    """The seconds until the invocation is ended."""
+    """Return the seconds until the invocation is ended."""
     return context.get_remaining_time_in_millis() / 1000
 
 
 def _count(done: Delivered) -> None:
-    """Publish what came of an invocation. One that sent nothing publishes nothing: each metric is paid for by the hour."""
+    """Publish the outcome of an invocation. One that sent nothing publishes nothing: each metric is paid for
+    by the hour.
+    """
     for name, value in (
         ("WebhookAttempts", done.attempts),
         ("WebhookFailures", done.failures),

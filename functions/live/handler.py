@@ -1,7 +1,7 @@
-"""Live changes: a request waits here for what others change, or gets a ticket for a socket.
+"""Live changes: a request waits here for changes, or gets a ticket for a socket.
 
-A function of its own, so that no query waits for it. How many requests wait is limited for each user and tenant
-(`open_polls`).
+A function of its own, so that no query waits for it. The number of waiting requests is limited for each user
+and tenant (`open_polls`).
 """
 
 from aws_lambda_powertools import Logger

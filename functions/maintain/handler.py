@@ -77,7 +77,7 @@ def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
 
 
 def _of_other_projects(records: Sequence[dict[str, Any]], waiting: Records) -> list[dict[str, Any]]:
-    """The records without those of projects of which some wait: the index of these is behind."""
+    """Return the records of projects of which no record waits: the index of the others lags."""
     behind = {*projects_in(waiting)}
     return [one for one in records if not behind.intersection(projects_in([one]))]
 

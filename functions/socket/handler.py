@@ -1,7 +1,8 @@
-"""Sockets: clients connect, say what they follow and where they look, and are sent what is committed, as it is committed.
+"""Sockets: clients connect, say what they follow and where they look, and are sent changes as they are
+committed.
 
-It is invoked by the WebSocket API, by the table's stream, and each minute to end the sockets that are due and to send
-what was not sent in time.
+Invoked by the WebSocket API and by the table's stream. Each minute it also ends due sockets, and sends
+changes that were not sent in time.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,7 @@ alone = works_alone()
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Take an event of the WebSocket API, a batch of stream records, or the task to end what is due."""
+    """Take an event of the WebSocket API, a batch of stream records, or the task that ends due sockets."""
     calls = SocketCalls(
         table,
         owners,
@@ -68,7 +69,9 @@ def _count(name: str) -> None:
 
 
 def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """Tell the sockets of all projects; of those that wait for a missing number, the first record has failed."""
+    """Send changes to the sockets of all projects. Reports as failed the first record of the projects that
+    wait for a missing number.
+    """
     wakes = wakes_in(records)
     push = calls.committed_in_turn if alone else calls.committed
     failed = sorted((wakes[owner].first for owner in push(wakes)), key=int)
@@ -78,7 +81,9 @@ def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, A
 
 
 def _called(calls: SocketCalls, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Take a call of the WebSocket API. Only the answer to $connect counts: another status than 200 refuses the connection."""
+    """Take a call of the WebSocket API. Only the answer to $connect counts: another status than 200 refuses
+    the connection.
+    """
     asked = event["requestContext"]
     connection: str = asked["connectionId"]
     logger.append_keys(route=asked["routeKey"], connection=connection)
@@ -107,7 +112,7 @@ def _spoke(calls: SocketCalls, connection: str, event: Mapping[str, Any]) -> Non
     try:
         calls.spoke(connection, event.get("body") or "", is_base64=event["isBase64Encoded"])
     except Exception:
-        # The client hears of it, and the invocation ends well: nobody would repeat it.
+        # The client receives an error, and the invocation ends normally: nothing would repeat it.
         logger.exception("message failed")
         _count("ServerErrors")
         try:

@@ -59,7 +59,9 @@ user_pool = os.environ.get("USER_POOL_ID", "")
 """Empty on a local stack, whose tokens anyone can make: there is nobody to look up."""
 
 _JOBS_SHARE = 0.5
-"""Of a tenant's writes, if they are limited: once half of a window's are made, by people or jobs, the rest is for people alone."""
+"""The jobs' share of a tenant's writes, if they are limited: once half of a window's writes are made, the
+rest is only for people.
+"""
 
 
 def _uncounted() -> None:
@@ -101,7 +103,7 @@ def work_alone(context: LambdaContext) -> dict[str, Any]:
 
 
 def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
-    """Derive again what the stream consumer could not; returns what became of it, and nothing if nothing was due."""
+    """Derive again what the stream consumer could not. Returns the outcome, or nothing if nothing was due."""
     try:
         done = redrive.redrive(batches, _derive_again, _send, remaining, _tell_crash)
     except Overloaded:
@@ -153,7 +155,7 @@ def begin_check(context: LambdaContext) -> dict[str, Any]:
 
 
 def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
-    """Work for a turn on each job that these messages hint at, and send the hints to go on with."""
+    """Work for a turn on each job that these messages hint at, and send the hints to continue with."""
     worker = _worker(context)
     worked_on = {"jobs": 0, "issues": 0}
     for record in records:
@@ -203,7 +205,7 @@ def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None
 
 
 def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
-    # Only these jobs need what a query needs, and most containers see none.
+    # Only these jobs need the modules of queries, and most containers see none.
     from gridview.maintenance.bulk import BulkChanges
     from gridview.maintenance.export import Exports
     from gridview.maintenance.export_files import ExportFiles
@@ -222,7 +224,7 @@ def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | Non
 
 
 def _tell_difference(finding: Finding) -> None:
-    for one in finding.differences:  # without the found and expected values: those are values of the issue
+    for one in finding.differences:  # without the found and expected values, which are values of the issue
         logger.error("index differs", extra={"issue": one.key, "kind": one.kind.value, "place": one.place})
 
 
@@ -239,7 +241,9 @@ TASKS = {"jobs": hint_at_jobs, "beat": beat, "check": begin_check}
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Run the task of a schedule (`{"task": "jobs"}`, `beat` or `check`), or work after the queue's messages; returns a summary."""
+    """Run the task of a schedule (`{"task": "jobs"}`, `beat` or `check`), or work after the queue's messages;
+    returns a summary.
+    """
     if "Records" in event:
         return take_turns(event["Records"], context)
     return TASKS[event["task"]](context)

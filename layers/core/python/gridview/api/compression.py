@@ -13,10 +13,10 @@ _LEVEL = 6
 
 
 def body_of(content: bytes, accept_encoding: str | None) -> tuple[dict[str, Any], Mapping[str, str]]:
-    """The `body` and `isBase64Encoded` of a Lambda response, and the headers that go with them.
+    """Return the `body` and `isBase64Encoded` of a Lambda response, and the headers that go with them.
 
-    Lambda's limit of 6 MB counts the text that leaves the function. Base64 makes compressed JSON a third longer, and it is still
-    shorter than the JSON, or it is not used.
+    Lambda's limit of 6 MB counts the text that leaves the function. Base64 makes compressed JSON a third
+    longer, and it is still shorter than the JSON, or it is not used.
     """
     if len(content) >= LEAST_BYTES and accepts_gzip(accept_encoding):
         packed = base64.b64encode(gzip.compress(content, _LEVEL, mtime=0))
@@ -26,7 +26,9 @@ def body_of(content: bytes, accept_encoding: str | None) -> tuple[dict[str, Any]
 
 
 def accepts_gzip(accept_encoding: str | None) -> bool:
-    """Whether the header Accept-Encoding (RFC 9110, 12.5.3) allows gzip. A client without the header gets the text as it is."""
+    """Return whether the header Accept-Encoding (RFC 9110, 12.5.3) allows gzip. A client without the header
+    gets the text as it is.
+    """
     weights: dict[str, float] = {}
     for entry in (accept_encoding or "").lower().split(","):
         coding, _, parameters = entry.partition(";")

@@ -14,7 +14,7 @@ class ConfigurationError(Exception):
 
 
 def required(name: str) -> str:
-    """The value of an environment variable. ConfigurationError if it is missing or empty."""
+    """Return the value of an environment variable. ConfigurationError if it is missing or empty."""
     value = os.environ.get(name, "")
     if not value:
         raise ConfigurationError(f"The environment variable {name} is missing.")
@@ -22,22 +22,26 @@ def required(name: str) -> str:
 
 
 def session_role() -> str:
-    """The ARN of the role that is assumed for each tenant (SESSION_ROLE_ARN); empty, the default: none is."""
+    """Return the ARN of the role that is assumed for each tenant (SESSION_ROLE_ARN); empty, the default: none
+    is.
+    """
     return os.environ.get("SESSION_ROLE_ARN", "")
 
 
 def stack_metrics() -> Metrics:
-    """The function's metrics. Each carries the stack's name (STACK_NAME): stages share the metrics of their account."""
+    """Return the function's metrics. Each carries the stack's name (STACK_NAME): stages share the metrics of
+    their account.
+    """
     metrics = Metrics()
     metrics.set_default_dimensions(stack=_stack())
     return metrics
 
 
 def stack_transport(logger: Logger) -> Transport:
-    """How calls reach the table (TRANSPORT): `direct`, the default, or `botocore`.
+    """Return the way of calls to the table (TRANSPORT): `direct`, the default, or `botocore`.
 
-    Each call that botocore carries out in the direct client's place counts as a `TransportFallback` of the stack; the first
-    of each reason is logged.
+    Each call that botocore carries out in the direct client's place counts as a `TransportFallback` of the
+    stack; the first of each reason is logged.
     """
     text = os.environ.get("TRANSPORT", "direct")
     if text not in ("direct", "botocore"):
@@ -46,7 +50,7 @@ def stack_transport(logger: Logger) -> Transport:
     logged = set[str]()
 
     def count(reason: str) -> None:
-        # Calls side by side fall back at the same time. The function's own metrics are not made for threads.
+        # Parallel calls fall back at the same time. The function's own metrics are not made for threads.
         with single_metric(
             name="TransportFallback", unit=MetricUnit.Count, value=1, default_dimensions=dimensions
         ):
@@ -62,22 +66,24 @@ def _stack() -> str:
 
 
 def works_alone() -> bool:
-    """Whether one invocation of the function works at a time (WORKS_ALONE), as in a small account."""
+    """Return whether one invocation of the function works at a time (WORKS_ALONE), as in a small account."""
     return os.environ.get("WORKS_ALONE") == "true"
 
 
 def writes_per_second() -> int:
-    """The rate that each tenant may write at (WRITES_PER_SECOND); 0, the default, is no limit."""
+    """Return the rate that each tenant may write at (WRITES_PER_SECOND); 0, the default, is no limit."""
     return _whole("WRITES_PER_SECOND", 0)
 
 
 def polls_per_tenant() -> int:
-    """The long polls that a tenant may have open (POLLS_PER_TENANT, default 90), at least 1."""
+    """Return how many long polls a tenant may have open (POLLS_PER_TENANT, default 90), at least 1."""
     return max(_whole("POLLS_PER_TENANT", 90), 1)
 
 
 def work_percent() -> int:
-    """The percentage of a container's time that a user's long queries may take (WORK_PERCENT); 100, the default, is no limit."""
+    """Return the percentage of a container's time that a user's long queries may take (WORK_PERCENT); 100,
+    the default, is no limit.
+    """
     percent = _whole("WORK_PERCENT", 100)
     if not 1 <= percent <= 100:
         raise ConfigurationError("The environment variable WORK_PERCENT must be a number from 1 to 100.")
@@ -85,7 +91,7 @@ def work_percent() -> int:
 
 
 def projects_per_tenant() -> int:
-    """The projects that a tenant may have (PROJECTS_PER_TENANT); 0, the default, is no limit."""
+    """Return how many projects a tenant may have (PROJECTS_PER_TENANT); 0, the default, is no limit."""
     return _whole("PROJECTS_PER_TENANT", 0)
 
 
@@ -97,7 +103,9 @@ def _whole(name: str, default: int) -> int:
 
 
 def use_forms() -> None:
-    """Have this process write the stored forms that the stack's functions may write (FORMS); without it, all that it knows."""
+    """Have this process write the stored forms that the stack's functions may write (FORMS); without it, all
+    that it knows.
+    """
     text = os.environ.get("FORMS", "")
     if not text:
         return
@@ -110,7 +118,9 @@ def use_forms() -> None:
 
 
 def use_fold_pace() -> None:
-    """Set how much waits for the fold (FOLD_WEIGHT), and for how many seconds (FOLD_SECONDS); by default, `fold_pace.Pace`."""
+    """Set how much waits for the fold (FOLD_WEIGHT), and for how many seconds (FOLD_SECONDS); by default,
+    `fold_pace.Pace`.
+    """
     default = fold_pace.Pace()
     wanted = _whole("FOLD_WEIGHT", default.weight), _whole("FOLD_SECONDS", default.seconds)
     try:
@@ -122,7 +132,9 @@ def use_fold_pace() -> None:
 
 
 def webhooks_to_localhost() -> bool:
-    """Whether webhooks may be sent to servers of this machine (WEBHOOKS_TO_LOCALHOST is `true`); only on a local stack."""
+    """Return whether webhooks may be sent to servers of this machine (WEBHOOKS_TO_LOCALHOST is `true`); only
+    on a local stack.
+    """
     text = os.environ.get("WEBHOOKS_TO_LOCALHOST", "false")
     if text not in ("true", "false"):
         raise ConfigurationError("The environment variable WEBHOOKS_TO_LOCALHOST must be true or false.")

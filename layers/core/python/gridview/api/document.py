@@ -1,4 +1,4 @@
-"""The OpenAPI document as a file: what it contains is made when the functions are built (`infra.openapi`)."""
+"""The OpenAPI document as a file: its content is made when the functions are built (`infra.openapi`)."""
 
 import gzip
 from functools import cached_property
@@ -17,14 +17,15 @@ class DocumentFile:
         self._path = path
 
     def at(self, server: str) -> bytes:
-        """The document, encoded, of an API that is reached at `server`."""
+        """Return the document, encoded, of an API that is reached at `server`."""
         return dumps({**self._document, "servers": [{"url": server}]})
 
     def refusal(self, key: str, path: str) -> RequestError:
-        """The error of a request whose route key this function does not serve.
+        """Return the error of a request whose route key this function does not serve.
 
-        MethodNotAllowed if its path is known and has other methods only, else NotFound. The path is known by the key, or for a key
-        of `EVERY_PATH` by the request's own, decoded path. An encoded slash therefore separates segments here.
+        MethodNotAllowed if its path is known and has other methods only, else NotFound. The path is known by
+        the key, or for a key of `EVERY_PATH` by the request's own, decoded path. An encoded slash therefore
+        separates segments here.
         """
         method, _, declared = key.partition(" ")
         known = self._document["paths"]

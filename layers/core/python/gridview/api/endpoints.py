@@ -27,7 +27,7 @@ from gridview.support.errors import RequestError
 
 
 class Stated(TypedDict, total=False):
-    """What a decorator may state besides path, role and summary, as `Route` describes it."""
+    """Further statements of a decorator, beside path, role and summary, as `Route` describes them."""
 
     status: int
     body: str
@@ -43,7 +43,9 @@ Decorator = Callable[[Callable[[Request[Container]], Response]], Callable[[Reque
 
 
 class Endpoints(Generic[Container]):
-    """The endpoints of one resource that one function serves, on a router of Powertools. `tag` groups them in the document."""
+    """The endpoints of one resource that one function serves, on a router of Powertools. `tag` groups them in
+    the document.
+    """
 
     def __init__(self, tag: str, function: FunctionName) -> None:
         self.router = Router()  # type: ignore[no-untyped-call]
@@ -54,7 +56,9 @@ class Endpoints(Generic[Container]):
     def get(
         self, path: str, role: Role | None, summary: str, **stated: Unpack[Stated]
     ) -> Decorator[Container]:
-        """State an endpoint that a GET calls. `path` has its parameters in angle brackets, as Powertools writes them."""
+        """State an endpoint that a GET calls. `path` has its parameters in angle brackets, as Powertools
+        writes them.
+        """
         return self._stated("GET", path, role, summary, stated)
 
     def post(

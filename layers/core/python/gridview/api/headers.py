@@ -1,4 +1,6 @@
-"""The headers of the API: those of every answer, and those that a browser asks about for a page of another origin (CORS)."""
+"""The headers of the API: of every answer, and of the exchange in which a browser asks for a page of another
+origin (CORS).
+"""
 
 REQUEST_HEADERS = (
     "authorization",
@@ -8,7 +10,7 @@ REQUEST_HEADERS = (
     "x-change-id",
     "x-consistency-token",
 )
-"""What a page may send."""
+"""Headers that a page may send."""
 
 RESPONSE_HEADERS = (
     "allow",
@@ -20,7 +22,7 @@ RESPONSE_HEADERS = (
     "x-change-id",
     "x-consistency-token",
 )
-"""What a page may read besides the few that browsers always show."""
+"""Headers that a page may read, beyond the few that browsers always show."""
 
 OF_EVERY_ANSWER = {
     "Cache-Control": "no-store",
@@ -30,4 +32,4 @@ OF_EVERY_ANSWER = {
 """An answer belongs to one user, so no browser or proxy keeps it. No browser takes a user's text in it for HTML."""
 
 PREFLIGHT_SECONDS = 7200
-"""How long a browser may remember the answer of a preflight; Chromium takes no more."""
+"""Seconds for which a browser may remember the answer of a preflight; Chromium takes no more."""

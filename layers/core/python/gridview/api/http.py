@@ -21,7 +21,7 @@ from gridview.schema.remembered import GONE, Answer, Use
 from gridview.support.errors import FieldError, InvalidRequest, NotFound, Unauthenticated
 
 Container = TypeVar("Container")
-"""What a function keeps from one request to the next: its table, its caches, its queues."""
+"""The objects that a function keeps from one request to the next: its table, its caches, its queues."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Request(Generic[Container]):
 
     @property
     def name(self) -> str:
-        """What people call the user who makes the request; only for routes that need a token."""
+        """Return how people call the user who makes the request; only for routes that need a token."""
         return name_in(self._claims)
 
     @property
@@ -68,23 +68,25 @@ class Request(Generic[Container]):
             raise InvalidRequest("The body is not UTF-8.", [FieldError("body", "is not UTF-8")]) from None
 
     def body(self) -> Any:
-        """The body as JSON. InvalidRequest if it is missing or not valid JSON."""
+        """Return the body as JSON. InvalidRequest if it is missing or not valid JSON."""
         raw = self.raw_body
         if not raw.strip():
             raise InvalidRequest("A JSON body is required.", [FieldError("body", "is required")])
         return loads(raw)
 
     def require_no_body(self) -> None:
-        """InvalidRequest if there is a body: the call takes none."""
+        """Raise InvalidRequest if there is a body: the call takes none."""
         if self.raw_body.strip() not in (b"", b"{}"):
             raise InvalidRequest("This call takes no body.", [FieldError("body", "must be left out")])
 
     def expected(self) -> Expected:
-        """The versions in the If-Match header."""
+        """Return the versions in the If-Match header."""
         return expected_versions(self.header("if-match"))
 
     def use(self) -> Use | None:
-        """The use of the key in the Idempotency-Key header: the user's own, in this call of what the path names."""
+        """Return the use of the key in the Idempotency-Key header: by this user, in this call, on the
+        resources that the path names.
+        """
         key = self.header("idempotency-key")
         if key is None:
             return None
@@ -99,7 +101,7 @@ class Request(Generic[Container]):
         return change_of(self.header(CHANGE_ID.lower()))
 
     def header(self, name: str) -> str | None:
-        """A header by its lower-case name."""
+        """Return a header by its lower-case name."""
         return self.event.headers.get(name)
 
     @property
@@ -121,17 +123,17 @@ class Response:
 
     @classmethod
     def again(cls, answer: Answer) -> "Response":
-        """The response that an answer was kept of. NotFound if what it contained was permanently deleted since."""
+        """Return the response of a kept answer. NotFound if its content was permanently deleted since."""
         if answer.status == GONE:
             raise NotFound(answer.body.decode())
         return cls(answer.status, answer.body, answer.headers)
 
     def under(self, change: UUID) -> "Response":
-        """The same, with the change that the write is part of, unless it names one already."""
+        """Return the same, with the change that the write is part of, unless it names one already."""
         return replace(self, headers={CHANGE_ID: str(change), **self.headers})
 
     def telling(self, headers: Mapping[str, str]) -> "Response":
-        """The same with further headers."""
+        """Return the same with further headers."""
         return replace(self, headers={**self.headers, **headers})
 
     @property
@@ -151,7 +153,7 @@ def versioned(resource: Mapping[str, Any]) -> Response:
 
 
 def written(status: int, resource: Mapping[str, Any], location: str | None = None) -> Response:
-    """The whole resource after a write, with its ETag."""
+    """Return the whole resource after a write, with its ETag."""
     headers = {"ETag": etag(resource["version"])}
     return Response(status, resource, headers if location is None else {**headers, "Location": location})
 

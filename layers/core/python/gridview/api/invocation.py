@@ -1,7 +1,8 @@
-"""One invocation of a function that answers requests: its event, the state that Powertools keeps of it, and its answer.
+"""One invocation of a function that answers requests: its event, the state that Powertools keeps of it, and
+its answer.
 
-Each has an object of its own, in a context variable: Powertools itself keeps event and context on its classes, where requests in
-two threads would mix.
+Each has an object of its own, in a context variable. Powertools itself keeps event and context on its
+classes, where requests in two threads would mix.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -50,10 +51,10 @@ _running: ContextVar["Invocation"] = ContextVar("invocation")
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What a function is invoked with, and what answers.
+    """The input of a function's invocation, and the endpoints that answer.
 
-    `container` is what the function keeps from one request to the next. `served` has its endpoints by route key, and `refuse`
-    makes the error for any other key and the path of the request.
+    `container` has the objects that the function keeps from one request to the next. `served` has its
+    endpoints by route key, and `refuse` makes the error for any other key and the path of the request.
     """
 
     event: APIGatewayProxyEventV2
@@ -63,7 +64,7 @@ class Invocation:
     refuse: Callable[[str, str], RequestError]
     logger: Logger
     routing: dict[str, Any] = field(default_factory=dict)
-    """What Powertools knows of the route."""
+    """Powertools' state of the route."""
 
     @property
     def route_key(self) -> str:
@@ -71,10 +72,12 @@ class Invocation:
         return str(self.event.raw_event.get("routeKey", ""))
 
     def answer(self, route: Route, endpoint: Endpoint) -> HttpResponse[str]:
-        """The answer of the endpoint that Powertools has matched. Whatever it raises becomes a problem document here.
+        """Return the answer of the endpoint that Powertools has matched. Every error becomes a problem
+        document here.
 
-        API Gateway has matched a route before, and its match counts. Powertools differs where an id contains an encoded slash, and
-        where a path has a literal segment in the place of another's parameter, but not the method.
+        API Gateway has matched a route before, and its match counts. Powertools differs if an id contains an
+        encoded slash. It also differs if a path has a literal segment in the place of another's parameter,
+        but not the method.
         """
         if route.key != self.route_key:
             return self.answer_by_key()
@@ -84,7 +87,9 @@ class Invocation:
             return self.refusal(error)
 
     def answer_by_key(self) -> HttpResponse[str]:
-        """The answer of the endpoint that API Gateway has matched, or the refusal of a method that the path does not have."""
+        """Return the answer of the endpoint that API Gateway has matched, or the refusal of a method that the
+        path does not have.
+        """
         key = self.route_key
         if key in self.served:
             return self.answer(*self.served[key])
@@ -94,7 +99,9 @@ class Invocation:
             return self.refusal(error)
 
     def refusal(self, error: Exception) -> HttpResponse[str]:
-        """The problem document of an error, without the details of one that nobody expected; those are logged."""
+        """Return the problem document of an error, without the details of an unexpected one, which are
+        logged.
+        """
         if isinstance(error, RequestError):
             return self._problem(problem(error), error.headers)
         self.logger.exception("request failed")
@@ -149,13 +156,13 @@ class Invocation:
 
 
 def running() -> Invocation:
-    """The invocation of now. LookupError: there is none."""
+    """Return the current invocation. LookupError: there is none."""
     return _running.get()
 
 
 @contextmanager
 def invoked(invocation: Invocation) -> Iterator[None]:
-    """Make it the invocation of now."""
+    """Make it the current invocation."""
     before = _running.set(invocation)
     try:
         yield

@@ -1,4 +1,6 @@
-"""The Lambda handler of a function that answers requests: a resolver of Powertools with the routers of its resources."""
+"""The Lambda handler of a function that answers requests: a resolver of Powertools with the routers of its
+resources.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -30,10 +32,10 @@ def handler(
     metrics: Metrics,
     refuse: Callable[[str, str], RequestError] = _not_found,
 ) -> Handler:
-    """The Lambda handler that serves these endpoints.
+    """Return the Lambda handler that serves these endpoints.
 
-    `container` makes what each request gets of the function's own; `refuse` the error for a route key that it does not serve, and
-    the path of the request.
+    `container` makes each request's access to the objects of the function. `refuse` makes the error for a
+    route key that it does not serve, and the path of the request.
     """
     app = _Resolver()
     served: dict[str, tuple[Route, Endpoint]] = {}
@@ -62,24 +64,26 @@ def handler(
 
 
 class _Resolver(APIGatewayHttpResolver):
-    """Powertools' resolver, with the state of the invocation of now in the place of state on classes.
+    """Powertools' resolver, with the state of the current invocation in the place of state on classes.
 
     Its validation, document, compression and CORS stay off (decision 0072).
     """
 
     @property
     def current_event(self) -> APIGatewayProxyEventV2:  # type: ignore[override]
-        """The event of the invocation of now."""
+        """Return the event of the current invocation."""
         return running().event
 
     @property
     def lambda_context(self) -> LambdaContext:  # type: ignore[override]
-        """What Lambda says of the invocation of now."""
+        """Return Lambda's context of the current invocation."""
         return running().lambda_context
 
     @property
     def context(self) -> dict[str, Any]:
-        """What Powertools keeps of the invocation of now. While routers are included there is none, and nothing to keep."""
+        """Return Powertools' state of the current invocation. While routers are included there is none, and
+        nothing to keep.
+        """
         try:
             return running().routing
         except LookupError:

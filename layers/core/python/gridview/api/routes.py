@@ -1,6 +1,6 @@
-"""What is stated of an endpoint: the route of API Gateway, and all that its document says. Pure.
+"""The statements about an endpoint: the route of API Gateway, and the content of its document. Pure.
 
-`endpoints` has the decorators that state it. `infra.routes` lists the routes of all functions.
+`endpoints` has the decorators that make them. `infra.routes` lists the routes of all functions.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,9 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
 class Takes(Enum):
-    """A header that a request may have. Each write also takes `X-Change-Id`, and each POST that writes `Idempotency-Key`."""
+    """A header that a request may have. Each write also takes `X-Change-Id`, and each POST that writes
+    `Idempotency-Key`.
+    """
 
     VERSIONS = "If-Match"
     TOKENS = "X-Consistency-Token: the answer includes what the tokens name"
@@ -23,7 +25,9 @@ class Takes(Enum):
 
 
 class Gives(Enum):
-    """A header that an answer may have, besides `X-Change-Id` of writes, `Location` of 201 and 202, and `ETag` of versions."""
+    """A header that an answer may have, beyond `X-Change-Id` of writes, `Location` of 201 and 202, and `ETag`
+    of versions.
+    """
 
     TOKEN_OF_WRITES = "X-Consistency-Token: of the issues that the request wrote"  # noqa: S105  the name of a header
     TOKEN_OF_SHOWN = "X-Consistency-Token: of the issues that the answer shows"  # noqa: S105
@@ -34,9 +38,10 @@ class Gives(Enum):
 class Route:
     """One endpoint.
 
-    `role` is the lowest that may call it; None: no token is required. `body`, `parameters` and `answer` are names of models, which
-    only the document needs (`infra.openapi`). `problems` are those that do not follow from the rest. `job`: the answer may be 202
-    with a job.
+    - `role`: the lowest that may call it; None: no token is required.
+    - `body`, `parameters` and `answer`: names of models, which only the document needs (`infra.openapi`).
+    - `problems`: the ones that do not follow from the rest.
+    - `job`: the answer may be 202 with a job.
     """
 
     operation: str
@@ -67,5 +72,5 @@ class Route:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it writes what only an Idempotency-Key keeps from being written twice."""
+        """Whether only an Idempotency-Key keeps its writes from being repeated."""
         return self.method == "POST" and self.writes

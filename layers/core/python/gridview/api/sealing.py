@@ -1,7 +1,8 @@
-"""What the functions seal with: two secrets of Secrets Manager, each cached with the value before its last rotation.
+"""The secrets of the functions' seals: two of Secrets Manager, each cached with the value before its last
+rotation.
 
-One secret seals what clients hand back (cursors, consistency tokens, tickets). The other seals the secrets of webhooks, which
-are stored.
+One secret seals the texts that clients hand back (cursors, consistency tokens, tickets). The other seals the
+secrets of webhooks, which are stored.
 """
 
 import math
@@ -28,7 +29,7 @@ SECRETS: Final = "webhook secrets"
 _DAY: Final = 86_400.0
 
 _CURSOR_SECONDS: Final = {"changes": FEED_DAYS * _DAY}
-"""How long the cursors of a purpose live, in seconds. Others lead through a result that someone looks at: a day."""
+"""Seconds for which the cursors of a purpose live. Others lead through a result that someone looks at: a day."""
 
 
 class SecretValues(NamedTuple):
@@ -43,7 +44,7 @@ class SecretValues(NamedTuple):
         return (self.current,) if self.previous is None else (self.current, self.previous)
 
     def opening(self, lives: float, now: float) -> tuple[bytes, ...]:
-        """The values that open what lives for so many seconds, the current one first.
+        """Return the values that open texts that live for so many seconds, the current one first.
 
         For `MAX_AGE` seconds after a rotation some functions still seal with the value before.
         """
@@ -54,8 +55,8 @@ class SecretValues(NamedTuple):
 class CursorSource:
     """The cursors and tickets of each purpose and the consistency tokens, under the current secret.
 
-    The secret comes from Secrets Manager (CURSOR_SECRET_ARN), or from CURSOR_SECRET in a local stack. After a rotation the value
-    before opens each of these for as long as it lives.
+    The secret comes from Secrets Manager (CURSOR_SECRET_ARN), or from CURSOR_SECRET in a local stack. After a
+    rotation the value before opens each of these for as long as it lives.
     """
 
     def __init__(self) -> None:
@@ -66,15 +67,17 @@ class CursorSource:
         self._secret.prime()
 
     def cursors(self, purpose: str) -> Cursors:
-        """The cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
+        """Return the cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
         return _cursors(self._opening(_CURSOR_SECONDS.get(purpose, _DAY)), purpose)
 
     def tokens(self) -> ConsistencyTokens:
-        """The consistency tokens. The calls to Secrets Manager are those of `cursors`."""
+        """Return the consistency tokens. Calls Secrets Manager as `cursors` does."""
         return _tokens(self._opening(consistency.SECONDS))
 
     def seals(self, purpose: str, lives: float) -> Seals:
-        """The seals of this purpose, of what lives for so many seconds. The calls to Secrets Manager are those of `cursors`."""
+        """Return the seals of this purpose, of texts that live for so many seconds. Calls Secrets Manager as
+        `cursors` does.
+        """
         return _seals(self._opening(lives), purpose)
 
     def _opening(self, lives: float) -> tuple[bytes, ...]:
@@ -82,10 +85,11 @@ class CursorSource:
 
 
 class WebhookSeals:
-    """The seals of the secrets of webhooks, under the current secret; those under the value before it open too.
+    """Return the seals of the secrets of webhooks, under the current secret. Secrets sealed under the value
+    before it open too.
 
-    The secret comes from Secrets Manager (WEBHOOK_SECRET_ARN), or from WEBHOOK_SECRET in a local stack. It is never used for longer
-    than `MAX_AGE` after it was read: a rotation relies on that (`live.resealing`).
+    The secret comes from Secrets Manager (WEBHOOK_SECRET_ARN), or from WEBHOOK_SECRET in a local stack. It is
+    never used for longer than `MAX_AGE` after it was read: a rotation relies on that (`live.resealing`).
     """
 
     def __init__(self) -> None:
@@ -96,13 +100,16 @@ class WebhookSeals:
         self._secret.prime()
 
     def seal(self, content: bytes, bound_to: bytes) -> str:
-        """A text that holds `content` and opens only with the same `bound_to`. Makes two calls every five minutes."""
+        """Return a text that holds `content` and opens only with the same `bound_to`. Makes two calls every
+        five minutes.
+        """
         return self._seals().seal(content, bound_to)
 
     def open(self, text: str, bound_to: bytes) -> bytes:
-        """The content. ValueError unless it was sealed for `bound_to`.
+        """Return the content. ValueError unless it was sealed for `bound_to`.
 
-        What does not open may be sealed under a secret that was rotated a moment ago, so the secret is read again: two calls.
+        A text that does not open may be sealed under a secret that was rotated a moment ago. So the secret is
+        read again: two calls.
         """
         try:
             return self._seals().open(text, bound_to)
@@ -115,7 +122,9 @@ class WebhookSeals:
 
 
 class _Secret:
-    """A secret by the name of its variable: NAME_ARN leads to Secrets Manager, NAME is the value itself in a local stack."""
+    """A secret by the name of its variable: NAME_ARN leads to Secrets Manager, NAME is the value itself in a
+    local stack.
+    """
 
     def __init__(self, name: str) -> None:
         local = os.environ.get(name)
@@ -134,13 +143,15 @@ class _Secret:
             self._expires = 0.0
 
     def values(self, *, keep: bool) -> SecretValues:
-        """The values, at most `MAX_AGE` seconds old. If they cannot be read, those at hand if `keep`, else what AWS raises."""
+        """Return the values, at most `MAX_AGE` seconds old. If they cannot be read: the present ones if
+        `keep`, else raises the error of AWS.
+        """
         now = time.time()
         if self._values is None or now >= self._expires:
             try:
                 self._values = fetched(aws.client("secretsmanager"), self._arn)
             except aws.FAILURES:
-                # To learn of a rotation late is better than to refuse pages.
+                # A rotation noticed late is better than refused pages.
                 if self._values is None or not keep:
                     raise
             self._expires = now + MAX_AGE
@@ -148,7 +159,7 @@ class _Secret:
 
 
 def fetched(client: Any, arn: str) -> SecretValues:
-    """The values of a secret, by two calls. Raises what AWS raises."""
+    """Return the values of a secret, by two calls. Raises the errors of AWS."""
     found = client.get_secret_value(SecretId=arn)
     current, since = found["SecretString"].encode(), found["CreatedDate"].timestamp()
     try:

@@ -1,7 +1,8 @@
-"""SnapStart: what a function does before Lambda takes a snapshot of it, and after each start from that snapshot.
+"""SnapStart: the steps of a function before Lambda takes a snapshot of it, and after each start from that
+snapshot.
 
-Every environment that starts from a snapshot has the same memory. So no credentials may be in it, nor a connection that another
-side has long closed, and the random numbers of all would be the same.
+Every environment that starts from a snapshot has the same memory. So it must have no credentials, and no
+connection that the other side has long closed. The random numbers of all would also be the same.
 """
 
 import importlib
@@ -15,10 +16,11 @@ Step = Callable[[], object]
 
 
 def start(connect: Sequence[Step], services: Sequence[str], later: Sequence[str] = ()) -> None:
-    """Do what a function has to do once before its first event: take the steps of `connect`, in their order.
+    """Do the steps of a function once before its first event: take the steps of `connect`, in their order.
 
-    Without SnapStart that is now. With SnapStart it is after each start from the snapshot; the snapshot itself contains what
-    botocore knows of `services`, and the modules of `later`, which are otherwise imported when a request first needs them.
+    Without SnapStart that is now. With SnapStart it is after each start from the snapshot. The snapshot
+    itself contains botocore's models of `services`, and the modules of `later`, which are otherwise imported
+    when a request first needs them.
     """
     if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") != "snap-start":
         for step in connect:

@@ -1,4 +1,6 @@
-"""Consistency tokens in requests and answers: what a request's answer is to hold, and what the next one is."""
+"""Consistency tokens in requests and answers: the writes that an answer has to include, and the writes that
+it shows.
+"""
 
 from typing import Any
 
@@ -13,7 +15,9 @@ from gridview.view.shown_versions import Shown
 
 
 def carried(request: Request[Any], source: CursorSource) -> Recent:
-    """What the answer is to hold, by the tokens and cursors of changes that came along. InvalidRequest."""
+    """Return the writes that the answer has to include, by the request's tokens and cursors of changes.
+    InvalidRequest.
+    """
     header = request.header(CONSISTENCY_TOKEN.lower())
     if header is None:
         return ()
@@ -24,7 +28,9 @@ def carried(request: Request[Any], source: CursorSource) -> Recent:
 
 
 def telling(request: Request[Any], source: CursorSource, shown: Shown, logger: Logger) -> dict[str, str]:
-    """The header of an answer that shows what the index may lack. None where it lacks nothing, or nobody knows the secret now."""
+    """Return the token header of an answer that shows versions that the index may lack. None if it lacks
+    nothing, or no secret is known.
+    """
     if not shown.versions and not shown.number:
         return {}
     try:

@@ -1,7 +1,9 @@
-"""How much of a container's time each user and each tenant gets, kept in the container's memory: no call, no write.
+"""The share of a container's time for each user and each tenant, kept in the container's memory: no call, no
+write.
 
-Lambda takes ten requests a second for each execution of an account. So requests of up to `FREE_SECONDS` never use up the
-executions, however many come; only longer ones do. A share counts what a request takes beyond that.
+Lambda takes ten requests a second for each execution of an account. So requests of up to `FREE_SECONDS` never
+use up the executions, however many come; only longer ones do. A share counts the time of a request beyond
+that.
 """
 
 import math
@@ -21,7 +23,7 @@ WINDOW: Final = 10.0
 """Seconds of share that may be used at once."""
 
 _MOST_KNOWN: Final = 1_000
-"""Users and tenants above which those who owe nothing any more are forgotten."""
+"""Users and tenants above which payers who owe nothing any more are forgotten."""
 
 Payer = tuple[str, ...]
 """A tenant, or a tenant and a user."""
@@ -30,9 +32,9 @@ Payer = tuple[str, ...]
 class WorkShares:
     """The work of one container. A user may take `percent` of its time, a tenant twice that; 100: no limit.
 
-    Each payer has a debt of seconds, which its share pays back all the time. While the debt is more than a window's share,
-    requests are refused. A debt grows to two windows' at most, so a refusal lasts ten seconds at most, and a single user
-    cannot use up the tenant's share.
+    Each payer has a debt of seconds, which its share pays back all the time. While the debt is more than a
+    window's share, requests are refused. A debt grows to two windows' at most. So a refusal lasts ten seconds
+    at most, and a single user cannot use up the tenant's share.
     """
 
     def __init__(self, percent: int) -> None:

@@ -1,4 +1,4 @@
-"""The comments on an issue: created, changed, deleted. What writes them is imported when one is written."""
+"""The comments on an issue: created, changed, deleted. Their writers are imported when one is written."""
 
 from typing import Any
 

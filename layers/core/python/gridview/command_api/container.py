@@ -1,4 +1,4 @@
-"""What the command function keeps from one request to the next."""
+"""The objects that the command function keeps from one request to the next."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ from gridview.schema.store import Catalogs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContainer:
-    """The table, the definitions, what seals tokens, the queues of hints, and the limits of the stack.
+    """The table, the definitions, the seals of tokens, the queues of hints, and the limits of the stack.
 
-    `settling`: seconds until no invocation uses older definitions. `most_projects`: of a tenant; 0: no limit. `to_localhost`:
-    whether webhooks may be sent to servers of this machine.
+    `settling`: seconds until no invocation uses older definitions. `most_projects`: of a tenant; 0: no limit.
+    `to_localhost`: whether webhooks may be sent to servers of this machine.
     """
 
     table: Table

@@ -78,7 +78,7 @@ def undo(request: CommandRequest) -> Response:
 
 
 def _undo_job(request: CommandRequest, change: UUID) -> Response | None:
-    """The job that an earlier attempt at this request has started, if it has."""
+    """Return the job that an earlier attempt at this request has started, if it has."""
     table, actor, project = request.container.table, request.actor, request.path["project"]
     job = jobs.of_change(table, actor.tenant, project, JobKind.UNDO, actor.user, change)
     return None if job is None else accepted(request, job)

@@ -146,7 +146,7 @@ def delete_issue(request: CommandRequest) -> Response:
         )
 
     if expected is None:
-        # What is in a deleted project stays as it is: nothing is written before that is known.
+        # The issues of a deleted project stay as they are: nothing is written before that is known.
         delete(own.catalogs.current(own.table, request.actor.tenant, request.path["project"]))
     else:
         using(request, delete)
@@ -154,7 +154,9 @@ def delete_issue(request: CommandRequest) -> Response:
 
 
 def _issue_json(request: CommandRequest, document: documents.Document) -> dict[str, Any]:
-    """The answer to a write. The document may hold an option that is younger than the definitions that the write used."""
+    """Return the answer to a write. The document may hold an option that is younger than the definitions that
+    the write used.
+    """
     own, project = request.container, (request.actor.tenant, request.path["project"])
     try:
         return documents.to_json(own.catalogs.get(own.table, *project), document)

@@ -1,6 +1,6 @@
 """Jobs: begun and cancelled. The workers do them in the background.
 
-What checks the orders of jobs is imported when one is begun, not when the function starts.
+The checks of jobs' orders are imported when one is begun, not when the function starts.
 """
 
 from collections.abc import Callable, Mapping
@@ -104,7 +104,7 @@ def cancel_job(request: CommandRequest) -> Response:
 
 
 class _Asked(Protocol):
-    """What a job is asked to do."""
+    """The order of a job."""
 
     def to_stored(self) -> dict[str, Any]:
         """Encode."""

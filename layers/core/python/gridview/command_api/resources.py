@@ -40,4 +40,6 @@ LATER = (
     "gridview.maintenance.export_request",
     "gridview.query.saved_views",
 )
-"""What endpoints import when they are called: a function that starts without a snapshot does not wait for it."""
+"""Modules that endpoints import when they are called: a function that starts without a snapshot does not wait
+for them.
+"""

@@ -11,5 +11,5 @@ endpoints = Endpoints[CommandContainer]("Users", "command")
 
 @endpoints.get("/v1/me", Role.VIEWER, "The caller", answer="Caller")
 def me(request: CommandRequest) -> Response:
-    """The caller, whose name is noted for the others of the tenant."""
+    """Return the caller, whose name is noted for the others of the tenant."""
     return ok(users.me(request.container.table, request.actor, request.name))

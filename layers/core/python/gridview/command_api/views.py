@@ -1,6 +1,7 @@
-"""Saved views: created, changed, deleted. What checks them is imported when one is written, not when the function starts.
+"""Saved views: created, changed, deleted. Their checks are imported when one is written, not when the
+function starts.
 
-Of their own, a viewer may write views too; what everybody sees takes a role that `commands.views` requires.
+Viewers too may write private views. A shared view takes a role that `commands.views` requires.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""Webhooks: created, changed, deleted, their secrets and messages. What writes them is imported when one is written."""
+"""Webhooks: created, changed, deleted, their secrets and messages. Their writers are imported when one is
+written.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -126,7 +128,7 @@ def _hint(own: CommandContainer, hint: Hint) -> None:
 
 
 def _with_secret(request: CommandRequest, response: Response) -> Response:
-    """The response with the secret in the place of the sealed one, which is what is stored of it."""
+    """Return the response with the secret in the place of the sealed one, which is the stored form."""
     from gridview.live import webhook_store
 
     opened = webhook_store.with_secret(

@@ -1,4 +1,4 @@
-"""What the endpoints that write have in common: the rate of writes, keys of idempotency, tokens of what was written."""
+"""Shared parts of the endpoints that write: the rate of writes, idempotency keys, tokens of writes."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -20,12 +20,12 @@ Result = TypeVar("Result")
 
 
 def admission(request: CommandRequest, writes: int = 1) -> Admission:
-    """What admits so many writes by the tenant's rate."""
+    """Return the admission of so many writes by the tenant's rate."""
     return request.container.rate.admission(request.actor.tenant, writes)
 
 
 def counted(endpoint: Callable[[CommandRequest], Response]) -> Callable[[CommandRequest], Response]:
-    """The endpoint, before which one write of the tenant's rate is taken."""
+    """Return the endpoint, before which one write of the tenant's rate is taken."""
 
     @wraps(endpoint)
     def after_counting(request: CommandRequest) -> Response:
@@ -41,7 +41,7 @@ def created(
     location: Callable[[Mapping[str, Any]], str],
     further: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {},
 ) -> Response:
-    """201 with what `create` creates, as `done_once`. `further`: headers of the answer."""
+    """Return 201 with the result of `create`, as `done_once`. `further`: headers of the answer."""
     return done_once(
         request,
         create,
@@ -54,7 +54,8 @@ def done_once(
     create: Callable[..., Mapping[str, Any]],
     answer: Callable[[Mapping[str, Any]], Response],
 ) -> Response:
-    """The answer to what `create` does; with an Idempotency-Key it is done once, however often the request is repeated.
+    """Return the answer of `create`. With an Idempotency-Key it runs once, however often the request is
+    repeated.
 
     Only the first of them is counted as a write.
     """
@@ -78,7 +79,7 @@ def done_once(
 
 
 def using(request: CommandRequest, use: Callable[[Catalog, EpochCheck], Result]) -> Result:
-    """What comes of `use` over the current definitions of the project."""
+    """Return the result of `use` over the current definitions of the project."""
     own = request.container
     return own.catalogs.using(own.table, request.actor.tenant, request.path["project"], use)
 
@@ -86,7 +87,9 @@ def using(request: CommandRequest, use: Callable[[Catalog, EpochCheck], Result])
 def note(
     request: CommandRequest, change: UUID, admitted: Admission = ADMITTED, *, always: bool = False
 ) -> None:
-    """Before the first write under a change: note it where its id does not tell, so that it can be taken back at once."""
+    """Before the first write under a change, note it unless its id states it, so that it can be taken back at
+    once.
+    """
     if always or not written_changes.is_stated(change):
         table, actor = request.container.table, request.actor
         admitted.require(table)
@@ -94,9 +97,9 @@ def note(
 
 
 def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str]:
-    """The header with the token of issues that were just written.
+    """Return the header with the token of issues that were just written.
 
-    Without the secret there is none: what was written is not to look as if it had failed.
+    Without the secret there is none: a write that succeeded must not look like a failure.
     """
     if not versions:
         return {}
@@ -110,5 +113,5 @@ def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str
 
 
 def recent(request: CommandRequest) -> Recent:
-    """What is to be included, by the tokens that came with the request. InvalidRequest."""
+    """Return the writes to include, by the tokens of the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)

@@ -1,5 +1,7 @@
-"""Single writes and plain reads for a caller: projects, attributes, indexes, issues, batches, jobs, trash, views, comments, users.
+"""Single writes and plain reads for a caller: projects, attributes, indexes, issues, batches, jobs, trash,
+views, comments, users.
 
-I/O: attempts, attributes, batch, comments, composite_indexes, context, deleted_attributes, deleted_projects, idempotency, issues,
-jobs, option_usage, projects, reads, trash, undo, users, views, write_rate, written_changes.
+I/O: attempts, attributes, batch, comments, composite_indexes, context, deleted_attributes, deleted_projects,
+idempotency, issues, jobs, option_usage, projects, reads, trash, undo, users, views, write_rate,
+written_changes.
 """

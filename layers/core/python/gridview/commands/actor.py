@@ -12,7 +12,7 @@ MAX_NAME = 256
 
 
 class Role(IntEnum):
-    """What a user may do; each role includes the ones below it."""
+    """The rights of a user; each role includes the ones below it."""
 
     VIEWER = 1
     EDITOR = 2
@@ -23,7 +23,7 @@ _ROLES = {role.name.lower(): role for role in Role}
 
 
 def role_named(name: object) -> Role | None:
-    """The role with a name as tokens and the user directory have it; None for any other value."""
+    """Return the role with a name as tokens and the user directory have it; None for any other value."""
     return _ROLES.get(str(name))
 
 
@@ -41,9 +41,10 @@ class Actor(NamedTuple):
 
 
 def from_claims(claims: Mapping[str, Any]) -> Actor:
-    """The actor of an ID token whose signature, audience and expiry the authorizer has verified. Unauthenticated on a bad claim.
+    """Return the actor of an ID token whose signature, audience and expiry the authorizer has verified.
+    Unauthenticated on a bad claim.
 
-    An HTTP API's authorizer also accepts Cognito's access tokens; `token_use` tells them apart.
+    An HTTP API's authorizer also accepts Cognito's access tokens; they have another `token_use`.
     """
     tenant, user, role = (
         claims.get("custom:tenant"),
@@ -72,7 +73,7 @@ def end_in(claims: Mapping[str, Any]) -> float:
 
 
 def name_in(claims: Mapping[str, Any]) -> str:
-    """What people call the user of a good token: the name, else the address, else the id."""
+    """Return how people call the user of a valid token: the name, else the address, else the id."""
     told = (claims.get(one) for one in ("name", "email", "sub"))
     trimmed = (one.encode(errors="replace").decode().strip() for one in told if isinstance(one, str))
     return next(filter(None, trimmed), "")[:MAX_NAME]

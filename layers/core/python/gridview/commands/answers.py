@@ -15,11 +15,11 @@ from gridview.schema.jobs import Progress
 from gridview.support.errors import NotFound, Unprocessable
 
 MAX_PROJECT_BYTES = 5_000_000
-"""The largest project with its attributes, as an answer tells it. Lambda limits an answer to 6 MB."""
+"""The largest project with its attributes, as an answer contains it. Lambda limits an answer to 6 MB."""
 
 
 def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
-    """A project as the API returns it. `issues` is null in a list, where counting would cost too much."""
+    """Return a project as the API returns it. `issues` is null in a list, where counting would cost too much."""
     return {
         "id": project_id,
         "name": item["name"],
@@ -35,7 +35,7 @@ def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = 
 
 
 def fitting(projects: Iterable[Mapping[str, Any]]) -> list[Fragment]:
-    """The first of these projects, as JSON: as many as an answer can hold, and one at least."""
+    """Return the first of these projects, as JSON: as many as an answer can hold, and one at least."""
     shown: list[Fragment] = []
     size = 0
     for project in projects:
@@ -48,7 +48,7 @@ def fitting(projects: Iterable[Mapping[str, Any]]) -> list[Fragment]:
 
 
 def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
-    """An attribute or built-in field as the API returns it.
+    """Return an attribute or built-in field as the API returns it.
 
     `position` is its place in the display order, from 0 (null for a built-in field; the former place of a deleted one).
     `search` is whether its words are indexed or will be. `build` shows the background work on it.
@@ -78,7 +78,7 @@ def _position(field: Field, order: Sequence[str]) -> int | None:
 
 
 def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
-    """Unprocessable if the project with these attributes would be larger than an answer can be."""
+    """Raise Unprocessable if the project with these attributes would be larger than an answer can be."""
     if not has_room(items, fields):
         raise Unprocessable(
             f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB."
@@ -86,17 +86,17 @@ def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
 
 
 def has_room(items: ProjectItems, fields: Iterable[Field]) -> bool:
-    """Whether an answer can hold the project with these attributes."""
+    """Return whether an answer can hold the project with these attributes."""
     parts = [project_json("", items.project), *(attribute_json(items, field) for field in fields)]
     return size_in_response(dumps(parts)) <= MAX_PROJECT_BYTES
 
 
 def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
-    """The state and progress of the background work on a definition; None if there is none.
+    """Return the state and progress of the background work on a definition; None if there is none.
 
-    A field in state `building` cannot be sorted by yet. During `rebuilding` and `reordering` the present order is served.
-    `removing` deletes what an index or a deleted attribute left behind. `moving`: the epoch of a move of options in progress, else
-    0.
+    A field in state `building` cannot be sorted by yet. During `rebuilding` and `reordering` the present
+    order is served. `removing` deletes the rest of an index or a deleted attribute. `moving`: the epoch of a
+    move of options in progress, else 0.
     """
     indexes = definition.indexes
     if definition.deleted:
@@ -116,7 +116,7 @@ def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> d
 
 
 def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) -> dict[str, Any]:
-    """A composite index as the API returns it; `build` is as for an attribute."""
+    """Return a composite index as the API returns it; `build` is as for an attribute."""
     return {
         "id": composite.id,
         "sort": [
@@ -135,12 +135,14 @@ def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) 
 
 
 def _moving(catalog: Catalog, composite: Composite) -> int:
-    """The epoch of the last move of its fields' options that the issues may not have followed yet; 0 if there is none."""
+    """Return the epoch of the last move of its fields' options that the issues may not have followed yet; 0
+    if there is none.
+    """
     return max(catalog.field_of(part.field).moving for part in composite.sort)
 
 
 def find_attribute(catalog: Catalog, attribute: str) -> Field:
-    """The attribute or built-in field with this id. NotFound if there is none."""
+    """Return the attribute or built-in field with this id. NotFound if there is none."""
     field = catalog.get(attribute)
     if field is None:
         raise NotFound("Attribute not found.")
@@ -148,7 +150,7 @@ def find_attribute(catalog: Catalog, attribute: str) -> Field:
 
 
 def find_composite(catalog: Catalog, index: str) -> Composite:
-    """The composite index with this id. NotFound if there is none."""
+    """Return the composite index with this id. NotFound if there is none."""
     composite = catalog.composite(index)
     if composite is None:
         raise NotFound("Index not found.")

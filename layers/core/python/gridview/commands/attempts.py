@@ -1,7 +1,9 @@
-"""Attempts at a batch with an Idempotency-Key: each goes on where a killed one stopped, and the last one's answer is kept.
+"""Attempts at a batch with an Idempotency-Key: each continues where a killed one stopped, and the last one's
+answer is kept.
 
-Before there is an answer, the record (`idempotency`) holds what makes it safe to repeat the work of a killed function: the issue
-numbers reserved for the request, a lease, and a mark that its writes leave on the documents.
+Before there is an answer, the record (`idempotency`) makes it safe to repeat the work of a killed function.
+It holds the issue numbers reserved for the request, a lease, and a mark that its writes leave on the
+documents.
 """
 
 import time
@@ -28,7 +30,7 @@ class Attempt:
 
     @property
     def again(self) -> bool:
-        """Whether an earlier attempt at this request died, so that some of its work may be done."""
+        """Return whether an earlier attempt at this request was killed, so that some of its work may be done."""
         return bool(self._state.get("again"))
 
     @property
@@ -37,11 +39,11 @@ class Attempt:
         return UUID(bytes=self._state["change"])
 
     def mark(self, operation: int) -> str:
-        """The mark that the request's n-th operation leaves on a document."""
+        """Return the mark that the request's n-th operation leaves on a document."""
         return f"{self._state[keys.SK][-24:]}.{operation}"
 
     def numbers(self, reserve: Callable[[], range]) -> range:
-        """The issue numbers reserved for this request, by an earlier attempt or now."""
+        """Return the issue numbers reserved for this request, by an earlier attempt or now."""
         if "first" not in self._state:
             reserved = reserve()
             self._save({**self._state, "first": reserved.start, "count": len(reserved)})
@@ -81,12 +83,14 @@ def once(
     work: Callable[[Attempt], Answer],
     admission: Admission = ADMITTED,
 ) -> Answer:
-    """The result of `work`, or the answer of the first use of this key within a day.
+    """Return the result of `work`, or the answer of the first use of this key within a day.
 
-    `change` is what the request is part of, if this is its first attempt. `deadline` (seconds since 1970) is when this invocation
-    is certainly dead. Conflict if the key was used with another body; InProgress while an earlier attempt may still be alive.
-    Costs 2 read units, 2 write units and those of the answer. An attempt is counted before it begins, and an answer that is given
-    again is not: TooManyWrites.
+    `change`: the change that the request is part of, if this is its first attempt. `deadline` (seconds since
+    1970): when this invocation has certainly ended. Conflict if the key was used with another body;
+    InProgress while an earlier attempt may still run.
+
+    Costs 2 read units, 2 write units and the write units of the answer. An attempt is counted before it
+    begins, and a repeated answer is not counted: TooManyWrites.
     """
     begun = _begin(table, use, change, deadline, admission)
     if isinstance(begun, Answer):

@@ -59,7 +59,8 @@ def create_attribute(
     """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
     where an answer could not hold the project.
 
-    The id of a deleted attribute stays taken while that one can be restored, and until everything of it has been removed.
+    The id of a deleted attribute stays taken while that one can be restored, and until everything of it has
+    been removed.
     """
     request = parse(AttributeCreate, body)
     if request.id in ids.RESERVED_FIELDS:
@@ -118,10 +119,11 @@ def update_attribute(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items.
+    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items,
+    none if nothing changes.
 
-    Background work extends the change to existing issues (an index or word search switched on or off, options moved). It begins
-    after `settling` seconds. Conflict if the request would drop an option that issues use. What changes nothing is not written.
+    Background work extends the change to existing issues (an index or word search switched on or off, options
+    moved). It begins after `settling` seconds. Conflict if the request would drop an option that issues use.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -178,8 +180,9 @@ def delete_attribute(
 ) -> None:
     """Delete an attribute: one transaction of three items.
 
-    It is hidden at once, and can be restored for seven days (`deleted_attributes`); background work removes it after that. Its id
-    stays taken. Conflict if a composite index sorts by it; Unprocessable if too much was deleted in the last seven days.
+    It is hidden at once, and can be restored for seven days (`deleted_attributes`); background work removes
+    it after that. Its id stays taken. Conflict if a composite index sorts by it; Unprocessable if too much
+    was deleted in the last seven days.
     """
 
     def change() -> None:
@@ -226,12 +229,13 @@ def rebuild(
     rate: int,
     settling: float,
 ) -> list[str]:
-    """Rebuild indexes in the background: those of the `attributes` and the `composites`, or all if neither is given.
+    """Rebuild indexes in the background, of the `attributes` and the `composites`, or all if neither is
+    given.
 
-    Deleted attributes that can be restored are among them.
+    Deleted attributes that can be restored are included.
 
-    Returns the ids of their fields and composite indexes. The present indexes are served meanwhile. `rate` is the maximum of issues
-    per second; 0 means no limit. NotFound if an id is unknown.
+    Returns the ids of their fields and composite indexes. The present indexes are served meanwhile. `rate` is
+    the maximum of issues per second; 0 means no limit. NotFound if an id is unknown.
     """
 
     catalog = catalogs.reload(table, tenant, project)
@@ -257,7 +261,9 @@ def rebuild(
 
 
 def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
-    """The write that requests a pass to apply a change of definitions to all issues; part of the change's transaction."""
+    """Return the write that requests a pass to apply a change of definitions to all issues; part of the
+    change's transaction.
+    """
     due = clock.after(settling)
     job = Job(items.next_epoch, due, rate=rate)
     if items.job is not None:
@@ -266,16 +272,18 @@ def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
 
 
 def _looking(items: ProjectItems, due: str) -> Write:
-    """The write after which the background work sees, when `due` comes, what can be restored no more.
+    """Return the write after which the background work checks, at `due`, for deletions that can no longer be
+    restored.
 
-    It is made even if there is such work already: a worker that is about to find nothing to wait for then loses, and looks again.
+    It is made even if there is such work already. A worker that is about to find nothing to wait for then
+    loses its race, and looks again.
     """
     job = items.job or Job(items.next_epoch, due, rests=True)
     return save(items.project[keys.PK], items.job, job)
 
 
 def require_count(attributes: int) -> None:
-    """Unprocessable if a project with so many attributes can have no other."""
+    """Raise Unprocessable if a project with so many attributes can have no other."""
     if attributes >= MAX_ATTRIBUTES:
         raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes.")
 
@@ -283,7 +291,9 @@ def require_count(attributes: int) -> None:
 def changed_options(
     table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
 ) -> options.OptionChange:
-    """The effect of a request on a field's options at `epoch`. Conflict if it would drop an option that issues use."""
+    """Return the effect of a request on a field's options at `epoch`. Conflict if it would drop an option
+    that issues use.
+    """
     moved_at = epoch if field.indexed or catalog.composites_over(field.key) else None
     change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
     if change.moved and len(field.former) >= _MOVES:
@@ -306,7 +316,7 @@ def _find(catalog: Catalog, attribute: str) -> Field:
 
 
 def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
-    """The indexes after a request. InvalidRequest if `search` does not fit the attribute.
+    """Return the indexes after a request. InvalidRequest if `search` does not fit the attribute.
 
     `search` requires the index; switching the index off switches search off.
     """
@@ -335,7 +345,7 @@ def _rebuilt(definition: Definition, epoch: int) -> Definition:
 
 
 def _put(items: ProjectItems, catalog: Catalog, definition: Definition) -> Write:
-    """The write of a changed definition, on condition that it is unchanged since it was read."""
+    """Return the write of a changed definition, on condition that it is unchanged since it was read."""
     stored = any(item["key"] == definition.key for item in (*items.attributes, *items.composites))
     condition = version_is(definition.version - 1) if stored else ABSENT
     return put(to_item(catalog.tenant, catalog.project, definition), condition)

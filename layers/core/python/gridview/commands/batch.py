@@ -38,15 +38,21 @@ from gridview.support.errors import (
 from gridview.support.validation import parse
 
 MAX_ANSWER_BYTES = 5_000_000
-"""Of all issues in an answer. Lambda limits an answer to 6 MB. A minimal answer has none, and its 500 results take 30 KB."""
+"""Bytes of all issues in an answer. Lambda limits an answer to 6 MB. A minimal answer has none, and its 500
+results take 30 KB.
+"""
 _PROBLEM_BYTES = 600_000
-"""Of all problems in an answer, each of which has an equal share. As part of a response a byte can become two."""
+"""Bytes of all problems in an answer, each of which has an equal share. As part of a response a byte can
+become two.
+"""
 _CONCURRENCY = 16
 _TRANSIENT = PROBLEMS[Overloaded].status
 
 
 class _Budget:
-    """Reserves room in the answer for each result. An operation whose result does not fit is refused before it writes."""
+    """Reserves room in the answer for each result. An operation whose result does not fit is refused before
+    it writes.
+    """
 
     def __init__(self) -> None:
         self._taken: dict[int, int] = {}
@@ -88,11 +94,12 @@ def run_batch(
     change: UUID | None,
     attempt: Attempt | None,
 ) -> dict[str, Any]:
-    """The results in the order of the operations: status and issue (or its version alone), or status and problem.
+    """Return the results in the order of the operations: status and issue (or only its version), or status
+    and problem.
 
-    Operations on the same issue run in the given order, all others in parallel. One call reserves the numbers of all new issues.
-    With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
-    operation failed that may succeed later.
+    Operations on the same issue run in the given order, all others in parallel. One call reserves the numbers
+    of all new issues. With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not
+    repeated. The attempt stays open if an operation failed that may succeed later.
     """
     results = _Batch(WriteContext(table, catalog, actor, change), request, attempt).run()
     if attempt and any(result["status"] == _TRANSIENT for result in results):
@@ -101,7 +108,7 @@ def run_batch(
 
 
 def versions_written(request: BatchRequest, results: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """The issues that the operations of a batch have written, each with its version then, or DELETED."""
+    """Return the issues that the operations of a batch have written, each with its version then, or DELETED."""
     found: dict[int, int] = {}
     for operation, result in zip(request.operations, results, strict=True):
         if "problem" in result:
@@ -161,12 +168,15 @@ class _Batch:
         reserve = partial(issues.reserve_numbers, self._table, self._catalog, count)
         numbers = self._attempt.numbers(reserve) if self._attempt else reserve()
         if len(numbers) != count:
-            # Another catalog makes other creates valid, so their numbers would differ from those of the first attempt.
+            # Another catalog makes other creates valid, so their numbers would differ from the first
+            # attempt's.
             raise Conflict("The project's definitions have changed since the first attempt at this request.")
         return numbers
 
     def _hold_room(self, numbers: Mapping[int, int]) -> None:
-        """Give what an earlier attempt has written its room first, by place: it is in the answer whatever else is."""
+        """Reserve room for the writes of an earlier attempt first, by place: they are in the answer in any
+        case.
+        """
         if self._attempt is None or not self._attempt.again or (self._minimal and not self._based()):
             return
         known = [(place, num) for place, num in numbers.items() if ids.ISSUE.fullmatch(str(num))]
@@ -177,7 +187,7 @@ class _Batch:
         }
         found = self._table.batch_get(list(done.values()), consistent=True).items
         for place, key in done.items():
-            # What is gone since, or newer than the definitions, is not in the answer either.
+            # Documents that are gone since, or newer than the definitions, are not in the answer either.
             with suppress(KeyError, UnknownOption):
                 document, update = found[key], self._operations[place].update
                 merged = None
@@ -187,7 +197,7 @@ class _Batch:
                 self._budget.hold(place, self._size(issues.Updated(document, merged)))
 
     def _based(self) -> bool:
-        """Whether any result may tell merged fields."""
+        """Return whether any result may list merged fields."""
         return any("base" in (one.update.model_extra or {}) for one in self._operations if one.update)
 
     def _check_create(self, place: int, body: dict[str, Any], new: dict[int, Changes]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """X-Change-Id: the writes of one user under one id are one change, such as a paste of many cells. Pure.
 
-Each issue's document keeps the id of the change that made its version. Nothing is looked up: the pair of user and id is the change.
+Each issue's document keeps the id of the change that made its version. Nothing is looked up: the pair of user
+and id is the change.
 """
 
 import re
@@ -17,11 +18,13 @@ PATTERN = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 _VERSION_7 = 7
 _DRAWN_BITS = (0xFFF << 64) | ((1 << 64) - 1)
-"""All but the instant and the version. The variant is that of the UUID that was drawn."""
+"""All but the instant and the version. The variant comes from the UUID that was drawn."""
 
 
 def change_of(header: str | None) -> UUID:
-    """The change that a header names; without one, a change of its own. InvalidRequest if it is no UUID."""
+    """Return the change that a header names; without one, a change of its own. InvalidRequest if it is no
+    UUID.
+    """
     if header is None:
         return _made_now()
     if not PATTERN.fullmatch(header):
@@ -31,7 +34,9 @@ def change_of(header: str | None) -> UUID:
 
 
 def _made_now() -> UUID:
-    """A UUID of version 7, which begins with its milliseconds (RFC 9562): what is written at once needs no list of its own then."""
+    """Return a UUID of version 7, which begins with its milliseconds (RFC 9562): immediate writes then need
+    no list of their own.
+    """
     milliseconds = int(clock.instant(clock.now()) * 1000)
     drawn = uuid4().int
     return UUID(int=milliseconds << 80 | _VERSION_7 << 76 | drawn & _DRAWN_BITS)

@@ -1,6 +1,7 @@
-"""Creates, reads, changes and deletes comments on issues. Each write is one transaction, with what the activity tells of it.
+"""Creates, reads, changes and deletes comments on issues. Each write is one transaction, with the activity's
+item about it.
 
-Whoever may edit comments. An author changes and deletes his own, and an administrator deletes any.
+Editors comment. Authors change and delete their own comments, and administrators delete any.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,9 +40,11 @@ def create_comment(
     commit: Commit = at_once,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
-    """Comment on an issue: one transaction of three items at most. The issue, its register and whom it mentions are read before.
+    """Comment on an issue: one transaction of three items at most. The issue, its register and whom it
+    mentions are read before.
 
-    NotFound without the issue; InvalidRequest for a mention of nobody; Unprocessable if it has as many comments as it may have.
+    NotFound without the issue; InvalidRequest for a mention of nobody; Unprocessable if it has as many
+    comments as it may have.
     """
     request = parse(CommentCreate, body)
 
@@ -70,7 +73,9 @@ def create_comment(
 
 
 def get_comment(table: Table, catalog: Catalog, num: int, comment_id: int) -> Comment:
-    """The comment, strongly consistent: a read unit for each 4 KB of it and of the issue. NotFound, also without the issue."""
+    """Return the comment, strongly consistent: a read unit for each 4 KB of it and of the issue. NotFound,
+    also without the issue.
+    """
     get_issue(table, catalog, num)
     partition = keys.comments(catalog.tenant, catalog.project)
     item = table.get(partition, keys.comment(num, comment_id), consistent=True)
@@ -90,7 +95,7 @@ def update_comment(
     *,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
-    """Change one's own comment: one transaction of two items. What changes nothing is not written.
+    """Change one's own comment: one transaction of two items, none if nothing changes.
 
     NotFound, Forbidden, VersionMismatch; InvalidRequest as for a new one.
     """
@@ -153,7 +158,8 @@ def delete_comment(
 def list_comments(
     table: Table, catalog: Catalog, num: int, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of an issue's comments in the order of their making, strongly consistent. NotFound without the issue.
+    """Return a page of an issue's comments in the order of their making, strongly consistent. NotFound
+    without the issue.
 
     A read unit for each 4 KB of the issue, and of the comments.
     """
@@ -182,21 +188,23 @@ def _register(table: Table, catalog: Catalog, num: int) -> CommentRegister:
 
 
 def _kept(catalog: Catalog, num: int, before: CommentRegister, after: CommentRegister) -> Write:
-    """The write of a register, on condition that nobody else has written it."""
+    """Return the write of a register, on condition that nobody else has written it."""
     raised = replace(after, revision=before.revision + 1)
     unchanged = revision_is(before.revision) if before.revision else ABSENT
     return put(raised.to_item(catalog.tenant, catalog.project, num), unchanged)
 
 
 def _told(catalog: Catalog, comment: Comment) -> list[Write]:
-    """The write that tells the project's activity of a comment, where the project remembers what happens."""
+    """Return the write that adds a comment to the project's activity, if the project records its history."""
     item = comment.activity_item(catalog)
     remembered = catalog.history.enabled and item[keys.TTL_ATTRIBUTE] > clock.seconds()
     return [put(item)] if remembered else []
 
 
 def _require_users(table: Table, tenant: str, mentions: Sequence[str], known: Sequence[str] = ()) -> None:
-    """InvalidRequest if one of these is no user of the tenant, as `GET /v1/users` lists them; but for those in `known`."""
+    """Raise InvalidRequest if one of these is no user of the tenant, as `GET /v1/users` lists them, unless it
+    is in `known`.
+    """
     wanted = {user: (keys.user(tenant, user), keys.users(tenant)) for user in mentions if user not in known}
     found = table.batch_get([*wanted.values()], consistent=True, paths=()).items if wanted else {}
     wrong = [

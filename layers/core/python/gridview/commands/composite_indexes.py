@@ -34,8 +34,9 @@ def create_composite(
 ) -> dict[str, Any]:
     """Define a composite index: one transaction of three items.
 
-    It is built in the background, which begins after `settling` seconds. InvalidRequest if a key is unknown, is `num` or is
-    repeated; Conflict if an index gives the same order or its reversal; Unprocessable beyond 20.
+    It is built in the background, which begins after `settling` seconds. InvalidRequest if a key is unknown,
+    is `num` or is repeated; Conflict if an index gives the same order or its reversal; Unprocessable beyond
+    20.
     """
     request = parse(CompositeCreate, body)
 

@@ -1,7 +1,9 @@
-"""`base`: what a change of an issue does to fields that others have changed since the version that its author saw. Pure.
+"""`base`: how a change of an issue treats fields that others have changed since the version that its author
+saw. Pure.
 
-Two people who edit different fields both win. Of two who edit the same field to different values the later one is told both values,
-and nothing of his change is written. The document tells for each field the version that changed it (`schema.documents`).
+Two people who edit different fields both win. If two edit the same field to different values, the later one
+receives both values, and nothing of that change is written. The document has, for each field, the version
+that changed it (`schema.documents`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,9 +23,9 @@ def require_mergeable(
 ) -> None:
     """Raise unless the changes may be made to the document, by the version that the client saw.
 
-    VersionMismatch if the document's is not one of those `expected`, or a restore of the table took back `base`. EditConflict if a
-    field was changed since `base` to another value; InvalidRequest if there is no such version yet, or if both are given.
-    UnknownOption: a stale catalog.
+    VersionMismatch if the document's version is not `expected`, or a restore of the table took back `base`.
+    EditConflict if a field was changed since `base` to another value. InvalidRequest if there is no such
+    version yet, or if both are given. UnknownOption: a stale catalog.
     """
     version = document["version"]
     if expected is not None and changes.base is not None:
@@ -53,7 +55,8 @@ def require_mergeable(
 
 
 def merged_fields(catalog: Catalog, document: Document, changes: Changes) -> list[str] | None:
-    """The ids of the fields that were changed since `base` and that the changes leave alone; None without a `base`.
+    """Return the ids of the fields that were changed since `base` and that the changes do not touch; None
+    without a `base`.
 
     `document` is with the changes or without.
     """
@@ -70,14 +73,16 @@ def _changed_since(catalog: Catalog, document: Document, base: int) -> Iterable[
 
 
 def _patched(catalog: Catalog, changes: Changes) -> Mapping[str, Any]:
-    """What the changes set, by internal key. They may clear all attributes without naming them."""
+    """Return the values that the changes set, by internal key. They may clear all attributes without naming
+    them.
+    """
     unnamed = {field.key: None for field in catalog.attributes} if changes.replaces_fields else {}
     return {**unnamed, **changes.builtins, **changes.fields}
 
 
 def _conflict(document: Document, field: Field, yours: Any) -> dict[str, Any]:
     theirs = field.value_in(document)
-    # The document tells who made its version. Who made an older one, nobody knows.
+    # The document has the author of its version. The authors of older versions are unknown.
     newest = documents.changed_at(document, field.key) == document["version"]
     return {
         "field": field.id,

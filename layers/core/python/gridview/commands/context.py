@@ -1,4 +1,6 @@
-"""What the steps of one write share: the table, the definitions, who writes, and what has to be asked before."""
+"""The shared inputs of the steps of one write: the table, the definitions, the author, and the checks to make
+first.
+"""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,10 +14,10 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """A caller writes with this.
+    """The context in which a caller writes.
 
-    `change`: the id of the change that the write is part of. `epoch`: finds out whether the catalog is current. `admission`: counts
-    the request against what its project may write.
+    `change`: the id of the change that the write is part of. `epoch`: finds out whether the catalog is
+    current. `admission`: counts the request against its project's limit of writes.
     """
 
     table: Table

@@ -1,7 +1,8 @@
-"""Lists deleted attributes, restores them, and removes them for good.
+"""Lists deleted attributes, restores them, and permanently removes them.
 
-A deleted attribute is hidden: no answer names it, and no request can. Issues keep its values, and the index its entries, so that it
-is back at once, with everything, when it is restored. After seven days the upkeep function removes it for good (`job_worker`).
+A deleted attribute is hidden: no answer names it, and no request can. Issues keep its values, and the index
+its entries, so that a restore brings back everything at once. After seven days the upkeep function
+permanently removes it (`job_worker`).
 """
 
 from functools import partial
@@ -24,7 +25,7 @@ from gridview.support.errors import NotFound
 
 
 def list_deleted_attributes(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The attributes that can be restored, the last deleted first, strongly consistent. NotFound.
+    """Return the attributes that can be restored, the last deleted first, strongly consistent. NotFound.
 
     A read unit for each 4 KB of definitions. They are no larger together than a project may be.
     """
@@ -44,7 +45,7 @@ def restore_attribute(
 ) -> dict[str, Any]:
     """Bring a deleted attribute back as it was, at its former place: one transaction of two items.
 
-    NotFound if it is not deleted, or was for more than seven days; Unprocessable beyond 400 attributes, and where
+    NotFound if it is not deleted, or was for more than seven days. Unprocessable beyond 400 attributes, or if
     an answer could not hold the project.
     """
 
@@ -79,10 +80,10 @@ def purge_attribute(
     *,
     settling: float,
 ) -> None:
-    """Remove a deleted attribute for good: one transaction of three items. NotFound, VersionMismatch.
+    """Permanently remove a deleted attribute: one transaction of three items. NotFound, VersionMismatch.
 
-    Background work removes its values and what is derived from them. It begins after `settling` seconds; the attribute's id stays
-    taken until it is done.
+    Background work removes its values and the data derived from them. It begins after `settling` seconds; the
+    attribute's id stays taken until it is done.
     """
 
     def change() -> None:

@@ -1,8 +1,8 @@
-"""Lists deleted projects, restores them, and removes them for good.
+"""Lists deleted projects, restores them, and permanently removes them.
 
-A deleted project is hidden: whoever asks for it is told what he is told of one that does not exist. All that belongs to it stays,
-and its index is kept right, so that it is back at once when it is restored. After seven days the upkeep function removes it for
-good (`job_worker`).
+A deleted project is hidden: it is indistinguishable from a missing project. All its data stays, and its index
+is kept right, so that it is back at once when it is restored. After seven days the upkeep function
+permanently removes it (`job_worker`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,9 +33,10 @@ from gridview.support.validation import as_integers, parse
 def list_deleted_projects(
     table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the projects that can be restored, the last deleted first. It may be short.
+    """Return a page of the projects that can be restored, the last deleted first. It may be short.
 
-    One Query of the index, and a read unit for each project: what has been restored or removed since is left out.
+    One Query of the index, and a read unit for each project. Projects that were restored or removed since are
+    left out.
     """
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = actor.tenant.encode()
@@ -95,10 +96,11 @@ def purge_project(
     *,
     settling: float,
 ) -> None:
-    """Remove a deleted project for good: one transaction of three items. NotFound, VersionMismatch.
+    """Permanently remove a deleted project: one transaction of three items. NotFound, VersionMismatch.
 
-    Background work removes all its data. It begins after `settling` seconds. The project's id stays taken until even the tombstones
-    of its issues have expired (`job_worker`), so that an issue number never means two things.
+    Background work removes all its data. It begins after `settling` seconds. The project's id stays taken
+    until even the tombstones of its issues have expired (`job_worker`), so that an issue number never means
+    two things.
     """
 
     def change() -> None:
@@ -132,7 +134,7 @@ def _restorable(own: Item) -> ProjectDeletion | None:
 
 
 def _told(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Those of these projects that can be restored, each with its place among them."""
+    """Return the projects that can be restored, each with its place among these."""
     for place, own in enumerate(stored):
         deleted = _restorable(own)
         if deleted is not None:

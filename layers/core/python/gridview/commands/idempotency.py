@@ -1,9 +1,9 @@
 """Idempotency-Key: a repeated request gets the answer of the first one and has no further effect.
 
-A record (`schema.remembered`) is kept for a day, under tenant and project and a hash of all that the key is good for. It holds
-the answer. `created_once`
-writes it in one transaction with what the request creates: either both exist or neither, wherever a function is killed. A
-batch makes more writes than a transaction holds: `attempts`. Why not Powertools' idempotency: docs/decisions/0003-idempotency.md.
+A record (`schema.remembered`) is kept for a day, under tenant and project and a hash of the key and its
+scope. It holds the answer. `created_once` writes it in one transaction with the resource that the request
+creates: both exist or neither, even if the function is killed. A batch makes more writes than a transaction
+holds: `attempts`. Why not Powertools' idempotency: docs/decisions/0003-idempotency.md.
 """
 
 import hashlib
@@ -19,11 +19,15 @@ from gridview.schema.remembered import Answer, Record, Use, answered, new_state
 from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest, RequestError
 
 KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")
-"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one name with it."""
+"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one
+name with it.
+"""
 
 
 class Scope(NamedTuple):
-    """What a key is good for: the user's own, in one call, of what the path names. `project` is empty in calls of the tenant."""
+    """The scope of a key: one user, in one call, on the resources that the path names. `project` is empty in
+    calls of the tenant.
+    """
 
     tenant: str
     user: str
@@ -33,7 +37,7 @@ class Scope(NamedTuple):
 
 
 def use_of(scope: Scope, key: str, body: bytes) -> Use:
-    """The use of a key in a scope. InvalidRequest if it cannot be a key."""
+    """Return the use of a key in a scope. InvalidRequest if it cannot be a key."""
     if not KEY.fullmatch(key):
         expectation = "must be 1 to 255 visible ASCII characters without a comma, and be sent once"
         raise InvalidRequest(f"Idempotency-Key {expectation}.", [FieldError("Idempotency-Key", expectation)])
@@ -43,7 +47,9 @@ def use_of(scope: Scope, key: str, body: bytes) -> Use:
 
 
 def recall(table: Table, use: Use) -> Record:
-    """What is known of a key: one Query, a read unit for each 4 KB. Conflict if the key was used with another body."""
+    """Return the record of a key: one Query, a read unit for each 4 KB. Conflict if the key was used with
+    another body.
+    """
     record = Record(use.digest, _stored(table, use))
     if record.state is not None and record.state["body"] != use.body:
         raise Conflict("The Idempotency-Key was used for another request.")
@@ -78,10 +84,11 @@ def created_once(
     create: Callable[[Commit], object],
     answer: Callable[[Mapping[str, Any]], Answer],
 ) -> Answer:
-    """The answer of the first creation under this key within a day, which may be this one.
+    """Return the answer of the first creation under this key within a day, which may be this one.
 
-    `create` makes its writes by the `Commit` that it is given. A refusal is not remembered. Of two that are at work at once one
-    creates, and both answer the same. Costs a read unit, and two write units for each KB of the compressed answer.
+    `create` makes its writes by the `Commit` that it is given. A refusal is not remembered. If two run at
+    once, one creates, and both answer the same. Costs a read unit, and two write units for each KB of the
+    compressed answer.
     """
     record = recall(table, use)
     if record.answer is not None:
@@ -111,7 +118,7 @@ def created_once(
 
 
 def _as_seen(record: Record) -> Condition:
-    """The record is as it was read: there was none, or it had expired."""
+    """Return the condition that the record is as it was read: there was none, or it had expired."""
     if record.stored is None:
         return ABSENT
     name, seen = keys.TTL_ATTRIBUTE, record.stored[keys.TTL_ATTRIBUTE]

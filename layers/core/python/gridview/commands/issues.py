@@ -31,7 +31,9 @@ _ATTEMPTS = 8
 
 
 class Updated(NamedTuple):
-    """An issue as a write leaves it. `merged`: the ids of fields that were changed since the write's `base`, if it has one."""
+    """An issue as a write leaves it. `merged`: the ids of fields that were changed since the write's `base`,
+    if it has one.
+    """
 
     document: Document
     merged: list[str] | None = None
@@ -40,7 +42,7 @@ class Updated(NamedTuple):
 _BUSY = "Other requests are changing this issue. Try again."
 
 Guard = Callable[[Updated], None]
-"""Inspects what is about to be written, and raises to forbid the write."""
+"""Inspects a write before it is made, and raises to forbid it."""
 
 
 def _anything(_: Updated) -> None:
@@ -48,9 +50,11 @@ def _anything(_: Updated) -> None:
 
 
 def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
-    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project; Unprocessable past a million.
+    """Return the next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project;
+    Unprocessable past a million.
 
-    Once a million numbers are used it takes three calls: one more that fails (1 write unit), and the issue count (0.5 read units).
+    Once a million numbers are used it takes three calls: one more that fails (1 write unit), and the issue
+    count (0.5 read units).
     """
     taken = _take_numbers(table, catalog, count, MAX_ISSUES)
     if taken is not None:
@@ -66,7 +70,7 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
 
 
 def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> range | None:
-    """The next numbers; None if they would exceed the highest."""
+    """Return the next numbers; None if they would exceed the highest."""
     condition = Condition(
         "attribute_exists(PK) AND attribute_not_exists(closed) AND #last <= :room",
         {"#last": "last"},
@@ -91,8 +95,8 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
 def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = None) -> Document:
     """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document.
 
-    With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has been written, but a
-    number is spent.
+    With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has
+    been written, but a number is spent.
     """
     table, catalog = context.table, context.catalog
     changes = parse_new(catalog, body)
@@ -105,13 +109,15 @@ def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = No
     except TransactionFailed as error:
         if error.failed:
             raise Conflict("The number is taken.") from error
-        # Nobody else has this number, so what the transaction ran into is the record of the request.
+        # Nobody else has this number, so the conflict is with the record of the request.
         raise InProgress("The same request is in progress.") from error
     return document
 
 
 def parse_new(catalog: Catalog, body: Any) -> Changes:
-    """The values of a new issue, validated as a whole document too, so that no number is spent on one that cannot be written."""
+    """Return the values of a new issue, validated as a whole document too, so that no number is spent on one
+    that cannot be written.
+    """
     changes = documents.parse_create(catalog, body)
     documents.new_document(catalog, MAX_ISSUES, changes, user="", now=clock.now())
     return changes
@@ -128,8 +134,8 @@ def write_new(
 ) -> Document:
     """Write version 1 under a reserved number.
 
-    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer. With
-    `again` it is so too when somebody has edited it since, which takes the mark away.
+    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is
+    the answer. With `again`, a document without a mark is too: an edit since takes the mark away.
     """
     document = _new_document(context, num, changes) | _marked(mark)
     guard(Updated(document))
@@ -153,12 +159,14 @@ def update_issue(
     mark: str | None = None,
     guard: Guard = _anything,
 ) -> Updated:
-    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
+    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts
+    any version.
 
-    With a `base` in the body, what others have changed since that version stays, and a field that both changed is an EditConflict.
+    With a `base` in the body, changes by others since that version stay, and a field that both changed is an
+    EditConflict.
 
-    What changes nothing is not written, and answers the version read.
-    The epoch is read, and the request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
+    If nothing changes, nothing is written, and the answer has the version read. The epoch is read, and the
+    request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
     """
     table, catalog, user = context.table, context.catalog, context.actor.user
 
@@ -189,10 +197,11 @@ def update_issue(
 
 
 def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
-    """Put an issue into the trash: it is gone for everybody, and the stream consumer removes what was derived from it.
+    """Put an issue into the trash: it is gone for everybody, and the stream consumer removes its derived
+    items.
 
-    One update in place, of as many write units as its document; NotFound. With `expected` versions the document is read before, and
-    the epoch beside it; VersionMismatch, StaleDefinitions.
+    One update in place, of as many write units as its document; NotFound. With `expected` versions the
+    document is read before, and the epoch beside it; VersionMismatch, StaleDefinitions.
     """
     table, catalog, change = context.table, context.catalog, context.change
     seen: int | None = None
@@ -216,7 +225,7 @@ def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
         except ConditionFailed as error:
             stands = living(error.item)
             if stands is not None:
-                seen = stands["version"]  # the clock of whoever changed it last may be ahead
+                seen = stands["version"]  # the clock of the last writer may be ahead
                 continue
             if error.item is not None and mark.items() <= error.item.items():
                 return  # by this call, whose answer was lost

@@ -1,4 +1,6 @@
-"""Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background (`maintenance.job_line`)."""
+"""Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background
+(`maintenance.job_line`).
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -38,7 +40,7 @@ from gridview.support.validation import as_integers, parse
 
 _ATTEMPTS = 8
 _MAX_ASKED_BYTES = 350_000
-"""Of what a job is asked to do, in one item: DynamoDB stores at most 400 KB."""
+"""Bytes of a job's order, in one item: DynamoDB stores at most 400 KB."""
 _LAST_BATCH = 10**10 - 1
 _RETRY_SECONDS = 10
 """Until a request for a job that was refused may succeed: a turn of work."""
@@ -55,11 +57,11 @@ def start(
     change: UUID,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Start a job, and return it as the API does: a read unit, and 6 write units and more with what is `asked`
-    (stored form).
+    """Start a job, and return it as the API does: a read unit, and 6 write units and more with its order
+    `asked` (stored form).
 
-    TooLarge for more than 350 KB of that; TooManyJobs if the user, the project or the tenant has as many open as it
-    may have.
+    TooLarge for more than 350 KB of that; TooManyJobs if the user, the project or the tenant has as many open
+    as it may have.
     """
     if item_size(asked) > _MAX_ASKED_BYTES:
         raise TooLarge("What a job is asked, its filter and values, takes 350 KB at most.")
@@ -87,7 +89,7 @@ def start(
 
 
 def _require_room(open_now: Sequence[OpenJob], job: OpenJob) -> None:
-    """TooManyJobs unless one more job may be open."""
+    """Raise TooManyJobs unless one more job may be open."""
     of_user = [one for one in open_now if one.user == job.user]
     of_project = [one for one in open_now if one.project == job.project]
     if job.kind is JobKind.EXPORT:
@@ -128,13 +130,17 @@ def _too_many(why: str, members: Mapping[str, object] | None = None) -> TooManyJ
 def of_change(
     table: Table, tenant: str, project: str, kind: JobKind, user: str, change: UUID
 ) -> dict[str, Any] | None:
-    """The job of a user's change among the last ones of the project, as the API tells it; None if there is none. One Query."""
+    """Return the job of a user's change among the last ones of the project, as the API returns it; None if
+    there is none. One Query.
+    """
     found = all_of_change(table, tenant, project, change)
     return next((job_json(one) for one in found if (one.kind, one.user) == (kind, user)), None)
 
 
 def all_of_change(table: Table, tenant: str, project: str, change: UUID) -> list[UserJob]:
-    """The jobs that write under a change among the last ones of the project, the last first. One strongly consistent Query."""
+    """Return the jobs that write under a change among the last ones of the project, the last first. One
+    strongly consistent Query.
+    """
     page = table.query(
         keys.jobs(tenant, project),
         bound=Bound("<", keys.JOBS_END),
@@ -158,12 +164,12 @@ def require_over(table: Table, tenant: str, project: str, change: UUID, user: st
 
 
 def still_open() -> Conflict:
-    """The error of an undo of what a job still writes."""
+    """Return the error of an undo of a change that a job still writes."""
     return Conflict("A job of this change is still open. Cancel it, or wait for its end.")
 
 
 def waiting(table: Table, tenant: str) -> Hint | None:
-    """A hint at the tenant's line if no worker holds it: a read unit."""
+    """Return a hint at the tenant's line if no worker holds it: a read unit."""
     line = _line(table, tenant)
     return (
         Hint(keys.job_line(tenant), line.due) if line is not None and line.open and not line.holder else None
@@ -176,11 +182,11 @@ def _line(table: Table, tenant: str) -> JobLine | None:
 
 
 FileLink = Callable[[UserJob], str | None]
-"""A URL of what a job has made; None if it has made nothing, or that has been removed."""
+"""Returns a URL of a job's file; None if it has made none, or that has been removed."""
 
 
 def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
-    """A job as the API returns it."""
+    """Return a job as the API returns it."""
     return {
         "id": job.id,
         "kind": job.kind.value,
@@ -201,7 +207,9 @@ def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
 def get_job(
     table: Table, actor: Actor, project: str, job: str, link: FileLink = lambda _: None
 ) -> dict[str, Any]:
-    """A job of the project, strongly consistent: a read unit. NotFound. `link` is asked where the job is done."""
+    """Return a job of the project, strongly consistent: a read unit. NotFound. `link` is asked where the job
+    is done.
+    """
     found = _stored(table, actor, project, job)
     return job_json(found, link(found) if found.state is JobState.DONE else None)
 
@@ -209,7 +217,7 @@ def get_job(
 def list_jobs(
     table: Table, actor: Actor, project: str, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the project's jobs, the last first, strongly consistent: one Query."""
+    """Return a page of the project's jobs, the last first, strongly consistent: one Query."""
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = dumps([actor.tenant, project])
     before = keys.JOBS_END if request.cursor is None else str(cursors.open(request.cursor, binding))
@@ -229,7 +237,8 @@ def list_jobs(
 def list_refused(
     table: Table, actor: Actor, project: str, job: str, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the issues that a job could not change, each with its problem, in the order in which it came to them. NotFound.
+    """Return a page of the issues that a job could not change, each with its problem, in the order in which
+    it came to them. NotFound.
 
     A read unit for the job, and one for each 4 KB of the page.
     """
@@ -271,7 +280,9 @@ def _refusal(found: tuple[Item, int]) -> tuple[int, Any]:
 def refusals_item(
     tenant: str, project: str, job: UserJob, batch: int, refused: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> Item:
-    """The stored item of the issues of one batch that a job could not change, each with its problem document."""
+    """Return the stored item of the issues of one batch that a job could not change, each with its problem
+    document.
+    """
     return {
         keys.PK: keys.job_parts(tenant, project, job.id),
         keys.SK: keys.refusals(batch),
@@ -282,9 +293,9 @@ def refusals_item(
 
 
 def cancel_job(table: Table, actor: Actor, project: str, job: str) -> None:
-    """Cancel a job that is not over: what it has changed stays. A read unit, and 2 write units and more.
+    """Cancel a job that is not over: its changes stay. A read unit, and 2 write units and more.
 
-    NotFound; Forbidden for the job of somebody else, unless the caller is an administrator.
+    NotFound; Forbidden for another user's job, unless the caller is an administrator.
     """
     found = _stored(table, actor, project, job)
     if found.user != actor.user:

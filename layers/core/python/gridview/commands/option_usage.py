@@ -21,10 +21,11 @@ _PAGES = 20
 
 
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
-    """Whether any issue has one of these options.
+    """Return whether any issue has one of these options.
 
-    Of an indexed field it is known from the index, with every change that the journal has: as `issues_in`, and 0.5 read units for
-    each block that contains several options. Otherwise up to 20 MB of issues are read; Unprocessable if that does not settle it.
+    The index answers for an indexed field, with every change that the journal has. It costs what `issues_in`
+    does, and 0.5 read units for each block that contains several options. Otherwise up to 20 MB of issues are
+    read; Unprocessable if that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
@@ -39,7 +40,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
 
 
 def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str]) -> bool:
-    """Whether any key in a family with only detailed blocks has one of these bodies."""
+    """Return whether any key in a family with only detailed blocks has one of these bodies."""
     view = IndexView(ReadContext(table, catalog, consistent=True), table)
 
     def look() -> bool:
@@ -59,9 +60,9 @@ def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str]) 
 
 
 def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence[Option]) -> bool:
-    """Whether any document has one of these options.
+    """Return whether any document has one of these options.
 
-    DynamoDB filters by the field alone, because an expression with up to 200 options would not fit.
+    DynamoDB filters only by the field, because an expression with up to 200 options would not fit.
     """
     wanted = {option.id for option in chosen}
     names = {f"#u{place}": name for place, name in enumerate(field.path)}
@@ -87,5 +88,5 @@ def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence
 
 
 def _options_in(value: Any) -> Sequence[str]:
-    """The option ids in a stored value of an enum or a multi_enum."""
+    """Return the option ids in a stored value of an enum or a multi_enum."""
     return value if isinstance(value, list) else [value]

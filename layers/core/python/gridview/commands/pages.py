@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from gridview.encoding.json_codec import dumps, size_in_response
 
 MAX_PAGE_BYTES = 4_000_000
-"""Of a page, as Lambda counts them."""
+"""Bytes of a page, as Lambda counts them."""
 
 Thing = TypeVar("Thing")
 
@@ -17,9 +17,10 @@ def first_of(
     tell: Callable[[Thing], dict[str, Any]],
     place: Callable[[Thing], object],
 ) -> tuple[list[dict[str, Any]], Any]:
-    """The first of these as the API returns them, one at least, and the place of the last one told; None if no more follow.
+    """Return the first of these as the API returns them, at least one, and the place of the last one; None if
+    no more follow.
 
-    One more than is told is asked for, and no further one.
+    Reads one more than it returns, and no further one.
     """
     told: list[dict[str, Any]] = []
     size = 0

@@ -16,10 +16,10 @@ _VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 
 def expected_versions(if_match: str | None) -> Expected:
-    """The versions in an If-Match header. InvalidRequest if malformed.
+    """Return the versions in an If-Match header. InvalidRequest if malformed.
 
-    A weak tag counts as the strong one, other than RFC 9110 (13.1.1) has it: a CDN that compresses an answer weakens our tag, and
-    the version in it is still the one that the client saw.
+    A weak tag counts as the strong one, unlike in RFC 9110 (13.1.1). A CDN that compresses an answer weakens
+    its tag, and the version in it is still the one that the client saw.
     """
     if if_match is None:
         return None
@@ -33,11 +33,13 @@ def expected_versions(if_match: str | None) -> Expected:
 
 
 def check(expected: Expected, version: int, current: Callable[[], Mapping[str, Any]]) -> None:
-    """Raise VersionMismatch unless the stored version may be replaced. `current` gives the resource as the API tells it."""
+    """Raise VersionMismatch unless the stored version may be replaced. `current` returns the resource as the
+    API does.
+    """
     if expected is not None and version not in expected:
         raise VersionMismatch(f"It is at version {version} now.", current=current())
 
 
 def etag(version: int) -> str:
-    """The entity tag of a version."""
+    """Return the entity tag of a version."""
     return f'"{version}"'

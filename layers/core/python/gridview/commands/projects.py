@@ -94,8 +94,8 @@ def create_project(
 
 
 def one_more(table: Table, tenant: str, most: int) -> Write:
-    """The write that counts one more project of a tenant: a read unit now. Unprocessable if it has `most` (0: no
-    limit).
+    """Return the write that counts one more project of a tenant: a read unit now. Unprocessable if it has
+    `most` (0: no limit).
     """
     stored = _tenant(table, tenant)
     project_count.require_room(stored, most)
@@ -111,7 +111,7 @@ def _tenant(table: Table, tenant: str) -> Item | None:
 
 
 def _state_without_entries(tenant: str, project: str) -> dict[str, Any]:
-    """The item that defines a project's own index of its states: one without sort entries."""
+    """Return the item that defines a project's own index of its states: one without sort entries."""
     return to_item(tenant, project, replace(BUILTINS["state"], indexes=Indexes.complete(entries=False)))
 
 
@@ -125,10 +125,10 @@ def update_project(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change a project's name, states or history: one transaction. Conflict if the request would drop a state that issues are in.
+    """Change a project's name, states or history: one transaction, none if nothing changes.
 
-    If states are reordered, background work moves their issues. It begins after `settling` seconds. What changes nothing is not
-    written.
+    Conflict if the request would drop a state that issues are in. If states are reordered, background work
+    moves their issues. It begins after `settling` seconds.
     """
     request = parse(ProjectPatch, body)
     given = request.model_fields_set
@@ -170,8 +170,8 @@ def update_project(
 def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected) -> None:
     """Delete a project: one transaction of five items. NotFound, VersionMismatch.
 
-    Afterwards it answers 404 and takes no issue, as if it did not exist. It can be restored for seven days (`deleted_projects`), so
-    its id stays taken; background work removes all its data after that.
+    Afterwards it answers 404 and takes no issue, as if it did not exist. It can be restored for seven days
+    (`deleted_projects`), so its id stays taken; background work removes all its data after that.
     """
 
     def change() -> None:
@@ -185,7 +185,7 @@ def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str,
 
 
 def listed_at(name: str, project_id: str) -> str:
-    """The sort string of a project: those of a tenant sort by folded name, then id."""
+    """Return the sort string of a project: a tenant's projects sort by folded name, then id."""
     return before(sort_strings.text(name)) + project_id
 
 

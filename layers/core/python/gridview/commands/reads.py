@@ -1,7 +1,9 @@
-"""Plain reads of projects, attributes and composite indexes. Nothing here writes: the query function's role does not allow it.
+"""Plain reads of projects, attributes and composite indexes. Nothing here writes: the query function's role
+does not allow it.
 
-This is a module of `commands`, because reads and writes share the forms of answers and the strongly consistent read of a
-project's definitions. The trash is listed here too. `schema.document_store` reads a single issue.
+This is a module of `commands`, because reads and writes share the forms of answers and the strongly
+consistent read of a project's definitions. The trash is listed here too. `schema.document_store` reads a
+single issue.
 """
 
 from collections.abc import Mapping
@@ -44,20 +46,21 @@ from gridview.view.issue_count import issues_in
 from gridview.view.shown_versions import Answered, Shown, ShownVersion
 
 MAX_TRASH_BYTES = 5_000_000
-"""Of the issues of one answer. Lambda limits an answer to 6 MB."""
+"""Bytes of the issues of one answer. Lambda limits an answer to 6 MB."""
 
 
 def whole_project(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
-    """A project with its attributes and its issue count: what `issues_in` reads."""
+    """Return a project with its attributes and its issue count, at the cost of `issues_in`."""
     attributes = [attribute_json(items, field) for field in catalog.attributes]
     issues = issues_in(table, catalog)
     return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
 
 
 def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project with its attributes in display order, strongly consistent, and its issue count. NotFound.
+    """Return the project with its attributes in display order, strongly consistent, and its issue count.
+    NotFound.
 
-    A read unit for each 4 KB of definitions, then what `issues_in` reads.
+    A read unit for each 4 KB of definitions, then the reads of `issues_in`.
     """
     items = read(table, actor.tenant, project)
     return whole_project(table, to_catalog(actor.tenant, project, items), items)
@@ -66,7 +69,7 @@ def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
 def list_projects(
     table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """A page of the tenant's projects in name order, as of the index: one Query."""
+    """Return a page of the tenant's projects in name order, as of the index: one Query."""
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = actor.tenant.encode()
     begin = keys.LIVING_PROJECTS if request.cursor is None else str(cursors.open(request.cursor, binding))
@@ -83,13 +86,13 @@ def list_projects(
 
 
 def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
-    """The attribute or built-in field as the API returns it, strongly consistent. NotFound."""
+    """Return the attribute or built-in field as the API returns it, strongly consistent. NotFound."""
     items = read(table, actor.tenant, project)
     return attribute_json(items, find_attribute(to_catalog(actor.tenant, project, items), attribute))
 
 
 def list_composites(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project's composite indexes in creation order, strongly consistent. NotFound."""
+    """Return the project's composite indexes in creation order, strongly consistent. NotFound."""
     items = read(table, actor.tenant, project)
     catalog = to_catalog(actor.tenant, project, items)
     found = [composite_json(items, catalog, one) for one in catalog.living_composites]
@@ -97,14 +100,15 @@ def list_composites(table: Table, actor: Actor, project: str) -> dict[str, Any]:
 
 
 def get_composite(table: Table, actor: Actor, project: str, index: str) -> dict[str, Any]:
-    """The composite index as the API returns it, strongly consistent. NotFound."""
+    """Return the composite index as the API returns it, strongly consistent. NotFound."""
     items = read(table, actor.tenant, project)
     catalog = to_catalog(actor.tenant, project, items)
     return composite_json(items, catalog, find_composite(catalog, index))
 
 
 def list_trash(context: ReadContext, parameters: Mapping[str, str], cursors: Cursors) -> Answered:
-    """A page of a project's deleted issues, newest first, as the stream consumer has listed them. It may be short.
+    """Return a page of a project's deleted issues, newest first, as the stream consumer has listed them. It
+    may be short.
 
     A Query, half a read unit for some 40 issues, and half a unit for each 4 KB of a document.
     """
@@ -143,12 +147,14 @@ def list_trash(context: ReadContext, parameters: Mapping[str, str], cursors: Cur
 
 
 def _stands_at(document: Item, version: int) -> bool:
-    """Whether a document is in the trash, in this version. What lists an issue that was restored may be left."""
+    """Return whether a document is in the trash, in this version. The list may still have the item of a
+    restored issue.
+    """
     return is_restorable(document, clock.seconds()) and bool(document["version"] == version)
 
 
 def trashed_json(catalog: Catalog, document: Document) -> dict[str, Any]:
-    """A deleted issue as the API returns it. UnknownOption if the catalog is older than the document."""
+    """Return a deleted issue as the API returns it. UnknownOption if the catalog is older than the document."""
     expires = datetime.fromtimestamp(int(document[keys.TTL_ATTRIBUTE]), UTC)
     return {
         **to_json(catalog, document),
@@ -159,7 +165,7 @@ def trashed_json(catalog: Catalog, document: Document) -> dict[str, Any]:
 
 
 def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> NotReady:
-    """The same error with the progress of the missing index."""
+    """Return the same error with the progress of the missing index."""
     if error.composite is not None:
         build = get_composite(table, actor, project, error.composite)["build"]
     else:

@@ -25,7 +25,7 @@ DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="cl
 
 
 class HistoryInput(RequestModel):
-    """What a project remembers of changes. Omitted properties stay unchanged."""
+    """A project's setting of the history. Omitted properties stay unchanged."""
 
     enabled: bool = omissible(
         description="Whether changes are listed by time and can be taken back. Costs two write units a change."
@@ -43,7 +43,9 @@ class ProjectCreate(RequestModel):
 
 
 class ProjectPatch(RequestModel):
-    """PATCH /v1/projects/{project}. Omitted properties stay unchanged. `states` are matched by id where given, else by value."""
+    """PATCH /v1/projects/{project}. Omitted properties stay unchanged. `states` are matched by id where
+    given, else by value.
+    """
 
     name: str = omissible(min_length=1, max_length=1024)
     states: OptionsInput = omissible(min_length=1)

@@ -1,4 +1,4 @@
-"""Takes deleted issues out of the trash: back into their project, or away for good."""
+"""Takes deleted issues out of the trash: back into their project, or away permanently."""
 
 from functools import partial
 from uuid import UUID
@@ -38,9 +38,9 @@ def restore_issue(
 ) -> Document:
     """Bring a deleted issue back under its number, with one more version (`documents.restored`).
 
-    NotFound if it is not in the trash; Unprocessable if the project is full. Two read units at least, and the write units of the
-    document. With a `commit` it is written by that. The epoch is read beside the document. StaleDefinitions: nothing has been
-    written.
+    NotFound if it is not in the trash; Unprocessable if the project is full. Two read units at least, and the
+    write units of the document. With a `commit` it is written by that. The epoch is read beside the document.
+    StaleDefinitions: nothing has been written.
     """
     for _ in range(_ATTEMPTS):
         found = epoch.beside(table, lambda: get_trashed(table, catalog, num))
@@ -66,7 +66,9 @@ def restore_issue(
 
 
 def require_place(table: Table, catalog: Catalog) -> None:
-    """Unprocessable if the project has all the issues that it can have. Only one that has used a million numbers is counted."""
+    """Raise Unprocessable if the project has all the issues that it can have. Only one that has used a million
+    numbers is counted.
+    """
     counter = table.get(keys.project(catalog.tenant, catalog.project), keys.COUNTER, consistent=True) or {}
     if counter.get("last", 0) > MAX_ISSUES and issues_in(table, catalog) >= MAX_ISSUES:
         raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
@@ -75,9 +77,11 @@ def require_place(table: Table, catalog: Catalog) -> None:
 def purge_issue(
     table: Table, catalog: Catalog, num: int, expected: Expected, *, epoch: EpochCheck = CONFIRMED
 ) -> None:
-    """Remove a deleted issue for good; the stream consumer removes what was kept of it elsewhere. NotFound, VersionMismatch.
+    """Permanently remove a deleted issue; the stream consumer removes its other data. NotFound,
+    VersionMismatch.
 
-    A read of the document, and of the epoch beside it, and its write units. StaleDefinitions: nothing has been written.
+    A read of the document, and of the epoch beside it, and its write units. StaleDefinitions: nothing has
+    been written.
     """
     for _ in range(_ATTEMPTS):
         found = epoch.beside(table, lambda: get_trashed(table, catalog, num))
@@ -86,7 +90,7 @@ def purge_issue(
             table.delete(*issue_key(catalog, num), TRASHED.also(version_is(found["version"])))
         except ConditionFailed as error:
             if error.item is None:
-                return  # by this call, whose answer was lost, or by somebody else who wanted the same
+                return  # by this call, whose answer was lost, or by another that wanted the same
             continue
         return
     raise Conflict("Other requests are changing this issue. Try again.")

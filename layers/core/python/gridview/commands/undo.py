@@ -1,7 +1,9 @@
-"""Takes changes back: finds what was written under an X-Change-Id, makes sure that all of it is known, and writes issue by issue.
+"""Takes changes back: finds the versions under an X-Change-Id, makes sure that all of them are known, and
+writes issue by issue.
 
-What is to be written, `undo_decision` says. Each write is on condition of the version that was looked at, and part of the undo's
-own change; so an undo can be undone. Large changes are taken back by a job (`maintenance.undo_job`), by the same functions.
+`undo_decision` decides the writes. Each write is on condition of the version that was looked at, and part of
+the undo's own change; so an undo can be undone. Large changes are taken back by a job
+(`maintenance.undo_job`), by the same functions.
 """
 
 import math
@@ -57,21 +59,25 @@ MAX_AT_ONCE = 500
 """Issues that one request takes back. More are a job."""
 
 SETTLED = 3.0
-"""Seconds in which nothing more of a change has come, beyond what the index lags, after which it is taken to be whole."""
+"""Seconds without further versions of a change, beyond the lag of the index, after which it is taken to be
+whole.
+"""
 
 _MARGIN = 3_600.0
-"""Seconds before the oldest version of a change is forgotten from which on it is not taken back: the table forgets one by one."""
+"""Seconds before the oldest version of a change is forgotten from which on it is not taken back: the table
+forgets one by one.
+"""
 
 _GROUP = 50
 """Issues whose documents and histories are in memory together."""
 _KNOWN = 50
-"""Versions of an issue by others, the last ones, that are looked up. Of those before it is not known what they changed."""
+"""Versions of an issue by others, the last ones, that are looked up. The changes of earlier ones are unknown."""
 _AT_ONCE = 16
 _ATTEMPTS = 8
 _NAMED = 20
 """Issues or users that an error names."""
 _PROBLEM_BYTES = 600_000
-"""Of all problems in an answer, each of which has an equal share."""
+"""Bytes of all problems in an answer, each of which has an equal share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,9 @@ class UndoOrder:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What is known of a change: its versions, by issue, and the stored instants of the first and the last. `more`: not of all."""
+    """The known part of a change: its versions, by issue, and the stored instants of the first and the last.
+    `more`: there are more.
+    """
 
     versions: Mapping[int, Sequence[int]]
     first: str = ""
@@ -107,7 +115,8 @@ class Extent:
 
 
 class TakenBack(NamedTuple):
-    """What came of an issue: its version now, if anything was taken back or nothing was left to; and why not all of it was.
+    """The outcome for an issue: its version now, if anything was taken back or nothing was left to; and why
+    not all of it was.
 
     `wrote`: the undo has made a version of it, now or in an earlier attempt.
     """
@@ -120,12 +129,12 @@ class TakenBack(NamedTuple):
 
 
 def parse_undo(body: Any) -> UndoRequest:
-    """The request. InvalidRequest."""
+    """Return the request. InvalidRequest."""
     return parse(UndoRequest, body)
 
 
 def require_another(asked: UndoRequest, change: UUID) -> None:
-    """InvalidRequest if an undo were part of the change that it takes back."""
+    """Raise InvalidRequest if an undo were part of the change that it takes back."""
     if UUID(asked.change) == change:
         told = "must not be the change that is taken back"
         raise InvalidRequest(f"{CHANGE_ID} {told}.", [FieldError(CHANGE_ID, told)])
@@ -134,11 +143,13 @@ def require_another(asked: UndoRequest, change: UUID) -> None:
 def find(
     table: Table, catalog: Catalog, actor: Actor, asked: UndoRequest, recent: Recent
 ) -> tuple[UndoOrder, Extent]:
-    """The change that a request means, as far as one request takes it back, and whose it is. A read unit for each 30 versions.
+    """Return the change that a request means, as far as one request takes it back, with its user. A read unit
+    for each 30 versions.
 
-    `recent`: writes of the change that the caller knows of; otherwise it must have settled (`require_settled`), half a read unit or
-    one. Without `by` the caller's own change comes first. Where the history has none, notes and jobs say whether it is to come: a
-    read unit and a Query more. NotFound, Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
+    `recent`: writes of the change that the caller knows of; otherwise it must have settled
+    (`require_settled`), half a read unit or one. Without `by` the caller's own change comes first. If the
+    history has none, notes and jobs show whether it is to come: a read unit and a Query more. NotFound,
+    Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
     """
     require_history(catalog)
     require_told(table, catalog, recent)
@@ -168,7 +179,7 @@ def _require_admin(actor: Actor) -> None:
 
 
 class _Search:
-    """Looks for a change in the history, and if it is not there, for what says that it is to come."""
+    """Looks for a change in the history, and if it is not there, for signs that it is to come."""
 
     def __init__(self, table: Table, catalog: Catalog, change: UUID) -> None:
         self.change = change
@@ -177,11 +188,12 @@ class _Search:
         self._written: WrittenChange | None = None
 
     def of(self, user: str) -> Extent | None:
-        """What a user wrote, as far as one request takes it back; None: the history has nothing."""
+        """Return a user's versions, as far as one request takes them back; None: the history has none."""
         return _at_once(self._members(user))
 
     def of_others(self, actor: Actor) -> tuple[str, Extent | None]:
-        """Who wrote the change, and what, if the caller wrote nothing. Forbidden; Conflict where several users wrote.
+        """Return who wrote the change, and its versions, if the caller wrote nothing. Forbidden; Conflict if
+        several users wrote.
 
         For an administrator, all versions of the change are read.
         """
@@ -197,7 +209,9 @@ class _Search:
         return by, self.of(by) if users else None
 
     def require_nothing_to_come(self, user: str) -> None:
-        """NotTold if the history may lack what a user wrote, by the change's id, a note or a job. Conflict while a job is open."""
+        """Raise NotTold if the history may lack a user's writes, by the change's id, a note or a job.
+        Conflict while a job is open.
+        """
         written = self.written
         if user in written.working:
             raise jobs.still_open()
@@ -207,12 +221,12 @@ class _Search:
             self._require_told_since(written.stated)
 
     def require_on_time(self) -> None:
-        """NotTold if the history is so late that it may lack anything."""
+        """Raise NotTold if the history is so late that it may lack anything."""
         self._refuse_for(self._lag - SETTLED)
 
     @cached_property
     def written(self) -> WrittenChange:
-        """What is known of the change beside the history."""
+        """Return the records of the change outside the history."""
         return WrittenChange.read(self._table, self._catalog.tenant, self._catalog.project, self.change)
 
     @cached_property
@@ -220,7 +234,9 @@ class _Search:
         return lag_of(self._table, self._catalog)
 
     def _require_told_since(self, instant: float, margin: float = 0.0) -> None:
-        """NotTold unless the history holds what was written at an instant. `margin`: seconds for which its lag may be unknown."""
+        """Raise NotTold unless the history has the writes of an instant. `margin`: seconds for which its lag
+        may be unknown.
+        """
         self._refuse_for(self._lag + SETTLED + margin - (clock.seconds() - instant))
 
     def _refuse_for(self, missing: float) -> None:
@@ -237,7 +253,7 @@ class _Search:
 
 
 def _at_once(members: Iterable[ChangeMember]) -> Extent | None:
-    """These versions, as far as one request takes them back; None if there are none."""
+    """Return these versions, as far as one request takes them back; None if there are none."""
     taken: list[ChangeMember] = []
     issues: set[int] = set()
     for member in members:
@@ -249,7 +265,7 @@ def _at_once(members: Iterable[ChangeMember]) -> Extent | None:
 
 
 def _several(users: Sequence[str]) -> Conflict:
-    """The error of a change under whose id several users wrote."""
+    """Return the error of a change under whose id several users wrote."""
     named = ", ".join(f"`{one}`" for one in users[:_NAMED])
     more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
     return Conflict(
@@ -259,7 +275,7 @@ def _several(users: Sequence[str]) -> Conflict:
 
 
 def extent_of(members: Iterable[ChangeMember], *, more: bool = False) -> Extent:
-    """What these versions come to."""
+    """Return the extent of these versions."""
     versions: dict[int, list[int]] = defaultdict(list)
     extent = Extent(versions, more=more)
     for one in members:
@@ -271,9 +287,10 @@ def extent_of(members: Iterable[ChangeMember], *, more: bool = False) -> Extent:
 def of_issues(
     table: Table, catalog: Catalog, order: UndoOrder, extent: Extent, nums: Sequence[int]
 ) -> Extent:
-    """The part of a change that it made in these issues. Where `extent` is not all of it, a read unit for each 30 versions.
+    """Return the part of a change that it made in these issues. A read unit for each 30 versions if `extent`
+    is not all of it.
 
-    InvalidRequest names the issues that the change did not touch; NotTold while it may have, HistoryExpired.
+    InvalidRequest lists the issues that the change did not touch; NotTold while it may have, HistoryExpired.
     """
     wanted = frozenset(nums)
     if extent.more:
@@ -298,7 +315,9 @@ def of_issues(
 
 
 def looked_at(extent: Extent) -> dict[str, Any]:
-    """The answer of an undo that only says how many issues it is about; None: more than one request takes back."""
+    """Return the answer of an undo that only says how many issues it is about; None: more than one request
+    takes back.
+    """
     return {
         "undone": [],
         "change": None,
@@ -307,11 +326,11 @@ def looked_at(extent: Extent) -> dict[str, Any]:
     }
 
 
-# What is known of a change
+# The known part of a change
 
 
 def require_history(catalog: Catalog) -> None:
-    """HistoryOff if the project does not remember changes."""
+    """Raise HistoryOff if the project does not remember changes."""
     if not catalog.history.enabled:
         raise HistoryOff(
             "The project's history is off: it does not remember changes so that they can be taken back."
@@ -319,7 +338,7 @@ def require_history(catalog: Catalog) -> None:
 
 
 def require_remembered(catalog: Catalog, extent: Extent) -> None:
-    """HistoryExpired unless all of a change is remembered for certain."""
+    """Raise HistoryExpired unless all of a change is remembered for certain."""
     begun = math.inf if not extent.first else clock.instant(extent.first)
     if begun < clock.instant(floor_of(catalog.history)) + _MARGIN:
         raise HistoryExpired(
@@ -328,7 +347,7 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
 
 
 def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
-    """NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
+    """Raise NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
     for one in recent:
         for num, version in one.versions.items():
@@ -345,7 +364,8 @@ def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
 
 
 def require_settled(table: Table, catalog: Catalog, last: str) -> None:
-    """NotTold unless the index is so far that more of a change would have come, if there were any. Half a read unit, or one.
+    """Raise NotTold unless the index is so far that more of a change would have come, if there were any. Half a
+    read unit, or one.
 
     `last`: the stored instant of the last version that is known; empty if none is.
     """
@@ -360,7 +380,7 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
 
 
 def lag_of(table: Table, catalog: Catalog) -> float:
-    """How many seconds the history is late: half a read unit, or one. NotTold if that is unknown."""
+    """Return how many seconds the history is late: half a read unit, or one. NotTold if that is unknown."""
     lag = freshness.read(table, catalog, BlockCache()).seconds
     if lag is None:
         raise NotTold(
@@ -381,10 +401,10 @@ def take_back(
     *,
     only_look: bool = False,
 ) -> list[TakenBack]:
-    """Take back these versions, by issue. What was taken back before is found, and not taken back again.
+    """Take back these versions, by issue. Finds versions taken back before, and does not repeat them.
 
-    For each issue and its versions a strongly consistent read, and the write units of its document; a delete reads once more.
-    `only_look`: nothing is written, and what would have to be is left out of the answer.
+    For each issue and its versions a strongly consistent read, and the write units of its document; a delete
+    reads once more. `only_look`: nothing is written, and issues that need a write are left out of the answer.
     """
     results: list[TakenBack | None] = []
     for group in chunked(sorted(versions), _GROUP):
@@ -394,14 +414,15 @@ def take_back(
 
 
 def has_written(results: Iterable[TakenBack]) -> bool:
-    """Whether there is anything that an undo of this undo could take back."""
+    """Return whether there is anything that an undo of this undo could take back."""
     return any(one.wrote for one in results)
 
 
 def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
-    """The answer of an undo: the issues of which anything was taken back, and those of which something was not.
+    """Return the answer of an undo: the issues of which anything was taken back, and the issues of which
+    something was not.
 
-    `change`: what its writes are part of; null in the answer if there are none.
+    `change`: the change that its writes are part of; null in the answer if there are none.
     """
     refused = [one for one in results if one.refused is not None]
     room = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // max(len(refused), 1))
@@ -415,7 +436,7 @@ def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
 
 
 def versions_written(results: Iterable[TakenBack]) -> dict[int, int]:
-    """The issues of which anything was taken back, each with its version then, or DELETED."""
+    """Return the issues of which anything was taken back, each with its version then, or DELETED."""
     return {one.num: DELETED if one.deleted else one.version for one in results if one.version is not None}
 
 
@@ -446,7 +467,7 @@ class _Group:
         }
 
     def _read_parts(self) -> dict[int, list[Change]]:
-        """The parts of each issue of which all are remembered."""
+        """Return the parts of each issue of which all are remembered."""
         wanted = [(num, version) for num, versions in self._versions.items() for version in versions]
         found = self._changes(wanted)
         return {
@@ -456,7 +477,7 @@ class _Group:
         }
 
     def _read_others(self, documents: Mapping[int, Document]) -> dict[int, dict[int, Change]]:
-        """The last versions of others since the first part, as far as they are remembered."""
+        """Return the last versions of others since the first part, as far as they are remembered."""
         wanted = []
         for num, document in documents.items():
             versions = self._versions[num]
@@ -469,7 +490,7 @@ class _Group:
         return others
 
     def _own(self, found: Document | None) -> dict[int, Kind | None]:
-        """The version of a document, if the undo has made it, by an attempt that may have died."""
+        """Return the version of a document, if the undo has made it, perhaps in an attempt that was killed."""
         return {found["version"]: None} if found is not None and self._undo.wrote_last(found) else {}
 
     def _changes(self, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Change]:
@@ -479,7 +500,7 @@ class _Group:
         return read_changes(self._table, catalog.tenant, catalog.project, wanted, consistent=True)
 
     def take_back(self, num: int) -> TakenBack | None:
-        """Take back what is to be taken back of one issue, write by write."""
+        """Take back the change of one issue, write by write."""
         affected, undo = self._affected[num], self._undo
         if not affected.parts:
             told = "What the change did to the issue is not remembered any more."
@@ -508,7 +529,7 @@ class _Group:
         return TakenBack(num, None, busy, wrote=bool(affected.own))
 
     def _told_back(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:
-        """What came of an issue for which nothing more can be done."""
+        """Return the outcome for an issue for which nothing more can be done."""
         found = affected.found
         wrote = bool(affected.own) or any(map(self._undo.wrote, affected.others.values()))
         if found is None or not (verdict.taken or verdict.refused is None):
@@ -516,7 +537,7 @@ class _Group:
         return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None, wrote)
 
     def _is_untold(self, affected: Affected) -> bool:
-        """Whether the document's version is part of the change, and the history does not hold it yet."""
+        """Return whether the document's version is part of the change, and the history does not hold it yet."""
         found = affected.found
         return (
             found is not None
@@ -548,7 +569,9 @@ class _Group:
         return step.document
 
     def _again(self, affected: Affected) -> Affected:
-        """An issue that somebody else has changed first, or this undo by a call whose answer was lost."""
+        """Read again an issue that another writer has changed first, or this undo by a call whose answer was
+        lost.
+        """
         num = affected.num
         documents = documents_by_number(
             self._table, self._undo.catalog.tenant, self._undo.catalog.project, [num]
@@ -558,7 +581,7 @@ class _Group:
 
 
 def _kind_of(before: Document, after: Document) -> Kind:
-    """What the write of a document has done."""
+    """Return the kind of change in the write of a document."""
     if living(after) is None:
         return "delete"
     return "restore" if living(before) is None else "update"

@@ -1,12 +1,12 @@
-"""What taking a change back means for one issue: the next write, and what stands in its way. Pure.
+"""Taking a change back in one issue: the next write, and its obstacles. Pure.
 
-A change made one or several versions of an issue, its *parts*. They are taken back together: an issue that the change created or
-restored is deleted, one that it deleted is restored, and each field that it set gets the value from before its first part. What
-somebody else has changed since stays, field by field.
+A change made one or several versions of an issue, its *parts*. They are taken back together. An issue that
+the change created or restored is deleted, and one that it deleted is restored. Each field that it set gets
+the value from before its first part. Changes by others since stay, field by field.
 
-Everything is decided by the document as it is now, which tells for each field the version that changed it, and by the history.
-What the undo itself has written already counts as taken back. So whoever repeats an undo, or goes on with that of a dead container,
-never takes anything back twice.
+Everything is decided by the present document, which has for each field the version that changed it, and by
+the history. The undo's own earlier writes count as taken back. So a repeated undo, or one that continues for
+a killed container, never takes anything back twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,27 +28,30 @@ _TO_LIFE = frozenset({"create", "restore"})
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The taking back of a change by a `user`, under the present definitions. `change`: what its own writes are part of."""
+    """The undo of a change by a `user`, under the present definitions. `change`: the change that its own
+    writes are part of.
+    """
 
     catalog: Catalog
     user: str
     change: UUID
 
     def wrote(self, change: Change) -> bool:
-        """Whether a version was made by this undo."""
+        """Return whether a version was made by this undo."""
         return change.change == self.change.bytes and change.by == self.user
 
     def wrote_last(self, document: Document) -> bool:
-        """Whether the version of a document was."""
+        """Return whether the version of a document was."""
         return document.get("change") == self.change.bytes and document["updated_by"] == self.user
 
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """An issue of the change: the versions that are `parts` of it, in order, and the document as it is now (None: there is none).
+    """An issue of the change: the versions that are `parts` of it, in order, and the present document (None:
+    there is none).
 
-    `others`: what is remembered of further versions since the first part. `own`: versions that the undo has made, of which the
-    history may not tell yet, each with its kind, if that is known.
+    `others`: the recorded changes of further versions since the first part. `own`: versions that the undo has
+    made, which the history may not have yet, each with its kind, if that is known.
     """
 
     num: int
@@ -59,13 +62,17 @@ class Affected:
 
 
 class UndoStep(NamedTuple):
-    """A write over the version of the document that was looked at. `document`: what is put; None: the issue is deleted."""
+    """A write over the version of the document that was looked at. `document`: the new one; None: the issue
+    is deleted.
+    """
 
     document: Document | None = None
 
 
 class UndoVerdict(NamedTuple):
-    """What is to become of an issue: the next write, if any; why some or all of the change stays; whether any was taken back."""
+    """The decision about an issue: the next write, if any; why some or all of the change stays; whether any
+    was taken back.
+    """
 
     step: UndoStep | None = None
     refused: RequestError | None = None
@@ -73,7 +80,7 @@ class UndoVerdict(NamedTuple):
 
 
 def decide(undo: Undo, affected: Affected, now: str, seconds: float) -> UndoVerdict:
-    """What is to become of an issue at a stored instant, the same in seconds since 1970."""
+    """Decide about an issue at a stored instant, the same in seconds since 1970."""
     try:
         return _Decision(undo, affected, now, seconds).verdict()
     except UnknownOption:
@@ -89,7 +96,7 @@ class _Decision:
     errors: list[FieldError] = field(default_factory=list)
     conflicts: list[dict[str, Any]] = field(default_factory=list)
     versions: set[int] = field(default_factory=set)
-    """Of others, that stand in the way."""
+    """Versions of others that prevent the undo."""
     refusal: RequestError | None = None
     taken: bool = False
     is_back: bool = False
@@ -104,7 +111,7 @@ class _Decision:
         step = self._existence(found, existence) if existence else None
         is_alive, was = living(found) is not None, not existence or existence[0].kind not in _TO_LIFE
         if is_alive and (step is None or existence[0].kind == "restore"):
-            # What was restored and then changed has its former values in the trash again.
+            # An issue that was restored and then changed has its former values in the trash again.
             step = self._values(found) or step
         elif step is None and not is_alive and was and self._refused() is None:
             self.refusal = NotFound(f"The issue has been deleted since, by version {found['version']}.")
@@ -120,7 +127,7 @@ class _Decision:
         is_alive = living(found) is not None
         strangers = self._strangers(found, existence[-1].version, "restore" if was else "delete")
         if is_alive == was and not self.is_back:
-            return None  # an undo of a part of the change has taken it back, or somebody else
+            return None  # an undo of a part of the change has taken it back, or another writer
         if strangers:
             self._changed_by_others(found, strangers)
             return None
@@ -139,7 +146,9 @@ class _Decision:
         return UndoStep(document)
 
     def _strangers(self, found: Document, version: int, back: Kind) -> list[int]:
-        """The versions of others behind one, unless the undo has taken that `back` before: what they did since is their affair."""
+        """Return the versions of others after one, unless the undo has taken that `back` before: later
+        versions are then no obstacle.
+        """
         strangers: list[int] = []
         for at in self._since(found, version):
             if not self._is_own(at):
@@ -150,24 +159,26 @@ class _Decision:
         return strangers
 
     def _since(self, found: Document, version: int) -> Iterator[int]:
-        """The versions behind one that are not parts of the change."""
+        """Return the versions after one that are not parts of the change."""
         parts = {part.version for part in self.affected.parts}
         return (
             at for at in documents.versions_between(found, version, found["version"] + 1) if at not in parts
         )
 
     def _is_own(self, version: int) -> bool:
-        """Whether the undo made a version."""
+        """Return whether the undo made a version."""
         known = self.affected.others.get(version)
         return version in self.affected.own or (known is not None and self.undo.wrote(known))
 
     def _kind_of(self, version: int) -> Kind | None:
-        """What a version did, if that is known."""
+        """Return the kind of a version's change, if that is known."""
         known = self.affected.others.get(version)
         return self.affected.own.get(version) if known is None else known.kind
 
     def _changed_by_others(self, found: Document, versions: Sequence[int]) -> None:
-        """The issue is not as the change left it: name the fields that others have changed, each once, by the last who did."""
+        """The issue is not as the change left it: name the fields that others have changed, each once, by the
+        last who did.
+        """
         self.versions.update(versions)
         named: set[str] = set()
         for at in reversed(versions):
@@ -180,10 +191,10 @@ class _Decision:
                     named.add(key)
                     self._conflict(found, one, None, at)
 
-    # What it holds
+    # Values
 
     def _values(self, found: Document) -> UndoStep | None:
-        """Put back what the change has set, as far as nobody else has changed it."""
+        """Put back the values that the change has set, as far as nobody else has changed them."""
         wanted: dict[str, Any] = {}
         for key, chain in self._chains().items():
             target = self._target(found, key, chain)
@@ -200,7 +211,7 @@ class _Decision:
         return self._put(found, wanted) if wanted else None
 
     def _chains(self) -> dict[str, list[Change]]:
-        """The parts that set each field, in order."""
+        """Return the parts that set each field, in order."""
         chains: dict[str, list[Change]] = {}
         for part in self.affected.parts:
             if part.kind == "update":
@@ -209,7 +220,9 @@ class _Decision:
         return chains
 
     def _target(self, found: Document, key: str, chain: Sequence[Change]) -> Any:
-        """The value that a field had before the first part that set it, or, where others have set it in between, what they set."""
+        """Return the value of a field before the first part that set it, or the last value that others set
+        between two parts.
+        """
         for earlier, later in reversed(list(pairwise(chain))):
             at = self._touched(found, key, earlier.version, later.version)
             if at is not None:
@@ -218,7 +231,7 @@ class _Decision:
         return chain[0].fields[key].old
 
     def _touched(self, found: Document, key: str, after: int, before: int) -> int | None:
-        """The last version between two that somebody else made and that changed a field, or may have."""
+        """Return the last version between two that another writer made and that changed a field, or may have."""
         parts = {part.version for part in self.affected.parts}
         for at in reversed(list(documents.versions_between(found, after, before))):
             known = self.affected.others.get(at)
@@ -251,14 +264,16 @@ class _Decision:
             return None
         return UndoStep(document)
 
-    # What is told
+    # Refusals
 
     def _unavailable(self, key: str, values: Values) -> bool:
-        """Whether a field cannot have its old value any more. That is an error, unless nothing of it can be seen either way."""
+        """Return whether a field cannot have its old value any more. Adds an error, unless nothing of the
+        field is visible either way.
+        """
         one, value = self.undo.catalog.living(key), values.old
         if one is None:
             told = FieldError("fields", "an attribute that was set is deleted")
-            # An edit also takes out what was left of attributes that had been deleted before.
+            # An edit also takes out the rest of attributes that had been deleted before.
             if None not in values and told not in self.errors:
                 self.errors.append(told)
             return True
@@ -305,7 +320,7 @@ class _Decision:
 
 
 def _told(one: Field, stored: Any) -> Any:
-    """A value as the API tells it; None for what the catalog does not know any more."""
+    """Return a value as the API has it; None for one that the catalog does not know any more."""
     try:
         return None if stored is None else formats.value_json(one, stored)
     except UnknownOption:

@@ -1,7 +1,7 @@
-"""Who uses the grid: the caller, as the token says, and the users of the caller's tenant by name.
+"""The users of the grid: the caller, by the token, and the users of the caller's tenant by name.
 
-The user directory cannot tell the users of one tenant. So the name of each user is noted in the table when the user first asks who
-they are, as a page does at its start (docs/decisions/0024-names-of-users.md).
+The user directory cannot list the users of one tenant. So each user's name is noted in the table when the
+user first asks who they are, as a page does at its start. See docs/decisions/0024-names-of-users.md.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,14 @@ _COMPARED = 200
 
 
 def me(table: Table, actor: Actor, name: str) -> dict[str, Any]:
-    """The caller, by name: 0.5 read units. A name that is new is noted for the others of the tenant: 2 or 3 write units more."""
+    """Return the caller, by name: 0.5 read units. A name that is new is noted for the others of the tenant: 2
+    or 3 write units more.
+    """
     partition_key, sort_key = keys.user(actor.tenant, actor.user), keys.users(actor.tenant)
     noted = table.get(partition_key, sort_key)
     if noted is None or noted["name"] != name:
-        # Without a condition: of two tokens at once either may have the newer name, and the next call mends it.
+        # Without a condition: of two tokens at once either may have the newer name, and the next call
+        # corrects it.
         sort = before(_body(name)) + actor.user
         table.put({keys.PK: partition_key, keys.SK: sort_key, keys.SORT: sort, "name": name})
     return {
@@ -39,7 +42,9 @@ def me(table: Table, actor: Actor, name: str) -> dict[str, Any]:
 
 
 def list_users(table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors) -> dict[str, Any]:
-    """A page of the tenant's users whose names begin with `prefix`, in name order, as of the index: one Query."""
+    """Return a page of the tenant's users whose names begin with `prefix`, in name order, as of the index:
+    one Query.
+    """
     request = parse(UsersParameters, {**parameters, **as_integers(parameters, "limit")})
     beginning = _body(request.prefix)
     binding = dumps([actor.tenant, beginning])

@@ -1,6 +1,7 @@
-"""Creates, reads, changes and deletes saved views. A private view is its owner's alone: to everybody else it does not exist.
+"""Creates, reads, changes and deletes saved views. Only its owner sees a private view: for everybody else it
+does not exist.
 
-What a view shows is checked and told by `query.saved_views`; whoever calls hands that in.
+`query.saved_views` checks and returns the look of a view; the caller passes it in.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,10 +47,10 @@ from gridview.support.errors import NotFound, Unprocessable
 from gridview.support.validation import as_integers, parse
 
 Ready = Callable[[View], tuple[View, dict[str, Any]]]
-"""Makes a view whole, and tells it as the API returns it. Unprocessable if it is too large."""
+"""Completes a view, and returns it as the API does. Unprocessable if it is too large."""
 
 TellView = Callable[[View], dict[str, Any]]
-"""Tells a view as the API returns it."""
+"""Returns a view as the API does."""
 
 Beside = Callable[[View, View | None], Iterable[Write]]
 """Makes the writes that belong into the transaction in which a view becomes another one, or is deleted (None)."""
@@ -66,7 +67,7 @@ WRITES: Mapping[Visibility, Role] = {
     "shared": Role.EDITOR,
     "default": Role.ADMIN,
 }
-"""Who may make, change and delete a view: of their own anybody."""
+"""The role that may make, change and delete a view of each visibility."""
 
 
 def create_view(
@@ -81,8 +82,8 @@ def create_view(
 ) -> dict[str, Any]:
     """Create a view: one read of the counts beside the epoch, and one transaction of three items at most.
 
-    Forbidden; Unprocessable if the project, or the user, has as many views as it may have. A new default leaves the one before
-    shared.
+    Forbidden; Unprocessable if the project, or the user, has as many views as it may have. A new default
+    leaves the one before shared.
     """
     name, visibility = change.name, change.visibility
     if name is None or visibility is None:
@@ -104,7 +105,9 @@ def create_view(
 
 
 def get_view(table: Table, catalog: Catalog, actor: Actor, num: int) -> View:
-    """The view, strongly consistent: 2 read units, more for one of over 4 KB. NotFound, also for what is another user's own."""
+    """Return the view, strongly consistent: 2 read units, more for one of over 4 KB. NotFound, also for
+    another user's private view.
+    """
     partition = keys.views(catalog.tenant, catalog.project)
     wanted = [(partition, keys.shared_view(num)), (partition, keys.private_view(actor.user, num))]
     found = [View.from_item(item) for item in table.batch_get(wanted, consistent=True).items.values()]
@@ -124,11 +127,11 @@ def update_view(
     *,
     beside: Beside = nothing_beside,
 ) -> dict[str, Any]:
-    """Change a view: one transaction, with what belongs `beside` it.
+    """Change a view: one transaction, with the writes `beside` it; none if nothing changes.
 
     NotFound, VersionMismatch, Forbidden; Unprocessable as for a new one.
 
-    Where everybody sees it, it takes the role for what it was and for what it becomes. What changes nothing is not written.
+    Needs the role of the view's visibility before the change and after it.
     """
 
     table, catalog, actor = context.table, context.catalog, context.actor
@@ -159,7 +162,7 @@ def delete_view(
     beside: Beside = nothing_beside,
     epoch: EpochCheck = CONFIRMED,
 ) -> None:
-    """Delete a view: one transaction, with what belongs `beside` it. NotFound, VersionMismatch, Forbidden."""
+    """Delete a view: one transaction, with the writes `beside` it. NotFound, VersionMismatch, Forbidden."""
 
     def deleted() -> None:
         view = epoch.beside(table, lambda: get_view(table, catalog, actor, num))
@@ -178,9 +181,10 @@ def list_views(
     cursors: Cursors,
     tell: TellView,
 ) -> dict[str, Any]:
-    """A page of the views that the user sees, strongly consistent: those of everybody, then their own, each in creation order.
+    """Return a page of the views that the user sees, strongly consistent: shared views, then their own, each
+    in creation order.
 
-    A read unit for each 4 KB of views. A page is shorter where it would pass 4 MB.
+    A read unit for each 4 KB of views. A page is shorter if it would pass 4 MB.
     """
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = dumps(["views", catalog.tenant, catalog.project, actor.user])
@@ -193,7 +197,7 @@ def list_views(
 def _listed(
     table: Table, catalog: Catalog, actor: Actor, private: bool, after: int, most: int
 ) -> Iterator[View]:
-    """The views behind one, read as they are asked for: those that everybody sees, then the user's own."""
+    """Return the views after one, read as they are asked for: shared views, then the user's own."""
     partition = keys.views(catalog.tenant, catalog.project)
     for own in (False, True)[private:]:
         key = partial(keys.private_view, actor.user) if own else keys.shared_view
@@ -208,7 +212,7 @@ def _listed(
 def _replacing(
     table: Table, catalog: Catalog, actor: Actor, view: View, after: View | None
 ) -> Sequence[Write]:
-    """The writes that put a view in the place of what it was, or nothing."""
+    """Return the writes that replace a view, or remove it."""
     tenant, project = catalog.tenant, catalog.project
     before = version_is(view.version)
     if after is not None and after.visibility == view.visibility:
@@ -223,7 +227,9 @@ def _replacing(
 
 
 class _Books:
-    """The counts of a project's views, and the default before, as a transaction changes them. 2 read units, 3 with a default."""
+    """The counts of a project's views, and the default before, as a transaction changes them. 2 read units, 3
+    with a default.
+    """
 
     def __init__(self, table: Table, catalog: Catalog, actor: Actor) -> None:
         self._place = catalog.tenant, catalog.project
@@ -238,7 +244,7 @@ class _Books:
         self._demoted: View | None = None
 
     def next_number(self) -> int:
-        """The number of a new view, given out if its transaction is carried out."""
+        """Return the number of a new view, given out if its transaction is carried out."""
         if self._register.last >= MAX_VIEW_NUMBER:
             raise Unprocessable(f"A project can have view numbers up to {MAX_VIEW_NUMBER:,}.")
         self._register = replace(self._register, last=self._register.last + 1)
@@ -271,7 +277,7 @@ class _Books:
             self._demoted = View.from_item(item)
 
     def writes(self) -> Iterator[Write]:
-        """The writes of what has changed, each on condition that nobody else has changed it."""
+        """Return the writes of the changed items, each on condition that nobody else has changed it."""
         if self._register != self._register_before:
             raised = replace(self._register, revision=self._register.revision + 1)
             yield put(raised.to_item(*self._place), _unchanged(self._register_before.revision))
@@ -284,7 +290,7 @@ class _Books:
 
 
 def _counted(view: View | None, after: View | None, *, private: bool) -> int:
-    """How many more views of the kind there are."""
+    """Return how many more views of the kind there are."""
     was, becomes = (one is not None and (one.visibility == "private") == private for one in (view, after))
     return becomes - was
 

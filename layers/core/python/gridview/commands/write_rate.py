@@ -1,6 +1,7 @@
-"""A tenant's rate of writes, counted in the table in windows of ten seconds: one update for each request that writes.
+"""A tenant's rate of writes, counted in the table in windows of ten seconds: one update for each request that
+writes.
 
-It is off unless the deployment sets it. What counts, and what does not: docs/decisions/0021-a-rate-of-writes.md.
+It is off unless the deployment sets it. The writes that count: docs/decisions/0021-a-rate-of-writes.md.
 """
 
 import math
@@ -18,7 +19,7 @@ from gridview.support.aws import FAILURES
 from gridview.support.errors import Overloaded, TooManyWrites
 
 WINDOW = 10
-"""Seconds whose writes are counted together. A burst may take what the rate allows for all of them."""
+"""Seconds whose writes are counted together. A burst may take the rate of all of them."""
 
 _KEPT_DAYS = 1 / 24
 _WRITES = "writes"
@@ -35,7 +36,7 @@ class Admission:
         self._refusal: TooManyWrites | None = None
 
     def require(self, table: Table) -> None:
-        """TooManyWrites if the request is over the rate: 1 write unit, unless it has been counted."""
+        """Raise TooManyWrites if the request is over the rate: 1 write unit, unless it has been counted."""
         if self._count is not None:
             count, self._count = self._count, None
             self._refusal = count(table)
@@ -43,7 +44,9 @@ class Admission:
             raise self._refusal
 
     def beside(self, table: Table, work: Callable[[], Result]) -> Result:
-        """The result of `work`, which must not write; the request is counted in the first of its rounds."""
+        """Return the result of `work`, which must not write; the request is counted in the first of its
+        rounds.
+        """
         if self._count is None:
             self.require(table)
             return work()
@@ -52,22 +55,26 @@ class Admission:
 
 
 ADMITTED = Admission()
-"""The admission of what is not counted."""
+"""The admission of uncounted writes."""
 
 
 class WriteRate:
     """The rate that each tenant may write at. Containers share the count, which is in the table."""
 
     def __init__(self, per_second: int, uncounted: Callable[[], None], share: float = 1.0) -> None:
-        """`per_second`: 0 is no limit. `uncounted` is told of a request that was admitted because it could not be counted.
+        """`per_second`: 0 is no limit. `uncounted` is called for a request that was admitted because it could
+        not be counted.
 
-        `share`: once so much of a window's writes has been taken, by whomever, these writers get no more of it.
+        `share`: once so much of a window's writes has been taken, by any writers, these writers get no more
+        of it.
         """
         self._limit = math.ceil(per_second * WINDOW * share)
         self._uncounted = uncounted
         self._window = 0
         self._refused: dict[str, int] = {}
-        """By tenant, the fewest writes that this window has had no room for. It gets no more, so nobody need ask again."""
+        """By tenant, the fewest writes that this window has had no room for. It gets no more, so nobody need
+        ask again.
+        """
 
     @property
     def most(self) -> int | None:
@@ -75,7 +82,7 @@ class WriteRate:
         return self._limit or None
 
     def admission(self, tenant: str, writes: int = 1) -> Admission:
-        """The admission of a request that makes so many writes."""
+        """Return the admission of a request that makes so many writes."""
         return Admission(partial(self._count, tenant, writes)) if self._limit else ADMITTED
 
     def _count(self, tenant: str, writes: int, table: Table) -> TooManyWrites | None:
@@ -111,6 +118,6 @@ class WriteRate:
             self._refused[tenant] = writes
             return False
         except (Overloaded, *FAILURES):
-            # What limits a tenant must not stop all of them.
+            # A failure of one tenant's limit must not stop all tenants.
             self._uncounted()
         return True

@@ -1,7 +1,8 @@
-"""Which changes were just written, for an undo that comes before the history knows of them.
+"""Changes that were just written, for an undo that comes before the history has them.
 
-The id of most changes states when they were made: a write under it in that second or the next is expected in the history. Before
-any other write, and before those of an undo, a note is put beside what the history will list of the change:
+The id of most changes states when they were made: a write under it in that second or the next is expected in
+the history. Before any other write, and before the writes of an undo, a note is put beside the history's list
+of the change:
 
     change-T.P.<id>    written.<user>    the instant of the user's last request
 """
@@ -20,7 +21,7 @@ from gridview.schema.user_jobs import JobKind
 from gridview.support import clock
 
 _KEPT_DAYS = 1 / 24
-"""Of notes. A history that is later than that is known to be late."""
+"""Days for which notes are kept. A history that is later than that is known to be late."""
 
 _LISTED_BY_ID = 2.0
 """Seconds after the instant in an id in which its writes leave no note: its second, and the next."""
@@ -30,7 +31,7 @@ _CLOCKS_DIFFER = 5.0
 
 
 def is_stated(change: UUID) -> bool:
-    """Whether the id of a change states that it is written now."""
+    """Return whether the id of a change states that it is written now."""
     return told_by_time(change.bytes, clock.now())
 
 
@@ -48,10 +49,10 @@ def note(table: Table, tenant: str, project: str, change: UUID, user: str) -> No
 
 @dataclass(frozen=True, slots=True)
 class WrittenChange:
-    """What is known of a change beside the history, in seconds since 1970.
+    """The records of a change outside the history, in seconds since 1970.
 
-    `stated`: until when writes are expected by the id alone; None: it states no time. `noted`: user -> the last request.
-    `working`: users whose jobs still write under it.
+    `stated`: until when writes are expected by the id; None: it states no time. `noted`: user -> the last
+    request. `working`: users whose jobs still write under it.
     """
 
     stated: float | None

@@ -1,4 +1,4 @@
-"""What is derived from an issue: its image as of one version, the keys that it is to have, and the ledger of those it has.
+"""Derives data from an issue: its image as of one version, its keys, and the ledger of its present keys.
 
 I/O: none.
 """

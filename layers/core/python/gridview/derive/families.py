@@ -1,14 +1,21 @@
-"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys of an issue in each. Pure.
+"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys of an issue in each.
+Pure.
 
-    family id     kind      an issue's keys                                    purpose
-    num           NUMBERS   the empty body                                     how many issues there are, and which
-    a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
-    state.1b      ORDER     the same, without a sort entry beside it           the same, of fields with few values
-    c1.1          ORDER     its sort string by several keys                    sorting by them
-    a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
+```
+family id     kind      an issue's keys                                    purpose
+num           NUMBERS   the empty body                                     how many issues there are, and
+which
+a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row
+numbers
+state.1b      ORDER     the same, without a sort entry beside it           the same, of fields with few values
+c1.1          ORDER     its sort string by several keys                    sorting by them
+a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none,
+has_words
+```
 
-A key is a *body*, a separator and the issue number, like a sort string (`sort_strings`). A ledger holds one string of an issue
-for each family, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
+A key is a *body*, a separator and the issue number, like a sort string (`sort_strings`). A ledger holds one
+string of an issue for each family, its *derived string*. It is the key itself, or for TOKENS all bodies and
+the number, separated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,11 +34,11 @@ NUMBERS = "num"
 TOKENS_SUFFIX = ".has"
 
 TOKEN_WIDTH = 100
-"""Characters of a word that are kept. Issues with longer words that begin alike are told apart by their documents."""
+"""Characters of a word that are kept. Documents distinguish issues with longer words that begin alike."""
 
 
 class FamilyKind(Enum):
-    """The kinds of families, by what their keys are."""
+    """The kinds of families, by their keys."""
 
     NUMBERS = "numbers"
     ORDER = "order"
@@ -39,24 +46,26 @@ class FamilyKind(Enum):
 
 
 def kind_of(family: str) -> FamilyKind:
-    """The kind of family that an id names."""
+    """Return the kind of family that an id names."""
     if family == NUMBERS:
         return FamilyKind.NUMBERS
     return FamilyKind.TOKENS if family.endswith(TOKENS_SUFFIX) else FamilyKind.ORDER
 
 
 def has_entries(family: str) -> bool:
-    """Whether issues have sort entries in this family, besides their keys in its blocks, which tell all bodies without them."""
+    """Return whether issues have sort entries in this family, not only keys in its blocks, which have all
+    bodies without them.
+    """
     return kind_of(family) is FamilyKind.ORDER and not family.endswith(ENTRYLESS_SUFFIX)
 
 
 def with_entries(strings: Mapping[str, str]) -> dict[str, str]:
-    """Those of an issue's derived strings, by family, that it has sort entries with."""
+    """Return an issue's derived strings, by family, for which it has sort entries."""
     return {family: string for family, string in strings.items() if has_entries(family)}
 
 
 def tokens_family(order: Order) -> str | None:
-    """The family of an order's tokens; None if it has none."""
+    """Return the family of an order's tokens; None if it has none."""
     if not isinstance(order, FieldOrder):
         return None
     with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
@@ -64,7 +73,7 @@ def tokens_family(order: Order) -> str | None:
 
 
 def families_of(catalog: Catalog) -> list[str]:
-    """Every family that is written under these definitions."""
+    """Return every family that is written under these definitions."""
     tokens = (tokens_family(order) for order in catalog.orders)
     return [
         NUMBERS,
@@ -74,7 +83,9 @@ def families_of(catalog: Catalog) -> list[str]:
 
 
 def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
-    """Family id -> derived string of an issue, for every family that it is in. UnknownSpec as for `sort_strings_of`."""
+    """Return family id -> derived string of an issue, for every family that it is in. UnknownSpec as for
+    `sort_strings_of`.
+    """
     num = document["num"]
     derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
     for order in catalog.orders:
@@ -87,7 +98,7 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
 
 
 def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
-    """The bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
+    """Return the bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
     value = order.field.value_in(document)
     if order.field.type is FieldType.MULTI_ENUM:
         return frozenset(value)
@@ -95,7 +106,7 @@ def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def is_key(derived: str, num: int) -> bool:
-    """Whether this can be a derived string of the issue with this number."""
+    """Return whether this can be a derived string of the issue with this number."""
     try:
         return sort_strings.number_of(derived) == num
     except ValueError:
@@ -103,7 +114,7 @@ def is_key(derived: str, num: int) -> bool:
 
 
 def keys_of(family: str, derived: str) -> frozenset[str]:
-    """The keys in the family's blocks of an issue with this derived string."""
+    """Return the keys in the family's blocks of an issue with this derived string."""
     if kind_of(family) is not FamilyKind.TOKENS:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)

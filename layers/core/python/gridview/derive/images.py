@@ -33,7 +33,7 @@ class Image:
 
     @classmethod
     def of(cls, document: Item) -> Self:
-        """Decode a stored document. Underivable if it is not an issue, whatever its key."""
+        """Decode a stored document. Underivable if it is not an issue, even with an issue's key."""
         try:
             key = document[keys.PK]
             return cls(
@@ -55,16 +55,20 @@ class Poison(NamedTuple):
 
     @classmethod
     def of(cls, image: Image, error: Exception) -> Self:
-        """The poison issue of a failed attempt."""
+        """Return the poison issue of a failed attempt."""
         return cls(image.key, image.order.version, str(error))
 
 
 class Underivable(Exception):
-    """Nothing can be derived from an image, or the item is not an issue. Derivation is pure, so every attempt fails alike."""
+    """Nothing can be derived from an image, or the item is not an issue. Derivation is pure, so every attempt
+    fails alike.
+    """
 
 
 def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
-    """An image's derived strings, by family. Underivable if that fails. `catalog` is None for a deleted project."""
+    """Return an image's derived strings, by family. Underivable if that fails. `catalog` is None for a
+    deleted project.
+    """
     if catalog is None or image.order.removed:
         return {}
     try:

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 
 class FamilyChange(NamedTuple):
-    """What an issue does in one family: the derived strings that it leaves, and the one that it takes (None: it takes none).
+    """The move of an issue in one family: the derived strings that it leaves, and the one that it takes
+    (None: it takes none).
 
-    `thorough`: another writer may have put others of these strings into blocks, so all are written, changed or not.
+    `thorough`: another writer may have put others of these strings into blocks, so all are written, changed
+    or not.
     """
 
     left: tuple[str, ...]
@@ -18,9 +20,9 @@ class FamilyChange(NamedTuple):
 class IssueChange(NamedTuple):
     """A new version of an issue, and its moves by family. `revision` is its ledger's.
 
-    It reports to the feed the versions after `before` up to `version`: none if they are the same. If `before` is beyond it, the
-    stream has not brought yet that the issue is gone; that is reported when it has. None: it is unknown what was reported before,
-    because the issue's ledger was lost.
+    It reports to the feed the versions after `before` up to `version`: none if they are the same. If `before`
+    is beyond it, the stream has not brought yet that the issue is gone; that is reported when it has. None:
+    the last reported version is unknown, because the issue's ledger was lost.
     """
 
     num: int

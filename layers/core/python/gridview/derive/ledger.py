@@ -1,19 +1,21 @@
-"""The ledger of an issue: what is derived from it, and the plan of a change.
+"""The ledger of an issue: a record of everything derived from it, and the plan of a change.
 
-Lambda delivers at least once, batches are retried with other boundaries, and an invocation that timed out may still have a write
-in flight. So no change is expressed as a delta. A ledger records what has been applied, and an *intent*: every family that a change
-touches, under a revision that was never used before. It names the number of the journal item that commits the change. Once that
-item is in the journal, the intent counts as applied, and the ledger is not written again.
+Lambda delivers at least once, batches are retried with other boundaries, and an invocation that timed out may
+still have a write in flight. So no change is expressed as a delta. A ledger records the applied changes, and
+an *intent*: every family that a change touches, under a revision that was never used before. It names the
+number of the journal item that commits the change. Once that item is in the journal, the intent counts as
+applied, and the ledger is not written again.
 
-If the item is missing, the next writer of the issue first puts an empty one there, so that the dead invocation cannot commit any
-more. An intent whose item is empty is unfinished: the new intent names the same families again, changed or not. Sort entries carry
-the revision, and a write with an older one fails its condition.
+If the item is missing, the next writer of the issue first puts an empty one there. The dead
+invocation then cannot commit any more. An intent whose item is empty is unfinished: the new intent names the same
+families again, changed or not. Sort entries carry the revision, and a write with an older one fails its
+condition.
 
-The journal of a project is also its feed of changes, and names each version of an issue once. So a ledger records up to which
-version the journal has reported the issue (`Telling`).
+The journal of a project is also its feed of changes, and names each version of an issue once. So a ledger
+records up to which version the journal has reported the issue (`Telling`).
 
-GSI1 shows blocks later than the table has them. So for some seconds a ledger also records what the issue has *left*: in the blocks
-there, listed sizes may still count the issue.
+GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that
+the issue has *left*. In the blocks there, listed sizes may still count the issue.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,15 +26,16 @@ from typing import Any, NamedTuple, Self
 from gridview.encoding import derived_keys, keys
 
 SHOWN_SECONDS = 30
-"""After this time GSI1, and every container that keeps directories, shows what was written. If GSI1 is late, readers wait longer
-(`view.index_clock`): the journal lists for them what a ledger no longer names as left.
+"""Seconds after which GSI1, and every container that keeps directories, shows a write. If GSI1 is late,
+readers wait longer (`view.index_clock`). The journal then lists for them the strings that a ledger no longer
+names as left.
 """
 
 HELD_SECONDS = 900
-"""The most seconds for which readers wait for GSI1 to show what was written."""
+"""The most seconds for which readers wait for GSI1 to show a write."""
 
 EVERY_FAMILY = "*"
-"""Stands for all families of an issue that had none before."""
+"""Represents all families of an issue that had none before."""
 
 
 class ImageVersion(NamedTuple):
@@ -44,7 +47,9 @@ class ImageVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One family that a plan touches: its intended string (None: cleared), and those it may have had beside the applied one."""
+    """One family that a plan touches: its intended string (None: cleared), and the strings it may have had
+    beside the applied one.
+    """
 
     to: str | None
     left: tuple[str, ...] = ()
@@ -61,7 +66,8 @@ class Intent:
 
 
 class Telling(NamedTuple):
-    """What the journal item of a ledger's number reports of the issue: the versions after `before` up to `to`.
+    """The report on the issue in the journal item of a ledger's number: the versions after `before` up to
+    `to`.
 
     If they are the same, it reports nothing. None: unknown, because the issue's ledger was lost.
     """
@@ -72,13 +78,18 @@ class Telling(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A record of what has been derived from an issue.
+    """A record of everything derived from an issue.
 
-    `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
-    derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
-    `Ledger()`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
-    there, or EVERY_FAMILY. `number`: that of the journal item which commits the intent. `telling`: what that item reports of the
-    issue. A bulk load, and a removal without definitions, write neither (0 and None).
+    - `version` and `removed` name the image that `applied` (family -> sort string) was derived from. With
+      `intent`, it is being derived from it.
+    - `epoch` is the catalog's.
+    - `revision`: raised by every intent.
+    - `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the
+      issue had there, or EVERY_FAMILY.
+    - `number`: the number of the journal item that commits the intent. `telling`: the report of that item on
+      the issue. A bulk load, and a removal without definitions, write neither (0 and None).
+
+    An issue from which nothing was derived has `Ledger()`.
     """
 
     version: int = 0
@@ -94,13 +105,15 @@ class Ledger:
 
     @property
     def told(self) -> int | None:
-        """The version up to which the journal has reported the issue; None if unknown. It need not report what was bulk loaded."""
+        """Return the version up to which the journal has reported the issue; None if unknown. Bulk loaded
+        versions need no report.
+        """
         if self.telling is None:
             return self.version if self.intent is None else None
         return self.telling.to if self.intent is None else self.telling.before
 
     def left_by(self, now: int) -> Mapping[str, tuple[str, ...]]:
-        """What it left, as far as somebody may still be shown it."""
+        """Return the strings that it left and that GSI1 may still show to readers."""
         return self.left if now - self.at <= SHOWN_SECONDS else {}
 
     @property
@@ -110,7 +123,9 @@ class Ledger:
 
     @property
     def present(self) -> dict[str, tuple[str, ...]]:
-        """Family -> the strings that its entry may hold now: the applied one, and those an unfinished plan may have written."""
+        """Return, by family, the strings that its entry may hold now: the applied one, and strings of an
+        unfinished plan.
+        """
         found: dict[str, tuple[str, ...]] = {family: (sort,) for family, sort in self.applied.items()}
         for family, intent in (self.intent or {}).items():
             candidates = (
@@ -122,7 +137,7 @@ class Ledger:
         return found
 
     def target(self) -> dict[str, str]:
-        """The strings that an unfinished plan was to reach; the applied ones if there is no such plan."""
+        """Return the strings that an unfinished plan was to reach; the applied ones if there is no such plan."""
         reached = dict(self.applied)
         for family, intent in (self.intent or {}).items():
             if intent.to is None:
@@ -132,7 +147,7 @@ class Ledger:
         return reached
 
     def committed(self) -> Self:
-        """This ledger once the journal item of its number is there: what was intended is applied."""
+        """Return this ledger once the journal item of its number is there: the intent is applied."""
         return replace(self, applied=self.target(), intent=None)
 
     def to_item(self, partition_key: str, *, expires: int | None = None) -> dict[str, Any]:
@@ -161,7 +176,9 @@ class Ledger:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """Decode the stored item; the empty ledger if there is none. One that names a number keeps its intent: see `committed`."""
+        """Decode the stored item; the empty ledger if there is none. One that names a number keeps its
+        intent: see `committed`.
+        """
         if item is None:
             return cls()
         intent = item.get("intent")
@@ -184,14 +201,14 @@ NUMBER = "journal"
 
 
 def paths_of(family: str) -> tuple[tuple[str, ...], ...]:
-    """The paths of a stored ledger that `finished_in` looks at, besides its number."""
+    """Return the paths of a stored ledger that `finished_in` looks at, without its number's."""
     return ("applied", family), ("intent", family)
 
 
 def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str | None:
-    """The string that an issue has in a family by its stored ledger; None if it has none.
+    """Return the string that an issue has in a family by its stored ledger; None if it has none.
 
-    `committed`: whether the item of the number that it names is there, so that what was intended counts.
+    `committed`: whether the item of the number that it names is there, so that the intent counts.
     """
     intended = item.get("intent", {}).get(family)
     if committed and intended is not None:
@@ -204,8 +221,8 @@ def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str
 class Plan:
     """The ledger that intends a change (`intent`), the strings by family that it puts, and the families that it clears.
 
-    `done` is the ledger once that is applied. The journal says when it is; it is written only where nothing else differs, and in
-    projects without definitions.
+    `done` is the ledger once that is applied. The journal says when it is; it is written only where nothing
+    else differs, and in projects without definitions.
     """
 
     intent: Ledger
@@ -223,13 +240,18 @@ def plan(
     tell: bool = False,
     now: int = 0,
 ) -> Plan | None:
-    """The change that brings what is derived to `target` (family -> derived string), made from `image`, at `now`.
+    """Return the change that brings derived data to `target` (family -> derived string), made from `image`,
+    at `now`.
 
-    None if there is nothing to do: the ledger is finished, and it knows this image under this epoch or a newer image, or nothing
-    that is indexed differs from the version just before. With `tell` there is, unless a newer image is known: the journal has not
-    reported this image yet. After a longer step, or under a newer epoch, the ledger is written even so: an invocation believed
-    dead may be about to derive something else from a version in between or by older definitions, and now finds the ledger
-    changed. An image older than an unfinished ledger completes what that ledger intended.
+    None if there is nothing to do. The ledger is finished, and one of these is true:
+
+    - it knows this image under this epoch, or a newer image;
+    - nothing that is indexed differs from the version just before.
+
+    With `tell` there is work, unless a newer image is known: the journal has not reported this image yet.
+    After a longer step, or under a newer epoch, the ledger is written in any case. An invocation believed
+    dead may be about to derive from a version in between, or by older definitions, and now finds the ledger
+    changed. An image older than an unfinished ledger completes the intent of that ledger.
     """
     known = not tell and epoch <= ledger.epoch
     if ledger.intent is None and (image < ledger.order or (image == ledger.order and known)):
@@ -277,12 +299,14 @@ def plan(
 def left_behind(
     ledger: Ledger, present: Mapping[str, tuple[str, ...]], touched: Iterable[str], now: int
 ) -> dict[str, tuple[str, ...]]:
-    """What an issue has left once a plan that touches these families is carried out, as far as somebody may still be shown it."""
+    """Return the strings that an issue has left once a plan that touches these families is carried out, if
+    readers may still see them.
+    """
     before = ledger.left_by(now)
     left = {family: _joined(before.get(family, ()), present.get(family, ())) for family in touched}
     return {**before, **left}
 
 
 def _joined(*strings: Iterable[str]) -> tuple[str, ...]:
-    """All of them, each once."""
+    """Return all of them, each once."""
     return tuple(dict.fromkeys(chain(*strings)))

@@ -28,7 +28,9 @@ SPECS: dict[int, Mapping[FieldType, Body]] = {
         FieldType.USER: lambda _, value: sort_strings.user(value),
     }
 }
-"""Every version of the specification that an index may still use: `sort_strings.SPEC_VERSION` and those before it."""
+"""Every version of the specification that an index may still use: `sort_strings.SPEC_VERSION` and earlier
+ones.
+"""
 
 
 _WIDTHS = {
@@ -38,7 +40,9 @@ _WIDTHS = {
     FieldType.BOOL: 4,
     FieldType.ENUM: 7,
 }
-"""The most bytes of a value in a part of a composite key, with tag and terminator. Other types share what these leave."""
+"""The most bytes of a value in a part of a composite key, with tag and terminator. Other types share what
+these leave.
+"""
 
 
 class UnknownSpec(Exception):
@@ -46,7 +50,9 @@ class UnknownSpec(Exception):
 
 
 def sort_body(order: Order, document: Mapping[str, Any]) -> str | None:
-    """The body of a document in one order, in the form of its index; None if the issue has no entry. UnknownSpec."""
+    """Return the body of a document in one order, in the form of its index; None if the issue has no entry.
+    UnknownSpec.
+    """
     if isinstance(order, CompositeOrder):
         return _composite_body(order, document)
     value = order.field.value_in(document)
@@ -74,7 +80,7 @@ def _form(order: Order, kind: FieldType) -> Body:
 
 
 def sort_string(order: Order, document: Mapping[str, Any]) -> str | None:
-    """The sort string of a document in one order; None if the issue has no value. UnknownSpec."""
+    """Return the sort string of a document in one order; None if the issue has no value. UnknownSpec."""
     body = sort_body(order, document)
     return None if body is None else sort_strings.sort_string(body, document["num"])
 
@@ -86,14 +92,16 @@ def sort_strings_of(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
 
 
 def present_sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
-    """The sort strings that an issue may validly have: one, or several while options of the field are being moved."""
+    """Return the sort strings that an issue may validly have: one, or several while options of the field are
+    being moved.
+    """
     return frozenset(sort_string(one, document) for one in (order, *order.former))
 
 
 def sort_entry(
     partition_key: str, order_id: str, sort: str, *, version: int, revision: int
 ) -> dict[str, Any]:
-    """The item that puts an issue into one order."""
+    """Return the item that puts an issue into one order."""
     return {
         keys.PK: partition_key,
         keys.SK: _order_key(partition_key, order_id),
@@ -106,7 +114,9 @@ def sort_entry(
 def tombstone(
     partition_key: str, order_id: str, *, version: int, revision: int, expires: int
 ) -> dict[str, Any]:
-    """The item that replaces a cleared sort entry. It has no `sort`, so it leaves the index; `expires` is in seconds since 1970."""
+    """Return the item that replaces a cleared sort entry. It has no `sort`, so it leaves the index; `expires`
+    is in seconds since 1970.
+    """
     return {
         keys.PK: partition_key,
         keys.SK: _order_key(partition_key, order_id),
@@ -117,7 +127,7 @@ def tombstone(
 
 
 def not_overtaken(revision: int) -> Condition:
-    """The condition of every write of a sort entry or tombstone: none of a higher revision is there."""
+    """Return the condition of every write of a sort entry or tombstone: none of a higher revision is there."""
     return Condition("attribute_not_exists(PK) OR revision <= :revision", values={":revision": revision})
 
 

@@ -38,8 +38,8 @@ class Pending:
 class Work:
     """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
 
-    `thorough`: the fold writes every block that may hold one of the issue's keys, whether the ledger gives reason to or not.
-    `tells`: the journal reports the image.
+    `thorough`: the fold writes every block that may hold one of the issue's keys, whether the ledger gives
+    reason to or not. `tells`: the journal reports the image.
     """
 
     catalog: Catalog | None
@@ -56,10 +56,11 @@ class Work:
 
     @property
     def needs_journal(self) -> bool:
-        """Whether it is committed to the journal.
+        """Return whether it is committed to the journal.
 
-        A finished ledger that only comes to a newer epoch is not: an invocation believed dead may write that, and die before the
-        item when no other comes after it. Neither is anything of a project without definitions: its journal may be gone.
+        A finished ledger that only gets a newer epoch is not. An invocation believed dead may write that, and
+        end before the item when no other comes after it. Work on a project without definitions is not either:
+        its journal may be gone.
         """
         changes = not self.light or self.tells or self.thorough or self.read.intent is not None
         return self.catalog is not None and changes
@@ -93,17 +94,21 @@ class Work:
 
     @property
     def done(self) -> Ledger:
-        """The finished ledger. One that names a number still reports that this is finished, and whether it is folded."""
+        """The finished ledger. One that names a number still reports that this is finished, and whether it is
+        folded.
+        """
         if self.catalog is not None and self.read.number:
             return replace(self.planned.done, intent={}, number=self.read.number, telling=self.read.telling)
         return self.planned.done
 
     @property
     def unchanged(self) -> Condition:
-        """The condition that the ledger is as it was read. An intent and its completion share a revision, so both are checked.
+        """Return the condition that the ledger is as it was read. An intent and its completion share a
+        revision, so both are checked.
 
-        A project without definitions has both: an invocation that mistook the intent for a dead one's could put a new intent over
-        the finished ledger, and die when no other comes after it. A ledger that names a number keeps its intent.
+        A project without definitions has both. An invocation could mistake the intent for an abandoned one
+        and put another over the finished ledger. It could then end when no other comes after it. A ledger
+        that names a number keeps its intent.
         """
         read = self.read
         if not read.revision:
@@ -118,10 +123,10 @@ class Work:
         return revision_is(self.planned.done.revision)
 
     def _telling(self) -> Telling:
-        """What the journal is to report of the issue.
+        """Return the journal's report on the issue.
 
-        A plan that was left unfinished reports what it was to report then. Only the next image from the stream reports what a
-        pass or a repair has derived before it.
+        A plan that was left unfinished makes the report that it was to make then. Versions that a pass or a
+        repair has derived are only reported by the next image from the stream.
         """
         intent, read = self.planned.intent, self.read
         if intent.telling is not None:
@@ -133,11 +138,13 @@ class Work:
 
 
 def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
-    """The work that brings an issue's derived items to its image at `now`; None if there is none. Superseded by a newer epoch;
-    Underivable.
+    """Return the work that brings an issue's derived items to its image at `now`; None if there is none.
 
-    `touch`: write the ledger even if a newer version or epoch makes no other difference, and have the journal report the image if
-    it has not. Images that do not come from the stream report nothing: the issue's history may not have its version yet.
+    `touch`: write the ledger even if a newer version or epoch makes no other difference. The journal then
+    also reports the image if it has not. Images that do not come from the stream report nothing: the issue's
+    history may not have its version yet.
+
+    Superseded by a newer epoch; Underivable.
     """
     catalog, image, ledger = subject
     epoch = catalog.epoch if catalog is not None else ledger.epoch
@@ -154,7 +161,7 @@ def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
 def planned(
     subjects: Iterable[Subject], *, touch: bool = True, now: int
 ) -> tuple[list[Work], dict[str, Exception]]:
-    """The work for issues, and Superseded and Underivable by issue."""
+    """Return the work for issues, and Superseded and Underivable by issue."""
     works, failed = [], dict[str, Exception]()
     for subject in subjects:
         try:

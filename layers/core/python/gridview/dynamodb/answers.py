@@ -1,4 +1,4 @@
-"""What an answer of DynamoDB is worth: whole or damaged, busy, or a refusal of the request's form. Pure."""
+"""Judges an answer of DynamoDB: whole or damaged, busy, or a refusal of the request's form. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -45,11 +45,14 @@ _FAILED_COST: Final = 14
 
 
 class Damaged(Exception):
-    """An answer that is not what DynamoDB sent. If the request was a write, nobody knows whether it was carried out."""
+    """An answer that differs from what DynamoDB sent. If the request was a write, nobody knows whether it was
+    carried out.
+    """
 
 
 def whole(headers: Mapping[str, Any], body: bytes) -> dict[str, Any]:
-    """The JSON object of an answer that has a request id and, where it has a CRC32, the right one. Damaged.
+    """Return the JSON object of an answer that has a request id and, where it has a CRC32, the right one.
+    Damaged.
 
     `headers` are found by lower-case names.
     """
@@ -65,17 +68,19 @@ def whole(headers: Mapping[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def readable(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body that anyone may have sent; empty if it is none."""
+    """Return the JSON object of a body that anyone may have sent; empty if it is none."""
     return _object(body) or {}
 
 
 def is_busy(status: int) -> bool:
-    """Whether a status says that another attempt may go better, whatever else is in the answer."""
+    """Return whether a status says that another attempt may succeed, with any content of the answer."""
     return status >= 500 or status in (_TIMEOUT, _TOO_MANY)
 
 
 def retry_cost(status: int, code: str) -> int:
-    """How much of a `RetryQuota` botocore's standard mode takes for another attempt after such an answer."""
+    """Return how much of a `RetryQuota` botocore's standard mode takes for another attempt after such an
+    answer.
+    """
     return _THROTTLED_COST if status == _TOO_MANY or code in THROTTLED else _FAILED_COST
 
 

@@ -1,4 +1,4 @@
-"""The client of DynamoDB, and the threads for its calls side by side."""
+"""The client of DynamoDB, and the threads for its parallel calls."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -20,9 +20,10 @@ CONCURRENCY = 16
 
 
 class Transport(NamedTuple):
-    """How calls reach the table: by the direct client, or (`direct` is false) by botocore's.
+    """The way of calls to the table: by the direct client, or (`direct` is false) by botocore's.
 
-    `on_fallback` is called with the reason for each call that botocore carries out in the direct client's place.
+    `on_fallback` is called with the reason for each call that botocore carries out in the direct client's
+    place.
     """
 
     direct: bool = True
@@ -30,7 +31,7 @@ class Transport(NamedTuple):
 
 
 class _Pool:
-    """The threads for calls side by side. A process that was forked has none of its parent's, and begins its own."""
+    """The threads for parallel calls. A process that was forked has none of its parent's, and begins its own."""
 
     def __init__(self) -> None:
         self._begin()
@@ -40,7 +41,7 @@ class _Pool:
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="table")
 
     def map(self, call: Callable[[Any], Any], things: Sequence[Any]) -> Iterator[Any]:
-        """What each call gives, in order."""
+        """Return the result of each call, in order."""
         return self._threads.map(in_context(call), things)
 
 
@@ -48,10 +49,11 @@ POOL = _Pool()
 
 
 def connect(role: str = "", transport: Transport | None = None) -> "DynamoDBClient":
-    """A client of the region of the environment, with short time-outs and retries of its own.
+    """Return a client of the region of the environment, with short time-outs and retries of its own.
 
-    Its credentials are those of the environment, or with the ARN of a session `role` those of the tenant of each call (`sessions`).
-    Where a proxy stands before DynamoDB it is botocore's, which finds the way through; so it is where botocore signs otherwise.
+    Its credentials are the environment's, or with the ARN of a session `role` those of the tenant of each
+    call (`sessions`). It is botocore's if a proxy is before DynamoDB, since botocore finds the way through,
+    or if botocore signs differently.
     """
     wanted = transport or Transport()
     credentials = SessionCredentials(role) if role else aws.credentials()

@@ -12,7 +12,9 @@ class ConditionFailed(Exception):
         self.item = item
 
     def is_repeat_of(self, item: Item) -> bool:
-        """Whether the very item that was to be written is stored: the SDK repeated a request whose answer was lost."""
+        """Return whether the very item that was to be written is stored: the SDK repeated a request whose
+        answer was lost.
+        """
         return self.item == item
 
 

@@ -41,19 +41,19 @@ PRESENT = Condition("attribute_exists(PK)")
 
 
 def version_is(version: int) -> Condition:
-    """The item stands at this version."""
+    """Return the condition that the item is at this version."""
     return Condition("#version = :version", {"#version": "version"}, {":version": version})
 
 
 def revision_is(revision: int) -> Condition:
-    """The item stands at this revision."""
+    """Return the condition that the item is at this revision."""
     return Condition("revision = :revision", values={":revision": revision})
 
 
 class Bound(NamedTuple):
-    """What the sort keys of a range have in common: `>` and `>=` keep what comes after a value, `<` and `<=` what comes before.
+    """A range of sort keys: `>` and `>=` keep the keys after a value, `<` and `<=` the keys before.
 
-    `between` keeps what comes from `value` to `upper`, both included.
+    `between` keeps the keys from `value` to `upper`, both included.
     """
 
     operator: Literal["<", "<=", ">", ">=", "begins_with", "between"]
@@ -75,7 +75,7 @@ class Bound(NamedTuple):
         return self.operator == "between" and self.value > self.upper
 
     def keeps(self, sort: str) -> bool:
-        """Whether a sort key is in the range."""
+        """Return whether a sort key is in the range."""
         match self.operator:
             case "begins_with":
                 return sort.startswith(self.value)
@@ -91,13 +91,15 @@ class Bound(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A part of a partition of GSI1: what the bound keeps of it, or all of it."""
+    """A part of a partition of GSI1: the items within the bound, or all of it."""
 
     partition: str
     bound: Bound | None = None
 
     def behind(self, sort: str) -> "Span":
-        """What of it may not have been read yet when it was read up to an item with this sort string."""
+        """Return the part of it that may not have been read yet, when it was read up to an item with this
+        sort string.
+        """
         if self.bound is not None and self.bound.operator == "between":
             return self._replace(bound=self.bound._replace(value=sort))
         if self.bound is not None and self.bound.operator not in (">", ">="):
@@ -113,12 +115,12 @@ class Write(NamedTuple):
 
 
 def put(item: Mapping[str, Any], condition: Condition | None = None) -> Write:
-    """A put for `Table.transact`."""
+    """Return a put for `Table.transact`."""
     return Write("Put", {"Item": item_to_wire(item), **conditions(condition, transaction=True)})
 
 
 def set_attribute(pk: str, sk: str, attribute: str, value: Any, condition: Condition | None = None) -> Write:
-    """An update of one attribute for `Table.transact`."""
+    """Return an update of one attribute for `Table.transact`."""
     given = conditions(condition, transaction=True)
     names = given.pop("ExpressionAttributeNames", {})
     values = given.pop("ExpressionAttributeValues", {})
@@ -135,17 +137,19 @@ def set_attribute(pk: str, sk: str, attribute: str, value: Any, condition: Condi
 
 
 def delete(pk: str, sk: str, condition: Condition | None = None) -> Write:
-    """A delete for `Table.transact`."""
+    """Return a delete for `Table.transact`."""
     return Write("Delete", {"Key": wire_key(pk, sk), **conditions(condition, transaction=True)})
 
 
 def wire_key(pk: str, sk: str) -> dict[str, Any]:
-    """A key as requests have it."""
+    """Return a key as requests have it."""
     return {keys.PK: {"S": pk}, keys.SK: {"S": sk}}
 
 
 def conditions(condition: Condition | None, *, transaction: bool = False) -> dict[str, Any]:
-    """A condition as requests have it; unless in a `transaction`, DynamoDB then answers the stored item when it fails."""
+    """Return a condition as requests have it; unless in a `transaction`, DynamoDB then answers the stored
+    item when it fails.
+    """
     if condition is None:
         return {}
     request: dict[str, Any] = {"ConditionExpression": condition.expression}
@@ -161,7 +165,7 @@ def conditions(condition: Condition | None, *, transaction: bool = False) -> dic
 
 
 def projected(paths: Sequence[Sequence[str]] | None) -> dict[str, Any]:
-    """A projection of the keys, the sort string and the document paths given."""
+    """Return a projection of the keys, the sort string and the document paths given."""
     if paths is None:
         return {}
     names: dict[str, str] = {}
@@ -175,5 +179,5 @@ def projected(paths: Sequence[Sequence[str]] | None) -> dict[str, Any]:
 
 
 def placed(names: dict[str, str], path: Sequence[str]) -> str:
-    """A document path as expressions have it; the placeholders of its parts are added to `names`."""
+    """Return a document path as expressions have it; the placeholders of its parts are added to `names`."""
     return ".".join(names.setdefault(part, f"#p{len(names)}") for part in path)

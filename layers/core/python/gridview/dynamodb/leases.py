@@ -1,17 +1,21 @@
-"""The lease on an item: one worker at a time, and another one if that worker dies.
+"""The lease on an item: one worker at a time, and another one if that worker is killed.
 
-    sort       when the item is due for a worker; while it is held, the end of the lease
-    holder     who works on it; empty: nobody
-    revision   raised with each claim, and with each write of the whole item
+- `sort`: when the item is due for a worker; while it is held, the end of the lease.
+- `holder`: the worker on it; empty: none.
+- `revision`: raised with each claim, and with each write of the whole item.
 
-*Claim* (`take`): on condition that the item is still due at the instant that the worker has read. The item is then due at the end
-of the lease, so one of several workers gets it. The worker has looked before whether that instant has come.
+*Claim* (`take`): on condition that the item is still due at the instant that the worker has read. The item is
+then due at the end of the lease, so one of several workers gets it. The worker has looked before whether that
+instant has come.
 *Renewal*: the holder makes the item due at the end of another lease (`lease_end`).
-*Release* (`release`): the holder makes the item due when it next needs a worker, or not at all, and is its holder no longer.
-*Lost* (`LeaseLost`): the item has another holder, or is gone. The holder finds out with its next write, which fails.
+*Release* (`release`): the holder makes the item due when it next needs a worker, or not at all, and is its
+holder no longer.
+*Lost* (`LeaseLost`): the item has another holder, or is gone. The holder finds out with its next write, which
+fails.
 
-A holder writes the whole item (`save`) where others write it whole too, or some of its attributes (`update_held`) where others
-write other ones. The SDK may repeat a write whose answer was lost: that is no lost race.
+A holder writes the whole item (`save`) if others write it whole too, or some of its attributes
+(`update_held`) if others write other ones. The SDK may repeat a write whose answer was lost: that is no lost
+race.
 
 A fold may overlap with others (`maintenance.folding`), so it only claims and releases.
 """
@@ -27,7 +31,9 @@ from gridview.encoding import keys
 from gridview.support import clock
 
 LEASE = 120.0
-"""Seconds after which another worker may take an item whose holder has not renewed the lease: more than an invocation can last."""
+"""Seconds after which another worker may take an item whose holder has not renewed the lease: more than an
+invocation can last.
+"""
 
 RETRY = 5.0
 """Seconds after which work that the table refused is tried again."""
@@ -46,29 +52,30 @@ class LeaseLost(ItemChanged):
 
 
 def new_holder() -> str:
-    """A name for one who takes items."""
+    """Return a name for one who takes items."""
     return uuid.uuid4().hex
 
 
 def lease_end() -> str:
-    """The end of a lease that begins, or is renewed, now."""
+    """Return the end of a lease that begins, or is renewed, now."""
     return clock.after(LEASE)
 
 
 def due_at(due: str) -> Condition:
-    """The condition that an item is due at an instant; empty: that it is not due."""
+    """Return the condition that an item is due at an instant; empty: that it is not due."""
     if not due:
         return Condition("attribute_not_exists(#due)", {"#due": keys.SORT})
     return Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
 
 
 def held_by(holder: str) -> Condition:
-    """The condition that an item has this holder; empty: that it has none."""
+    """Return the condition that an item has this holder; empty: that it has none."""
     return Condition("#holder = :holder", {"#holder": keys.HOLDER}, {":holder": holder})
 
 
 def take(table: Table, pk: str, sk: str, due: str, holder: str, *, drop: Sequence[str] = ()) -> Item | None:
-    """Take the item that was read to be due at an instant, and return it; None if another was faster. Removes attributes (`drop`).
+    """Take the item that was read to be due at an instant, and return it; None if another was faster. Removes
+    attributes (`drop`).
 
     A write unit for each KB, and 2 in GSI1.
     """
@@ -82,9 +89,10 @@ def take(table: Table, pk: str, sk: str, due: str, holder: str, *, drop: Sequenc
 
 
 def save(table: Table, item: Item, revision: int, holder: str = "") -> None:
-    """Write the next state of a whole item that was read at `revision` with this holder. ItemChanged; LeaseLost.
+    """Write the next state of a whole item that was read at `revision` with this holder. ItemChanged;
+    LeaseLost.
 
-    That state renews the lease or releases the item, as it says. A write unit for each KB.
+    The new state itself renews the lease or releases the item. A write unit for each KB.
     """
     try:
         table.put(item, revision_is(revision))
@@ -110,14 +118,14 @@ def update_held(
 
 
 class Released(NamedTuple):
-    """What an update sets and removes to release an item."""
+    """The attributes that an update sets and removes to release an item."""
 
     assign: dict[str, Any]
     drop: tuple[str, ...] = ()
 
 
 def released(due: str | None) -> Released:
-    """What releases an item that is due at an instant; None: not until another write makes it due."""
+    """Return the update that releases an item, due at an instant; None: not until another write makes it due."""
     if due is None:
         return Released({keys.HOLDER: ""}, (keys.SORT,))
     return Released({keys.HOLDER: "", keys.SORT: due})
@@ -134,10 +142,11 @@ def release(
     assign: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
 ) -> None:
-    """Release an item, due at an instant (None: not until another write makes it due), unless it has the attribute `unless`.
+    """Release an item, due at an instant (None: not until another write makes it due), unless it has the
+    attribute `unless`.
 
-    Also sets attributes, and removes some (`drop`). A write unit for each KB, and 2 in GSI1. LeaseLost; ItemChanged if it has that
-    attribute: then it is still held.
+    Also sets attributes, and removes some (`drop`). A write unit for each KB, and 2 in GSI1. LeaseLost;
+    ItemChanged if it has that attribute: then it is still held.
     """
     condition, free = held_by(holder), released(due)
     if unless:

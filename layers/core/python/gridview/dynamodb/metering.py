@@ -1,4 +1,4 @@
-"""What calls to DynamoDB cost: which were made, in which sequential rounds, and the capacity that it reported. Pure."""
+"""The cost of calls to DynamoDB: the calls, their sequential rounds, and the capacity that it reported. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One DynamoDB request: which, against what, in which sequential round, and what it cost."""
+    """One DynamoDB request: the operation, its target, its sequential round, and its cost."""
 
     operation: str
     target: str
@@ -18,7 +18,7 @@ class Call:
 
 @dataclass(slots=True)
 class Meter:
-    """The calls of one piece of work. Calls that run side by side share a round; rounds follow each other."""
+    """The calls of one piece of work. Parallel calls share a round; rounds follow each other."""
 
     calls: list[Call] = field(default_factory=list)
     rounds: int = 0
@@ -36,7 +36,7 @@ class Meter:
 
 
 def items_in(answer: Mapping[str, Any]) -> int:
-    """How many items DynamoDB read for an answer."""
+    """Return how many items DynamoDB read for an answer."""
     if "ScannedCount" in answer:
         return int(answer["ScannedCount"])
     if "Responses" in answer:
@@ -45,7 +45,7 @@ def items_in(answer: Mapping[str, Any]) -> int:
 
 
 def capacity_in(consumed: Any) -> float:
-    """The capacity units that an answer reports, of one table or of several."""
+    """Return the capacity units that an answer reports, of one table or of several."""
     if not consumed:
         return 0.0
     parts = consumed if isinstance(consumed, list) else [consumed]

@@ -14,9 +14,10 @@ AT_ONCE = 100
 def remove_partition(
     table: Table, partition: str, left: Callable[[], float], bound: Bound | None = None
 ) -> bool:
-    """Delete all items of a partition of the table, or of a range of it; False if the seconds in `left` ran out.
+    """Delete all items of a partition of the table, or of a range of it; False if the seconds in `left` ran
+    out.
 
-    Another call goes on. Costs a strongly consistent read of it, and a write unit for each KB.
+    Another call continues. Costs a strongly consistent read of it, and a write unit for each KB.
     """
 
     def remove(item: Item) -> None:

@@ -1,8 +1,10 @@
-"""The tenant whom the calls of a request are made for, and the credentials that reach no further than that tenant.
+"""The tenant for whom the calls of a request are made, and the credentials that reach no further than that
+tenant.
 
-With a session role the one client signs each request with credentials of the tenant in whose name it is made: those of a session
-of that role that is tagged with the tenant, whose policy names the partition keys of that tag's tenant. So all tenants share the
-client and its connections. The tenant is a context variable; `concurrency.in_context` takes it along into other threads.
+With a session role the one client signs each request with credentials of the tenant in whose name it is made.
+They belong to a session of that role that is tagged with the tenant; the role's policy names the partition
+keys of that tag's tenant. So all tenants share the client and its connections. The tenant is a context
+variable; `concurrency.in_context` takes it along into other threads.
 """
 
 from collections import OrderedDict
@@ -22,7 +24,7 @@ TAG: Final = "tenant"
 """The name of the session tag."""
 
 _SECONDS: Final = 900
-"""How long a session lasts: the shortest that STS gives."""
+"""Seconds that a session lasts: the shortest that STS gives."""
 _RENEWED: Final = 300
 """Seconds before its end from which on a session is renewed; the present one serves on as long as that fails."""
 _OVER: Final = 60
@@ -35,7 +37,9 @@ _tenant: ContextVar[str | None] = ContextVar("tenant", default=None)
 
 @contextmanager
 def acting_for(tenant: str | None) -> Iterator[None]:
-    """Make the calls within in the name of a tenant. None: of nobody, and a client with a session role then refuses to call."""
+    """Make the calls within in the name of a tenant. None: of nobody, and a client with a session role then
+    refuses to call.
+    """
     before = _tenant.set(tenant)
     try:
         yield
@@ -44,7 +48,7 @@ def acting_for(tenant: str | None) -> Iterator[None]:
 
 
 def tenant() -> str:
-    """The tenant whom calls are made for now.
+    """Return the tenant whom calls are made for now.
 
     Raises:
         LookupError: for nobody.
@@ -56,9 +60,10 @@ def tenant() -> str:
 
 
 class SessionCredentials(Credentials):
-    """The credentials of the tenant of now. A tenant's first request makes one call to STS, as does one every ten minutes.
+    """The credentials of the current tenant. A tenant's first request makes one call to STS, as does one
+    every ten minutes.
 
-    Raises Overloaded where STS goes on refusing: a role that has just been made is unknown to it for seconds.
+    Raises Overloaded if STS keeps refusing: a role that has just been made is unknown to it for seconds.
     """
 
     def __init__(self, role: str) -> None:
@@ -69,7 +74,9 @@ class SessionCredentials(Credentials):
         self._lock = Lock()
 
     def get_frozen_credentials(self) -> ReadOnlyCredentials:
-        """What a request of now is signed with. botocore asks for it, in the thread that makes the request."""
+        """Return the credentials to sign the current request. botocore asks for them in the thread that makes
+        the request.
+        """
         return self._session(tenant()).get_frozen_credentials()
 
     def _session(self, of: str) -> RefreshableCredentials:
@@ -86,7 +93,7 @@ class SessionCredentials(Credentials):
 
     def _begun(self, of: str) -> dict[str, Any]:
         try:
-            # The name stands in CloudTrail and in refusals; a tenant is no person.
+            # The name appears in CloudTrail and in refusals; a tenant is no person.
             answer = self._sts.assume_role(
                 RoleArn=self._role,
                 RoleSessionName=of,

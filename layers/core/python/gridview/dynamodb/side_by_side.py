@@ -14,10 +14,11 @@ Other = TypeVar("Other")
 def side_by_side(
     table: Table, work: Callable[[], Result], other: Callable[[Table], Other]
 ) -> tuple[Result, Other]:
-    """What both give. `other` is handed a table whose calls are metered as made in the rounds that `work` takes.
+    """Return the results of both. `other` is handed a table whose calls are metered as made in the rounds
+    that `work` takes.
 
-    Both have ended when this does, and every call is metered, also when one of them fails. What `other` raises goes before what
-    `work` raises.
+    Both have ended when this does, and every call is metered, also when one of them fails. An error of
+    `other` takes precedence over an error of `work`.
     """
     own = table.metered()
     own.meter.rounds = table.meter.rounds

@@ -1,4 +1,5 @@
-"""A client that reads and writes items without botocore's machinery: 0.2 ms of CPU time a call, not 1.5 (decision 0031).
+"""A client that reads and writes items without botocore's machinery: 0.2 ms of CPU time a call, not 1.5
+(decision 0031).
 
 Requests are JSON by orjson, and go past botocore (`SignedRequests`). All else is botocore's client beneath, which also
 takes over where this one is not understood or understands nothing (decision 0071).
@@ -40,14 +41,14 @@ OPERATIONS = {
     "transact_write_items": "TransactWriteItems",
     "update_item": "UpdateItem",
 }
-"""The methods of botocore's client that this one has of its own, each with its operation."""
+"""The methods of botocore's client that this one implements, each with its operation."""
 
 CONTENT_TYPE: Final = "application/x-amz-json-1.0"
 _VERSION: Final = "DynamoDB_20120810"
 _ATTEMPTS = 5
 _LONGEST_PAUSE = 20.0
 _UNRETRIED = 1
-"""What a success at the first attempt gives back to the quota."""
+"""Returned to the quota by a success at the first attempt."""
 
 OnFallback = Callable[[str], None]
 """Is called with the reason for each call that botocore carries out in the direct client's place."""
@@ -59,12 +60,15 @@ def unreported(reason: str) -> None:
 
 
 class SignedClient:
-    """Stands in for botocore's client of DynamoDB. Its answers are the JSON of DynamoDB, so binary values are base64 text.
+    """Replaces botocore's client of DynamoDB. Its answers are the JSON of DynamoDB, so binary values are
+    base64 text.
 
-    A call raises ClientError for a refusal, and HTTPClientError where there is no whole answer, each after five attempts if
-    another could go better and `RetryQuota` has one left. A damaged answer, and a refusal of the request's form, send the
-    call to botocore: the same request, so a write that was carried out meets itself there. Where botocore is answered, all
-    later calls are botocore's too.
+    A call raises ClientError for a refusal, and HTTPClientError if there is no whole answer. It first makes
+    up to five attempts, if another could succeed and `RetryQuota` has one left.
+
+    A damaged answer, and a refusal of the request's form, send the call to botocore. The request is the same,
+    so a write that was carried out meets itself there. Once botocore is answered, all later calls are
+    botocore's too.
     """
 
     def __init__(
@@ -120,7 +124,7 @@ class SignedClient:
         return answer
 
     def answer(self, operation: str, body: bytes) -> dict[str, Any]:
-        """What DynamoDB answers to the body of a request of an operation (`PutItem`). Damaged."""
+        """Return DynamoDB's answer to the body of a request of an operation (`PutItem`). Damaged."""
         failure: ClientError | HTTPClientError | None = None
         cost = 0
         for attempt in range(_ATTEMPTS):
@@ -153,8 +157,9 @@ class SignedClient:
 def refuse_damaged(client: Any) -> None:
     """Have a client of botocore raise HTTPClientError for a damaged answer.
 
-    botocore itself takes an answer of status 200 that is no JSON for an empty one, and after its last attempt also one with
-    a wrong CRC32: a write would be reported that never was, and an item that is there would be missing.
+    botocore itself takes an answer of status 200 that is no JSON for an empty one. After its last attempt it
+    also accepts one with a wrong CRC32. A write would be reported that never was, and an item that is there
+    would be missing.
     """
     client.meta.events.register("before-parse.dynamodb", _refuse_damaged, unique_id="gridview-damaged")
 
@@ -169,7 +174,7 @@ def _refuse_damaged(response_dict: Mapping[str, Any], **_: Any) -> None:
 
 
 def refusal(operation: str, answer: HttpAnswer, found: Mapping[str, Any]) -> ClientError:
-    """The error that botocore makes of an answer that refuses a request."""
+    """Return the error that botocore makes of an answer that refuses a request."""
     unnamed = "ServiceUnavailable" if is_busy(answer.status) else "UnknownError"
     code = str(found.get("__type", unnamed)).rpartition("#")[2]
     told = {name: value for name, value in found.items() if name not in ("__type", "message", "Message")}
@@ -187,7 +192,7 @@ def _headers(operation: str) -> dict[str, str]:
 
 
 def _text_of(value: Any) -> str:
-    """A binary value as JSON has it."""
+    """Return a binary value as JSON has it."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
     raise TypeError(f"{type(value).__name__} has no place in a request")

@@ -1,6 +1,7 @@
 """The table, as the core sees it: every read and write of DynamoDB is a method here.
 
-Items are plain dicts of Python values (`attribute_values`). Every call is metered with the capacity that DynamoDB reports for it.
+Items are plain dicts of Python values (`attribute_values`). Every call is metered with the capacity that
+DynamoDB reports for it.
 """
 
 import random
@@ -65,7 +66,9 @@ _TRANSIENT = frozenset(
 
 
 class Page(NamedTuple):
-    """What one Query call gave: its items, how many were read to find them, and whether the range goes on behind them."""
+    """The result of one Query call: its items, how many were read to find them, and whether the range
+    continues after them.
+    """
 
     items: list[Item]
     examined: int
@@ -73,28 +76,34 @@ class Page(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What one Scan call gave: its items, and the key of the last one that was read if there may be more behind it."""
+    """The result of one Scan call: its items, and the key of the last one that was read if there may be more
+    after it.
+    """
 
     items: list[Item]
     last: Key | None
 
 
 class Fetched(NamedTuple):
-    """What BatchGetItem gave: the items that exist, and the keys that were not asked for any more because enough had come."""
+    """The result of BatchGetItem: the items that exist, and the keys that were not asked for any more because
+    enough had come.
+    """
 
     items: dict[Key, Item]
     left: frozenset[Key]
 
 
 class Together(NamedTuple):
-    """What was read side by side: the items that exist, by key, and those of each span, in order."""
+    """The result of parallel reads: the items that exist, by key, and the items of each span, in order."""
 
     items: dict[Key, Item]
     spans: list[list[Item]]
 
 
 class Table:
-    """The one table. Reads and writes raise Overloaded when DynamoDB goes on refusing, ClientError on what is a bug of ours."""
+    """The one table. Reads and writes raise Overloaded when DynamoDB keeps refusing, ClientError for errors
+    in gridview itself.
+    """
 
     def __init__(
         self,
@@ -110,7 +119,7 @@ class Table:
         `transport`: how calls reach the table; by default by the direct client.
         """
         self.name = name
-        # A container keeps its table for hours: without a meter that somebody reads, no call is remembered.
+        # A container keeps its table for hours: calls are recorded only in a meter that the caller passes.
         self.meter = meter or Meter(recording=False)
         self._made = client
         self._session_role = session_role
@@ -133,7 +142,7 @@ class Table:
         return self._made
 
     def metered(self) -> "Table":
-        """The same table with a meter of its own."""
+        """Return the same table with a meter of its own."""
         return Table(self.name, self._client, Meter())
 
     def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
@@ -151,14 +160,16 @@ class Table:
         paths: Sequence[Sequence[str]] | None = None,
         enough: Callable[[Mapping[Key, Item]], bool] = lambda _: False,
     ) -> Fetched:
-        """Items by key, those that exist; 0.5 read units each for 4 KB, twice that when strongly consistent.
+        """Return items by key, if they exist; 0.5 read units each for 4 KB, twice that when strongly
+        consistent.
 
-        Calls of 100 keys run side by side. What DynamoDB leaves out (an answer ends at 16 MB, or it throttles) is asked for
-        again until `enough` says of what has come that it will do.
+        Calls of 100 keys run in parallel. DynamoDB may leave keys out: an answer ends at 16 MB, or it
+        throttles. These are asked for again until `enough` accepts the items that have come.
         """
         projection = projected(paths)
         found: dict[Key, Item] = {}
-        # DynamoDB refuses a key that stands twice; a query of an index that is just being changed may give one.
+        # DynamoDB refuses a key that occurs twice; a query of an index that is just being changed may give
+        # one.
         left: list[Key] = list(dict.fromkeys(wanted))
         if not left:
             return Fetched(found, frozenset())
@@ -196,10 +207,11 @@ class Table:
         only: Condition | None = None,
         paths: Sequence[Sequence[str]] | None = None,
     ) -> Page:
-        """One Query call in a partition of the table or of GSI1: at most `limit` items or 1 MB are read, then `only` filters.
+        """One Query call in a partition of the table or of GSI1: at most `limit` items or 1 MB are read, then
+        `only` filters.
 
-        0.5 read units for each 4 KB read (of the whole page, not per item), twice that when strongly consistent. A range in which
-        nothing can be is not read.
+        0.5 read units for each 4 KB read (of the whole page, not per item), twice that when strongly
+        consistent. A range in which nothing can be is not read.
         """
         self.meter.rounds += 1
         return self._query(partition, index, bound, forward, limit, consistent, only, paths)
@@ -207,7 +219,9 @@ class Table:
     def query_ranges(
         self, partition: str, bounds: Sequence[Bound], *, paths: Sequence[Sequence[str]] | None = None
     ) -> list[Page]:
-        """A Query call of GSI1 for each of these ranges of a partition, side by side, in one round; a page has 1 MB at most."""
+        """Make a Query call of GSI1 for each of these ranges of a partition, in parallel, in one round. A
+        page has 1 MB at most.
+        """
         self.meter.rounds += 1
         return self._side_by_side(
             lambda bound: self._query(partition, True, bound, True, None, False, None, paths), bounds
@@ -216,9 +230,11 @@ class Table:
     def read_together(
         self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
     ) -> Together:
-        """Items by key and whole spans of GSI1, side by side in one round: 0.5 read units for each 4 KB of an item or a page.
+        """Read items by key and whole spans of GSI1, in parallel in one round. Half a read unit for each 4 KB
+        of an item or a page.
 
-        A further round only for what an answer left out, and for a span of more than 1 MB. `paths` are those of the spans' items.
+        A further round only for keys that an answer left out, and for a span of more than 1 MB. `paths` apply
+        to the spans' items.
         """
         found: dict[Key, Item] = {}
         # Two items can have one place in an order, so a page begins where the one before it ended.
@@ -313,9 +329,10 @@ class Table:
         consistent: bool = False,
         paths: Sequence[Sequence[str]] | None = None,
     ) -> Iterator[Item]:
-        """Every item of a partition of the table or of GSI1, page after page of 1 MB.
+        """Return every item of a partition of the table or of GSI1, page after page of 1 MB.
 
-        In GSI1 sort strings should differ: where a page ends, the next begins behind all that have the last one's.
+        In GSI1 sort strings should differ: a page begins after all items that have the last sort string of
+        the page before.
         """
         bound = None
         while True:
@@ -334,10 +351,12 @@ class Table:
         only: Condition | None = None,
         limit: int | None = None,
     ) -> Scanned:
-        """One Scan call of the table: from behind the key `after` at most `limit` items or 1 MB are read, then `only` filters.
+        """Make one Scan call of the table: read at most `limit` items or 1 MB after the key `after`, then
+        filter with `only`.
 
-        Eventually consistent: 0.5 read units for each 4 KB read. Items of one partition follow each other, in the order of their
-        sort keys. Of `segments` that make up the table, which may be scanned side by side, one is read. Never for a request.
+        Eventually consistent: 0.5 read units for each 4 KB read. Items of one partition follow each other, in
+        the order of their sort keys. Reads one of the `segments` that make up the table, which may be scanned
+        in parallel. Never for a request.
         """
         request: dict[str, Any] = {}
         if after is not None:
@@ -360,7 +379,9 @@ class Table:
         )
 
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
-        """Write a whole item: a write unit for each KB, and as much in GSI1; ConditionFailed when the condition does not hold."""
+        """Write a whole item: a write unit for each KB, and as much in GSI1; ConditionFailed when the
+        condition does not hold.
+        """
         self._conditional("put_item", condition, Item=item_to_wire(item))
 
     def delete(self, pk: str, sk: str, condition: Condition | None = None) -> None:
@@ -377,7 +398,9 @@ class Table:
         *,
         expires: int | None = None,
     ) -> int:
-        """Raise a number of an item and tell its new value: 1 write unit. The table deletes the item when it `expires`."""
+        """Raise a number of an item and return its new value: 1 write unit. The table deletes the item when
+        it `expires`.
+        """
         update = "ADD #added :added"
         names, values = {"#added": attribute}, {":added": amount}
         if expires is not None:
@@ -405,10 +428,11 @@ class Table:
         keep: Mapping[str, str] | None = None,
         drop: Sequence[str] = (),
     ) -> Item:
-        """Change attributes of an item in place and tell the item as it is then: a write unit for each KB of it.
+        """Change attributes of an item in place and return the changed item: a write unit for each KB of it.
 
-        Numbers are raised (`add`), attributes set (`assign`), set where there are none (`default`; `keep`: to what another one was
-        before), and removed (`drop`). ConditionFailed when the condition does not hold.
+        Numbers are raised (`add`), attributes set (`assign`) and removed (`drop`). Missing attributes are set
+        by `default`, or by `keep` to the former value of another one. ConditionFailed when the condition does
+        not hold.
         """
         names: dict[str, str] = {}
         values: dict[str, Any] = {}
@@ -442,7 +466,8 @@ class Table:
         return item_from_wire(answer["Attributes"])
 
     def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
-        """Take attributes out of an item that stands there, at paths of them, and leave the others alone whoever writes them.
+        """Remove attributes of an existing item, at paths of them, without touching the others, which other
+        writers may change.
 
         The write units of the whole item for each 100 paths; ConditionFailed when there is no item.
         """
@@ -457,7 +482,9 @@ class Table:
             )
 
     def transact(self, writes: Sequence[Write]) -> None:
-        """Write up to 100 items, all or none, at twice the write units; TransactionFailed when a condition does not hold."""
+        """Write up to 100 items, all or none, at twice the write units; TransactionFailed when a condition
+        does not hold.
+        """
         self.meter.rounds += 1
         request = [{write.kind: {"TableName": self.name, **write.request}} for write in writes]
         try:
@@ -476,7 +503,9 @@ class Table:
             ) from error
 
     def batch_put(self, items: Iterable[Mapping[str, Any]]) -> None:
-        """Write many items, unconditionally and in any order; a key may stand only once among them. For bulk loads."""
+        """Write many items, unconditionally and in any order; a key may occur only once among them. For bulk
+        loads.
+        """
         requests = [{"PutRequest": {"Item": item_to_wire(item)}} for item in items]
         for attempt in _attempts():
             self.meter.rounds += 1
@@ -531,7 +560,7 @@ class Table:
 
 
 def _take(answer: Mapping[str, Any], table: str, found: dict[Key, Item], left: list[Key]) -> None:
-    """Add what a BatchGetItem gave to `found`, and the keys that it left out to `left`."""
+    """Add the items in an answer of BatchGetItem to `found`, and the keys that it left out to `left`."""
     found.update(_by_key(map(item_from_wire, answer.get("Responses", {}).get(table, []))))
     unprocessed = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
     left += [(key[keys.PK]["S"], key[keys.SK]["S"]) for key in unprocessed]

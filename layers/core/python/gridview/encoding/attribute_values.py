@@ -1,6 +1,7 @@
 """DynamoDB's typed JSON to plain Python and back: str, bool, None, int (64 bits), Decimal, bytes, list, dict.
 
-boto3's serializer handles any input. This one handles only what our items hold, at a fifth of the CPU time.
+boto3's serializer handles any input. This one handles only the values of stored items, at a fifth of the CPU
+time.
 """
 
 import base64
@@ -11,7 +12,9 @@ from typing import Any
 Wire = dict[str, Any]
 
 _INT_CHARACTERS = 18
-"""A number with at most this many characters surely fits 64 bits, the limit of orjson's ints; `dumps` encodes a Decimal itself."""
+"""A number with at most this many characters surely fits 64 bits, the limit of orjson's ints; `dumps` encodes
+a Decimal itself.
+"""
 
 
 def to_wire(value: Any) -> Wire:
@@ -73,7 +76,9 @@ def _number(text: str) -> int | Decimal:
 
 
 def item_size(value: Any) -> int:
-    """The size in bytes of an item or value by DynamoDB's documented rules for item sizes; a number's size is rounded up."""
+    """Return the size in bytes of an item or value by DynamoDB's documented rules for item sizes; a number's
+    size is rounded up.
+    """
     match value:
         case str():
             return len(value.encode())

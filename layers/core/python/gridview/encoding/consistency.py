@@ -1,12 +1,14 @@
-"""Consistency tokens: which issues a caller has just written or seen, for requests whose answers are to hold that. Pure.
+"""Consistency tokens: the issues that a caller has just written or seen, for requests whose answers have to
+include them. Pure.
 
-Every write answers a token in the header `X-Consistency-Token`, and so does a read that shows what the index may still lack. A
-token is sealed like a cursor, for one tenant, and is good for a minute: then the index holds the write, or lags. Its content is
-binary, so that 500 consecutive new issues take 1.4 KB:
+Every write answers a token in the header `X-Consistency-Token`, and so does a read that shows versions that
+the index may still lack. A token is sealed like a cursor, for one tenant, and is valid for a minute: then the
+index holds the write, or lags. Its content is binary, so that 500 consecutive new issues take 1.4 KB:
 
     form (1 byte) | until (4 bytes, seconds since 1970) | project | issues, each: distance from the one before, version
 
-That of a read begins with an issue 0, which there is not. Its version is the number up to which the answer counts the journal.
+The token of a read begins with an issue 0, which there is not. Its version is the number up to which the
+answer counts the journal.
 """
 
 import base64
@@ -22,26 +24,27 @@ CONSISTENCY_TOKEN = "X-Consistency-Token"  # noqa: S105  (a header, not a secret
 """The header of requests and answers."""
 
 SECONDS = 60
-"""How long a token is good for."""
+"""Seconds for which a token is valid."""
 
 MAX_ISSUES = 500
 """Issues that the tokens of one request may name in all."""
 
 DELETED = 0
-"""Stands for the version of an issue that was deleted."""
+"""Represents the version of an issue that was deleted."""
 
 _JOURNAL = 0
-"""Stands for the journal in the place of an issue."""
+"""Represents the journal in the place of an issue."""
 
 _FORM = 1
 _HEAD = Struct(">BI")
 
 
 class RecentWrites(NamedTuple):
-    """Writes of issues of one project. `versions`: issue number -> version, or DELETED; good `until`, in seconds since 1970.
+    """Writes of issues of one project. `versions`: issue number -> version, or DELETED; valid `until`, in
+    seconds since 1970.
 
-    `number`: None if these are the caller's writes. Otherwise the caller has seen them, and with them all that the project's
-    journal tells up to this number (0: nothing of it).
+    `number`: None if these are the caller's writes. Otherwise the caller has seen them, and all that the
+    project's journal reports up to this number (0: nothing of it).
     """
 
     project: str
@@ -63,7 +66,7 @@ class RecentWrites(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RecentWrites":
-        """Decode what `to_bytes` made. ValueError for another form."""
+        """Decode the result of `to_bytes`. ValueError for another form."""
         form, until = _HEAD.unpack_from(content)
         if form != _FORM:
             raise ValueError("another form")
@@ -79,10 +82,12 @@ class RecentWrites(NamedTuple):
 
 
 Recent = tuple[RecentWrites, ...]
-"""What the answer to one request is to hold; () for a request without tokens."""
+"""The writes that the answer to one request has to include; () for a request without tokens."""
 
 OpenOther = Callable[[str], Recent]
-"""What a text that is no token asks an answer to hold. ValueError: it is nothing of the kind."""
+"""Returns the writes that another text than a token asks an answer to include. ValueError: it is nothing of
+the kind.
+"""
 
 
 class ConsistencyTokens:
@@ -94,15 +99,17 @@ class ConsistencyTokens:
     def token(
         self, tenant: str, project: str, versions: Mapping[int, int], now: float, number: int | None = None
     ) -> str:
-        """The token of writes made `now`; of an answer that shows these versions, if there is a `number`."""
+        """Return the token of writes made `now`; of an answer that shows these versions, if there is a
+        `number`.
+        """
         return self._seals.seal(
             RecentWrites(project, int(now) + SECONDS, versions, number).to_bytes(), tenant.encode()
         )
 
     def opened(self, header: str | None, tenant: str, otherwise: OpenOther | None = None) -> Recent:
-        """The writes that a header's tokens tell of. InvalidRequest for what is no token of this tenant.
+        """Return the writes in a header's tokens. InvalidRequest for a text that is no token of this tenant.
 
-        `otherwise`: opens what may stand in the place of a token.
+        `otherwise`: opens texts that may replace a token.
         """
         texts = [text.strip() for text in header.split(",")] if header is not None else []
         try:
@@ -122,12 +129,14 @@ class ConsistencyTokens:
 
 
 def refused(told: str) -> InvalidRequest:
-    """The error of a header that is wrong."""
+    """Return the error of a header that is wrong."""
     return InvalidRequest(f"{CONSISTENCY_TOKEN} {told}.", [FieldError(CONSISTENCY_TOKEN, told)])
 
 
 def still_good(writes: Iterable[RecentWrites], project: str, now: float) -> Recent:
-    """Those of a project that have not expired, each once. InvalidRequest for more than 500 issues."""
+    """Return the writes of a project that have not expired, each once. InvalidRequest for more than 500
+    issues.
+    """
     found = _good(writes, project, now)
     if len(issues_in(found)) > MAX_ISSUES:
         raise refused(f"must name at most {MAX_ISSUES} issues in all")
@@ -137,9 +146,11 @@ def still_good(writes: Iterable[RecentWrites], project: str, now: float) -> Rece
 def with_those_of_a_cursor(
     recent: Recent, carried: Iterable[RecentWrites], project: str, now: float
 ) -> Recent:
-    """These, and what a cursor carries: the newest first, as far as 500 issues go. Who sends a cursor cannot know what is in it.
+    """Return these writes and the ones in a cursor: the newest first, up to 500 issues. The client cannot
+    know the content of a cursor.
 
-    What others of them say for as long is left out, or a long walk would gather more than a cursor can hold.
+    Writes that others cover for as long are left out, or a long walk would gather more than a cursor can
+    hold.
     """
     together = recent
     for one in sorted(_good(carried, project, now), key=attrgetter("until"), reverse=True):
@@ -159,27 +170,27 @@ def _good(writes: Iterable[RecentWrites], project: str, now: float) -> Recent:
 
 
 def to_texts(writes: Recent) -> list[str]:
-    """As parts of a cursor, which carries what its page held."""
+    """Return these as parts of a cursor, which carries the writes in its page."""
     return [base64.b85encode(one.to_bytes()).decode() for one in writes]
 
 
 def from_texts(texts: Iterable[str]) -> Recent:
-    """What `to_texts` made them of."""
+    """Return the writes in texts of `to_texts`."""
     return tuple(RecentWrites.from_bytes(base64.b85decode(one)) for one in texts)
 
 
 def issues_in(writes: Recent) -> frozenset[int]:
-    """The numbers of the issues."""
+    """Return the numbers of the issues."""
     return frozenset(num for one in writes for num in one.versions)
 
 
 def number_in(writes: Recent) -> int:
-    """The number up to which an answer is to hold the journal; 0: of this nothing is said."""
+    """Return the number up to which an answer has to include the journal; 0: no such demand."""
     return max((one.number or 0 for one in writes), default=0)
 
 
 def writes_in(writes: Recent) -> Recent:
-    """Those that the caller has made, and not only seen."""
+    """Return the writes that the caller has made, and not only seen."""
     return tuple(one for one in writes if one.number is None)
 
 

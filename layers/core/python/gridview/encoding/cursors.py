@@ -8,7 +8,9 @@ from gridview.encoding.seals import Seals
 from gridview.support.errors import FieldError, InvalidRequest
 
 _MAX_LENGTH = 24_576
-"""Characters of a cursor: up to three values of at most 1,024 bytes, which JSON and base64 expand, and 500 recent writes."""
+"""Characters of a cursor: up to three values of at most 1,024 bytes, which JSON and base64 expand, and 500
+recent writes.
+"""
 
 
 class Cursors:
@@ -18,11 +20,13 @@ class Cursors:
         self._seals = Seals(secrets, purpose)
 
     def seal(self, payload: object, bound_to: bytes) -> str:
-        """A cursor that holds `payload` (any JSON value) and opens only with the same `bound_to`."""
+        """Return a cursor that holds `payload` (any JSON value) and opens only with the same `bound_to`."""
         return self._seals.seal(orjson.dumps(payload), bound_to)
 
     def open(self, cursor: str, bound_to: bytes) -> object:
-        """The payload. InvalidRequest unless it was sealed for this purpose and `bound_to`, and is unchanged to the letter."""
+        """Return the payload. InvalidRequest unless it was sealed for this purpose and `bound_to`, and is
+        unchanged to the letter.
+        """
         try:
             if len(cursor) > _MAX_LENGTH:
                 raise ValueError

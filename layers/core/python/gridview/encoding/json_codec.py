@@ -17,7 +17,7 @@ _INT_CHARACTERS = 40
 
 
 class _Flaw(NamedTuple):
-    """Stands in a parsed document for what JSON does not allow, until its place is known."""
+    """Represents a part that JSON does not allow in a parsed document, until its place is known."""
 
     message: str
 
@@ -25,8 +25,12 @@ class _Flaw(NamedTuple):
 def loads(text: str | bytes) -> Any:
     """Parse a request body. Whole numbers become int, others and very large ones Decimal, never float.
 
-    InvalidRequest on malformed JSON and on excessive depth; and, with its place, on NaN and Infinity, a repeated property, a number
-    of more than 1,000 characters, and a lone surrogate (which a UTF-8 answer could not repeat).
+    InvalidRequest on malformed JSON and on excessive depth. With its place, also on:
+
+    - NaN and Infinity,
+    - a repeated property,
+    - a number of more than 1,000 characters,
+    - a lone surrogate (which a UTF-8 answer could not repeat).
     """
     parts = _Parts()
     try:
@@ -57,7 +61,9 @@ def dumps(document: Any) -> bytes:
 
 
 def size_in_response(encoded: bytes) -> int:
-    """Bytes that JSON takes as a string in a function's response: Lambda counts quotes and backslashes in escaped form."""
+    """Bytes that JSON takes as a string in a function's response: Lambda counts quotes and backslashes in
+    escaped form.
+    """
     return len(encoded) + encoded.count(b'"') + encoded.count(b"\\")
 
 
@@ -70,13 +76,15 @@ def _default(value: object) -> object:
 
 
 class _Parts:
-    """Reads the parts of one document. `flawed`: some are not allowed, and `_Flaw` stands in their place."""
+    """Reads the parts of one document. `flawed`: some are not allowed, and a `_Flaw` replaces each of them."""
 
     def __init__(self) -> None:
         self.flawed = False
 
     def integer(self, literal: str) -> int | Decimal | _Flaw:
-        """A number without point and exponent. int() refuses thousands of digits, and its error would not name the field."""
+        """Return a number without point and exponent. int() refuses thousands of digits, and its error would
+        not name the field.
+        """
         return int(literal) if len(literal) <= _INT_CHARACTERS else self.number(literal)
 
     def number(self, literal: str) -> int | Decimal | _Flaw:
@@ -92,7 +100,7 @@ class _Parts:
         return self._flaw(f"{name} is not JSON")
 
     def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
-        """An object."""
+        """Return an object."""
         found = dict(pairs)
         return found if len(found) == len(pairs) else self._flaw("repeats a property")
 
@@ -102,7 +110,7 @@ class _Parts:
 
 
 def _refuse_flaws(document: Any) -> None:
-    """InvalidRequest if the document has flaws: the places of the first ones, and how many more there are."""
+    """Raise InvalidRequest if the document has flaws: the places of the first ones, and how many more there are."""
     told: list[FieldError] = []
     more = 0
     for trail, name, message in _flaws(document):
@@ -117,9 +125,11 @@ def _refuse_flaws(document: Any) -> None:
 
 
 def _flaws(document: Any) -> Iterator[tuple[list[str], str, str]]:
-    """Each flaw: the names of what it is in (the first stands for the document), its own name, and what is wrong.
+    """Return each flaw: the names of the values around it (the first means the document), its own name, and a
+    message.
 
-    The trail is the same list each time. Walked without recursion and without copies, since a document may be deep and wide.
+    The trail is the same list each time. Walked without recursion and without copies, since a document may be
+    deep and wide.
     """
     trail: list[str] = []
     walks = [iter([("", document)])]

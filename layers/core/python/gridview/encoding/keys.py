@@ -5,11 +5,11 @@
     type  tenant    issue number, zero padded so that string order is number order
                project
 
-A key is a type, a tenant, a project and the rest. `derived_keys` has those of what is derived from issues, `live_keys` those of
-webhooks, sockets and polls; no other module makes keys.
+A key is a type, a tenant, a project and the rest. `derived_keys` has the keys of data derived from issues, `live_keys`
+the keys of webhooks, sockets and polls; no other module makes keys.
 
-The tenant always comes from the caller's token, so no handler can build another tenant's key. Ids never contain `.`, `-` ends
-the type, and the types are distinct, so two different entities never share a key.
+The tenant always comes from the caller's token, so no handler can build another tenant's key. Ids never
+contain `.`, `-` ends the type, and the types are distinct, so two different entities never share a key.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,8 @@ PROJECTED_ATTRIBUTES = (
     "created_by",
     "updated_by",
     "states",
-    # What a directory of blocks needs. A projection cannot be changed later, so these were projected before blocks existed.
+    # The attributes that a directory of blocks needs. A projection cannot be changed later, so these were
+    # projected before blocks existed.
     "size",
     "upper",
     "next",
@@ -59,12 +60,14 @@ USER_PREFIX = "user-"
 
 
 def user(tenant_id: str, user_id: str) -> str:
-    """Partition key of a user's item: `user-0807.ann`. The user's id is the rest, whatever is in it: a tenant's has no dot."""
+    """Return the partition key of a user's item: `user-0807.ann`. The user's id is the rest, with any dots: a
+    tenant's id has none.
+    """
     return f"{USER_PREFIX}{tenant_id}.{user_id}"
 
 
 def parse_user(partition_key: str) -> str:
-    """The user's id in the partition key of a user's item."""
+    """Return the user's id in the partition key of a user's item."""
     return partition_key.removeprefix(USER_PREFIX).partition(".")[2]
 
 
@@ -96,24 +99,25 @@ def project(tenant_id: str, project_id: str) -> str:
 
 
 def is_project(key: str) -> bool:
-    """Whether this is a project's partition key, or the sort key of an issue document."""
+    """Return whether this is a project's partition key, or the sort key of an issue document."""
     return key.startswith(PROJECT_PREFIX)
 
 
 def parse_project(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in a project's partition key."""
+    """Return the tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
     return tenant_id, project_id
 
 
 LIVING_PROJECTS = SEPARATOR + ESCAPE
-"""In a tenant's index partition: behind the sort strings of deleted projects, and before those of all others."""
+"""In a tenant's index partition: after the sort strings of deleted projects, and before all others."""
 
 
 def deleted_project(deleted_at: str, project_id: str) -> str:
-    """Sort string of a deleted project that can be restored, by the stored instant: `␁␁2026-11-21T08:00:00.000000Z␁35e9`.
+    """Return the sort string of a deleted project that can be restored, by the stored instant:
+    `␁␁2026-11-21T08:00:00.000000Z␁35e9`.
 
-    It is before those of all others: the one of a project without a name that sorts is a separator and the id.
+    It is before all others: the sort string of a project without a name that sorts is a separator and the id.
     """
     return f"{SEPARATOR}{SEPARATOR}{deleted_at}{SEPARATOR}{project_id}"
 
@@ -127,7 +131,7 @@ def attribute(tenant_id: str, project_id: str, attribute_id: str) -> str:
 
 
 def is_attribute(sort_key: str) -> bool:
-    """Whether this is the sort key of an attribute's definition."""
+    """Return whether this is the sort key of an attribute's definition."""
     return sort_key.startswith(ATTRIBUTE_PREFIX)
 
 
@@ -140,7 +144,7 @@ def composite(tenant_id: str, project_id: str, index_id: str) -> str:
 
 
 def is_composite(sort_key: str) -> bool:
-    """Whether this is the sort key of a composite index's definition."""
+    """Return whether this is the sort key of a composite index's definition."""
     return sort_key.startswith(COMPOSITE_PREFIX)
 
 
@@ -165,12 +169,12 @@ def issue(tenant_id: str, project_id: str, num: int) -> str:
 
 
 def is_issue(partition_key: str) -> bool:
-    """Whether this is an issue's partition key, judged by its type alone."""
+    """Return whether this is an issue's partition key, judged only by its type."""
     return partition_key.startswith(ISSUE_PREFIX)
 
 
 def parse_issue(partition_key: str) -> IssueKey:
-    """The parts of an issue's partition key; ValueError for any other key."""
+    """Return the parts of an issue's partition key; ValueError for any other key."""
     if not partition_key.startswith(ISSUE_PREFIX):
         raise ValueError("not an issue's partition key")
     tenant_id, project_id, num = partition_key.removeprefix(ISSUE_PREFIX).split(".")
@@ -191,7 +195,7 @@ def trash_place(deleted_at: str, num: int, version: int) -> str:
 
 
 def parse_trash_place(sort_key: str) -> tuple[int, int]:
-    """The issue number in such a sort key, and the version that was deleted."""
+    """Return the issue number in such a sort key, and the version that was deleted."""
     _, num, version = sort_key.rsplit(".", 2)
     return int(num), int(version)
 
@@ -236,12 +240,12 @@ def views(tenant_id: str, project_id: str) -> str:
 
 
 def is_views(partition_key: str) -> bool:
-    """Whether this is the partition key of a project's saved views."""
+    """Return whether this is the partition key of a project's saved views."""
     return partition_key.startswith(VIEW_PREFIX)
 
 
 def parse_views(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of a project's saved views."""
+    """Return the tenant and project in the partition key of a project's saved views."""
     tenant_id, project_id = partition_key.removeprefix(VIEW_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -262,7 +266,9 @@ def private_views(user_id: str) -> str:
 
 
 def parse_view(sort_key: str) -> tuple[str | None, int]:
-    """The only user who sees a saved view (None: everyone in the project) and the view's number, by its sort key."""
+    """Return the only user who sees a saved view (None: everyone in the project) and the view's number, by
+    its sort key.
+    """
     *_, user, num = sort_key.split("/")
     return (None if sort_key.startswith("shared/") else user), int(num)
 
@@ -273,8 +279,8 @@ REQUEST_PREFIX = "request-"
 
 
 def request(tenant_id: str, project_id: str) -> str:
-    """Partition key of the records of a project's requests with an Idempotency-Key: `request-0807.35e9`; `request-0807.` for
-    requests of the tenant itself.
+    """Partition key of the records of a project's requests with an Idempotency-Key: `request-0807.35e9`;
+    `request-0807.` for requests of the tenant itself.
     """
     return f"{REQUEST_PREFIX}{tenant_id}.{project_id}"
 
@@ -285,7 +291,8 @@ def remembered(digest: str) -> str:
 
 
 def remembered_part(digest: str, attempt: int, place: int) -> str:
-    """Sort key of a further part of a remembered answer, right behind its record: `9f86d081.part-0-0001`.
+    """Return the sort key of a further part of a remembered answer, right after its record:
+    `9f86d081.part-0-0001`.
 
     Each attempt has its own parts, so that a superseded attempt cannot spoil the other's answer.
     """
@@ -293,7 +300,7 @@ def remembered_part(digest: str, attempt: int, place: int) -> str:
 
 
 def parse_remembered(sort_key: str) -> str:
-    """The hash in the sort key of a record or of a part of its answer."""
+    """Return the hash in the sort key of a record or of a part of its answer."""
     return sort_key.partition(".")[0]
 
 
@@ -306,7 +313,9 @@ LINE = "line"
 
 
 def job(part: int = 0) -> str:
-    """Sort key of background work, and index partition of all such work in due order: `job`; of one of its parts: `job-1`."""
+    """Sort key of background work, and index partition of all such work in due order: `job`; of one of its
+    parts: `job-1`.
+    """
     return f"{JOB}-{part}" if part else JOB
 
 
@@ -315,7 +324,7 @@ JOB_PARTS_PREFIX = "jobparts-"
 JOBS_END = "g"
 """After every id of a user job: these are hexadecimal."""
 ASKED = "asked"
-"""Sort key of what a user job was asked to do."""
+"""Sort key of a user job's order."""
 _BATCH_DIGITS = 10
 _REFUSED = "refused."
 _NUMBERS = "numbers."
@@ -327,17 +336,21 @@ def jobs(tenant_id: str, project_id: str) -> str:
 
 
 def job_parts(tenant_id: str, project_id: str, job_id: str) -> str:
-    """Partition key of what belongs to a user job: `jobparts-0807.35e9.018f3a5c2b7e1d4c90aa`."""
+    """Return the partition key of the further items of a user job: `jobparts-0807.35e9.018f3a5c2b7e1d4c90aa`."""
     return f"{JOB_PARTS_PREFIX}{tenant_id}.{project_id}.{job_id}"
 
 
 def frozen_numbers(revision: int, chunk: int) -> str:
-    """Sort key of a chunk of the issue numbers that a user job has frozen at a revision of it: `numbers.0000000002.0000000000`."""
+    """Sort key of a chunk of the issue numbers that a user job has frozen at a revision of it:
+    `numbers.0000000002.0000000000`.
+    """
     return f"{_NUMBERS}{revision:0{_BATCH_DIGITS}}.{chunk:0{_BATCH_DIGITS}}"
 
 
 def refusals(batch: int | None = None) -> str:
-    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; what all of them begin with."""
+    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; or the
+    beginning of all.
+    """
     return _REFUSED if batch is None else f"{_REFUSED}{batch:0{_BATCH_DIGITS}}"
 
 
@@ -350,12 +363,12 @@ def job_line(tenant_id: str) -> str:
 
 
 def is_job_line(partition_key: str) -> bool:
-    """Whether this is the partition key of a line of user jobs, judged by its type."""
+    """Return whether this is the partition key of a line of user jobs, judged by its type."""
     return partition_key.startswith(JOB_LINE_PREFIX)
 
 
 def parse_job_line(partition_key: str) -> str:
-    """The tenant in the partition key of a line of user jobs."""
+    """Return the tenant in the partition key of a line of user jobs."""
     return partition_key.removeprefix(JOB_LINE_PREFIX)
 
 
@@ -367,17 +380,19 @@ LAG_PREFIX = "lag-"
 
 
 def lag(tenant_id: str, project_id: str) -> str:
-    """Partition key of the note of when the stream consumer last processed changes of a project: `lag-0807.35e9`. It is not in
-    the project's partition, so the consumer needs to write nothing there.
+    """Partition key of the note of when the stream consumer last processed changes of a project:
+    `lag-0807.35e9`. It is not in the project's partition, so the consumer needs to write nothing there.
     """
     return f"{LAG_PREFIX}{tenant_id}.{project_id}"
 
 
 BEAT = "beat"
-"""Partition and sort key of the heartbeat, an item that is put again and again so that the stream consumer can note it."""
+"""Partition and sort key of the heartbeat, an item that is put again and again so that the stream consumer
+can note it.
+"""
 LAG_OF_BEAT = f"{LAG_PREFIX}{BEAT}"
-"""Partition key of the note of when the stream consumer last took in the heartbeat, and of when upkeep last saw which canary. A
-project's has a dot.
+"""Partition key of the note of when the stream consumer last took in the heartbeat, and of when upkeep last
+saw which canary. A project's has a dot.
 """
 CANARY = "canary"
 """Partition and sort key of the canary, and its index partition: an item whose age in GSI1 says how late GSI1 is."""

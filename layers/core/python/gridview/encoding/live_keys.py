@@ -13,12 +13,12 @@ def webhooks(tenant_id: str, project_id: str) -> str:
 
 
 def is_webhooks(partition_key: str) -> bool:
-    """Whether this is the partition key of a project's webhooks."""
+    """Return whether this is the partition key of a project's webhooks."""
     return partition_key.startswith(WEBHOOK_PREFIX)
 
 
 def parse_webhooks(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of a project's webhooks."""
+    """Return the tenant and project in the partition key of a project's webhooks."""
     tenant_id, project_id = partition_key.removeprefix(WEBHOOK_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -28,10 +28,10 @@ OUTBOX = "outbox"
 """Sort key of the outbox of a webhook, and index partition of all outboxes in due order."""
 _DELIVERY = "delivery."
 DELIVERY_END = "delivery/"
-"""Behind every delivery: `/` follows `.`."""
+"""After every delivery: `/` follows `.`."""
 _PLACE_DIGITS = 6
 RETRY = "retry."
-"""What the sort keys of all next attempts begin with."""
+"""Begins the sort keys of all next attempts."""
 _INSTANT = len("2026-11-21T08:00:00.000000Z")
 
 
@@ -41,31 +41,34 @@ def outbox(tenant_id: str, project_id: str, webhook_id: str) -> str:
 
 
 def is_outbox(partition_key: str) -> bool:
-    """Whether this is the partition key of a webhook's outbox."""
+    """Return whether this is the partition key of a webhook's outbox."""
     return partition_key.startswith(OUTBOX_PREFIX)
 
 
 def parse_outbox(partition_key: str) -> tuple[str, str, str]:
-    """The tenant, project and webhook in the partition key of an outbox."""
+    """Return the tenant, project and webhook in the partition key of an outbox."""
     tenant_id, project_id, webhook_id = partition_key.removeprefix(OUTBOX_PREFIX).split(".")
     return tenant_id, project_id, webhook_id
 
 
 def delivery(number: int, place: int, *, reset: bool = False) -> str:
-    """Sort key of the delivery of what stands at a place of a journal item: `delivery.000000000057.000001`. The feed's order.
+    """Return the sort key of the delivery of the change at a place of a journal item:
+    `delivery.000000000057.000001`. The feed's order.
 
-    That of a reset goes before what stands behind the place: `delivery.000000000057.000001r`.
+    The key of a reset is before the change that follows the place: `delivery.000000000057.000001r`.
     """
     return f"{_DELIVERY}{journal_item(number)}.{place:0{_PLACE_DIGITS}}{'r' if reset else ''}"
 
 
 def retry(due: str, sort_key: str) -> str:
-    """Sort key of the next attempt at a delivery, by the instant at which it is due: `retry.2026-11-21T…Z.000000000057.000001`."""
+    """Sort key of the next attempt at a delivery, by the instant at which it is due:
+    `retry.2026-11-21T…Z.000000000057.000001`.
+    """
     return f"{RETRY}{due}.{sort_key.removeprefix(_DELIVERY)}"
 
 
 def parse_retry(sort_key: str) -> tuple[str, str]:
-    """The instant at which such an attempt is due, and the sort key of its delivery."""
+    """Return the instant at which such an attempt is due, and the sort key of its delivery."""
     told = sort_key.removeprefix(RETRY)
     return told[:_INSTANT], _DELIVERY + told[_INSTANT + 1 :]
 
@@ -76,55 +79,63 @@ SOCKETS_PREFIX = "sockets-"
 
 
 def sockets(tenant_id: str) -> str:
-    """Partition key of a tenant's open sockets and of what they subscribe to: `sockets-0807`."""
+    """Return the partition key of a tenant's open sockets and their subscriptions: `sockets-0807`."""
     return f"{SOCKETS_PREFIX}{tenant_id}"
 
 
 def parse_sockets(partition_key: str) -> str:
-    """The tenant in the partition key of open sockets."""
+    """Return the tenant in the partition key of open sockets."""
     return partition_key.removeprefix(SOCKETS_PREFIX)
 
 
 def socket(project_id: str, connection: str = "") -> str:
-    """Sort key of an open socket: `35e9.L0SM9cOFvHcCIhw=`; what those of a project begin with.
+    """Return the sort key of an open socket, `35e9.L0SM9cOFvHcCIhw=`, or the beginning of all such keys of a
+    project.
 
-    What API Gateway calls a connection has no dot. A project's id alone is the sort key of when its people were told of each other.
+    API Gateway's ids of connections have no dot. A project's id without a dot is the sort key of when its
+    people were shown to each other.
     """
     return f"{project_id}.{connection}"
 
 
 def subscription(project_id: str, connection: str, subscription_id: str) -> str:
-    """Sort key of what a socket subscribes to, right behind the socket: `35e9.L0SM9cOFvHcCIhw=.rows`."""
+    """Return the sort key of a subscription of a socket, right after the socket:
+    `35e9.L0SM9cOFvHcCIhw=.rows`.
+    """
     return f"{project_id}.{connection}.{subscription_id}"
 
 
 def is_socket(sort_key: str) -> bool:
-    """Whether this is the sort key of an open socket, and not of a subscription or a project."""
+    """Return whether this is the sort key of an open socket, and not of a subscription or a project."""
     return sort_key.count(".") == 1
 
 
 def parse_socket(sort_key: str) -> tuple[str, str, str]:
-    """The project, the connection and the subscription in the sort key of a socket, which has none, or of a subscription."""
+    """Return the project, the connection and the subscription in the sort key of a socket, which has none, or
+    of a subscription.
+    """
     project_id, connection, subscription_id = [*sort_key.split("."), ""][:3]
     return project_id, connection, subscription_id
 
 
 SOCKET_PREFIX = "socket-"
 PUSHING = f"{SOCKET_PREFIX}pushing"
-"""Partition and sort key of the turn to push, in a small account. No connection and no project has such a key: its letters end
-without `=` or a full stop.
+"""Partition and sort key of the turn to push, in a small account. No connection and no project has such a
+key: its letters end without `=` or a full stop.
 """
 SOCKET = "socket"
-"""Sort key of whose a socket is, and index partition of all sockets in the order in which they end."""
+"""Sort key of the owner of a socket, and index partition of all sockets in the order in which they end."""
 
 
 def socket_owner(connection: str) -> str:
-    """Partition key of whose a socket is, by what API Gateway calls it: `socket-L0SM9cOFvHcCIhw=`."""
+    """Return the partition key of the owner of a socket, by API Gateway's id of the connection:
+    `socket-L0SM9cOFvHcCIhw=`.
+    """
     return f"{SOCKET_PREFIX}{connection}"
 
 
 def parse_socket_owner(partition_key: str) -> str:
-    """The connection in the partition key of whose a socket is."""
+    """Return the connection in the partition key of a socket's owner."""
     return partition_key.removeprefix(SOCKET_PREFIX)
 
 
@@ -139,7 +150,9 @@ def owed_pushes(tenant_id: str, project_id: str) -> str:
 
 
 def parse_owed_pushes(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of the note that a project's sockets are owed changes."""
+    """Return the tenant and project in the partition key of the note that a project's sockets are owed
+    changes.
+    """
     tenant_id, project_id = partition_key.removeprefix(SOCKET_PREFIX).split(".")
     return tenant_id, project_id
 
@@ -153,7 +166,7 @@ def seats(tenant_id: str) -> str:
 
 
 def parse_seats(partition_key: str) -> str:
-    """The tenant in the partition key of open sockets by user."""
+    """Return the tenant in the partition key of open sockets by user."""
     return partition_key.removeprefix(SEATS_PREFIX)
 
 
@@ -165,7 +178,7 @@ def seat(user_id: str, connection: str = "") -> str:
 
 
 def parse_seat(sort_key: str) -> tuple[str, str]:
-    """The user and the connection in the sort key of a user's open socket."""
+    """Return the user and the connection in the sort key of a user's open socket."""
     user_id, _, connection = sort_key.partition("/")
     return user_id, connection
 

@@ -1,12 +1,15 @@
-"""Sets of issue numbers as bytes: roaring bitmaps, or the gaps between the numbers where these are shorter. Pure.
+"""Sets of issue numbers as bytes: roaring bitmaps, or the gaps between the numbers if these are shorter.
+Pure.
 
-    3a or 3b ...       a roaring bitmap in its portable format: two bytes a number, or four a run
-    01 first gaps      the first number (4 bytes, big-endian), and the gaps to the next ones: from 1 to 255, or 0 and 255 less
-    02 first deflated  the same, with the gaps deflated (RFC 1951)
+- `3a` or `3b ...`: a roaring bitmap in its portable format: two bytes a number, or four a run.
+- `01 first gaps`: the first number (4 bytes, big-endian), and the gaps to the next ones: from 1 to 255, or 0
+  and 255 less.
+- `02 first deflated`: the same, with the gaps deflated (RFC 1951).
 
-1,587 numbers of an order's block take 3.2 KB as a bitmap. As gaps they take 1.6 KB if they are 100,000 issues' (a gap of 63 in the
-mean), and deflated 0.9 KB where every sixth issue is among them, as in a block of a word. At a million issues the gaps of an order
-are longer than the bitmap, which is kept then. Gaps of such a set take 70 us to read and a bitmap 2, but a write costs a unit a KB.
+1,587 numbers of an order's block take 3.2 KB as a bitmap. As gaps they take 1.6 KB among 100,000 issues (a
+gap of 63 in the mean). Deflated they take 0.9 KB if every sixth issue is among them, as in a block of a word.
+At a million issues the gaps of an order are longer than the bitmap, which is kept then. Gaps of such a set
+take 70 us to read and a bitmap 2, but a write costs a unit a KB.
 """
 
 import zlib
@@ -18,7 +21,7 @@ from struct import Struct
 from pyroaring import BitMap
 
 _ROARING = (b"\x3a", b"\x3b")
-"""What roaring bitmaps without and with runs begin with."""
+"""The first bytes of roaring bitmaps without and with runs."""
 _GAPS, _DEFLATED = 1, 2
 
 _HEAD = Struct(">BI")
@@ -30,19 +33,19 @@ _NARROW = [bytes((gap,)) for gap in range(_WIDEST + 1)]
 _DENSE = 32
 """Up to this mean gap, deflating gaps saves a fifth or more of their bytes."""
 _MANY = 100
-"""Fewer numbers are not worth what deflating takes for any number of them: some 50 us."""
+"""Fewer numbers are not worth the cost of deflating, which is some 50 us for any number of them."""
 
 
 def bitmap(numbers: BitMap) -> bytes:
-    """A set as a roaring bitmap."""
+    """Return a set as a roaring bitmap."""
     numbers.run_optimize()
     return numbers.serialize()
 
 
 def packed(numbers: BitMap) -> bytes:
-    """A set in its shortest form."""
+    """Return a set in its shortest form."""
     plain = bitmap(numbers)
-    # Where numbers follow one another a bitmap is shortest, and where they are far apart.
+    # A bitmap is shortest if numbers follow one another, and if they are far apart.
     if 2 * len(plain) <= len(numbers) or not numbers:
         return plain
     first, span = numbers.min(), numbers.max() - numbers.min()
@@ -56,7 +59,7 @@ def packed(numbers: BitMap) -> bytes:
 
 
 def unpacked(stored: bytes) -> BitMap:
-    """A set from any of its forms. ValueError if it is none."""
+    """Return a set from any of its forms. ValueError if it is none."""
     if stored.startswith(_ROARING):
         return BitMap.deserialize(stored)
     form, first = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (None, 0)

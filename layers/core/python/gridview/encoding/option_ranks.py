@@ -1,7 +1,8 @@
 """Ranks: the short strings by which enum options sort.
 
-A rank is four characters in base 36 (``0-9a-z``), so ranks compare alike as strings and as numbers. An option keeps its rank
-for as long as an order allows, because a new rank means reindexing every issue that has the option. Pure.
+A rank is four characters in base 36 (``0-9a-z``), so ranks compare alike as strings and as numbers. An option
+keeps its rank for as long as an order allows, because a new rank means reindexing every issue that has the
+option. Pure.
 """
 
 import re
@@ -16,25 +17,25 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CAPACITY = len(_DIGITS) ** RANK_WIDTH
 
 _END_STEP = 2048
-"""Largest step beyond the first or last rank. Options are mostly appended one at a time. Halving the remaining room would use it up
-in twenty steps.
+"""Largest step beyond the first or last rank. Options are mostly appended one at a time. Halving the
+remaining room would use it up in twenty steps.
 """
 
 
 def reorder(ranks: Sequence[str | None]) -> list[str]:
     """Return strictly ascending ranks for options in a new order, changing as few existing ones as possible.
 
-    ``ranks`` holds, in the new order, each option's present rank, or None for a new option. No other solution keeps more ranks.
-    New ranks are spaced evenly between the kept ranks around them.
+    ``ranks`` holds, in the new order, each option's present rank, or None for a new option. No other solution
+    keeps more ranks. New ranks are spaced evenly between the kept ranks around them.
 
     Raises ``ValueError`` for a malformed rank, or for more options than there are ranks (1,679,616).
     """
     count = len(ranks)
     if count > _CAPACITY:
         raise ValueError("more options than ranks")
-    # Slack is number minus position. Two options can both keep their numbers exactly when there is room between them
-    # for the options that lie between them, that is, when slack does not fall from one to the other.
-    # Sentinels just outside the ranks, at positions 0 and count + 1, close the gaps at both ends.
+    # Slack is number minus position. Two options can both keep their numbers exactly when the options between
+    # them have room there: slack does not fall from one to the other. Sentinels just outside the ranks, at
+    # positions 0 and count + 1, close the gaps at both ends.
     floor, ceiling = -1, _CAPACITY - count - 1
     slack = {0: floor}
     for position, rank in enumerate(ranks, start=1):

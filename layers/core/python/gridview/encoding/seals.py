@@ -1,10 +1,10 @@
-"""Seals: bytes that a client can only hand back unchanged, and for what they were given out for.
+"""Seals: bytes that a client can only hand back unchanged, and only for the same purpose.
 
     base64url( key id (4 bytes) | AES-SIV(content, bound to purpose and context) )
 
-AES-SIV (RFC 5297) needs no nonce, so a nonce cannot be reused by accident. The same content in the same context gives the same
-text. HKDF derives one key per purpose from one secret, and the key id too, so rotating the secret rotates the keys. What was
-sealed under the previous secret opens as long as that secret is supplied.
+AES-SIV (RFC 5297) needs no nonce, so a nonce cannot be reused by accident. The same content in the same
+context gives the same text. HKDF derives one key per purpose from one secret, and the key id too, so rotating
+the secret rotates the keys. Texts sealed under the previous secret open as long as that secret is supplied.
 """
 
 import base64
@@ -20,13 +20,13 @@ _KEY_ID_BYTES = 4
 
 
 class Sealing(Protocol):
-    """What seals and opens texts of one purpose, as `Seals` does."""
+    """Seals and opens texts of one purpose, as `Seals` does."""
 
     def seal(self, content: bytes, bound_to: bytes) -> str:
-        """A text that holds `content` and opens only with the same `bound_to`."""
+        """Return a text that holds `content` and opens only with the same `bound_to`."""
 
     def open(self, text: str, bound_to: bytes) -> bytes:
-        """The content. ValueError unless it was sealed for this purpose and `bound_to`."""
+        """Return the content. ValueError unless it was sealed for this purpose and `bound_to`."""
 
 
 class Seals:
@@ -42,16 +42,18 @@ class Seals:
         }
 
     def seal(self, content: bytes, bound_to: bytes) -> str:
-        """A text that holds `content` and opens only with the same `bound_to`."""
+        """Return a text that holds `content` and opens only with the same `bound_to`."""
         sealed = self._keys[self._current].encrypt(content, [self._purpose, bound_to])
         return base64.urlsafe_b64encode(self._current + sealed).rstrip(b"=").decode()
 
     def is_current(self, text: str) -> bool:
-        """Whether a sealed text is under the current secret. ValueError: it is no base64."""
+        """Return whether a sealed text is under the current secret. ValueError: it is no base64."""
         return _raw(text)[:_KEY_ID_BYTES] == self._current
 
     def open(self, text: str, bound_to: bytes) -> bytes:
-        """The content. ValueError unless it was sealed for this purpose and `bound_to`, and is unchanged to the letter."""
+        """Return the content. ValueError unless it was sealed for this purpose and `bound_to`, and is
+        unchanged to the letter.
+        """
         raw = _raw(text)
         if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != text:
             raise ValueError("another spelling of the same bytes")

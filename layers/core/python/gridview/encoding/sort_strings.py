@@ -4,9 +4,9 @@
     body    |  issue number
             separator
 
-For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included.
-The specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of what
-these functions return is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
+For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included. The
+specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of their
+results is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
 """
 
 import re
@@ -86,7 +86,7 @@ def joined(bodies: Iterable[str]) -> str:
 
 
 def joined_in(body: str) -> list[str]:
-    """Split what `joined` made into its bodies."""
+    """Split the result of `joined` into its bodies."""
     return body.split(SEPARATOR)
 
 
@@ -114,9 +114,9 @@ def user(value: str) -> str:
 def number(value: Decimal) -> str:
     """Return the body of a number: sign, exponent, digits. Exact; ``ValueError`` for a number that cannot be stored.
 
-    =             zero
-    >502123       123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
-    <497876~      -123: exponent and digits complemented, then a mark that sorts fewer digits after more
+    - `=`: zero
+        - `>502123`: 123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
+        - `<497876~`: -123: exponent and digits complemented, then a mark that sorts fewer digits after more
     """
     negative, digits, exponent = number_parts(value)
     if not digits:
@@ -173,9 +173,10 @@ def composite(parts: Iterable[KeyPart]) -> str:
         1open 02 20 1>502123        "open" ascending, then the number 123 ascending (02 20 are the characters U+0002 and U+0020)
         tag  | end  tag
 
-    Each part starts with a tag that says whether there is a value, and has a terminator before the next part. A descending part is
-    inverted character by character. The last part must be ascending, because the ascending issue number follows it. A body too long
-    for its `size` is truncated at a place that depends only on what precedes it; issues that agree up to there tie in that part.
+    Each part starts with a tag that says whether there is a value, and has a terminator before the next part.
+    A descending part is inverted character by character. The last part must be ascending, because the
+    ascending issue number follows it. A body too long for its `size` is truncated at a place that depends
+    only on the characters before. Issues that agree up to there tie.
     """
     *leading, last = parts
     if last.descending:
@@ -199,7 +200,8 @@ def _end(part: KeyPart) -> str:
 
 
 def _cut(body: str, limit: int, *, descending: bool) -> str:
-    # As for a user id: a character is kept if it begins early enough, whatever it is. An escape stays with what it escapes.
+    # As for a user id: a character of any kind is kept if it begins early enough. An escape stays with its
+    # character.
     kept, begins = [], 0
     for character in _CHARACTER.findall(body):
         if begins > limit:
@@ -212,8 +214,8 @@ def _cut(body: str, limit: int, *, descending: bool) -> str:
 class _Inversion(dict[int, str]):
     """Replacements for characters that sort in reverse; none is a prefix of another.
 
-    Most texts use the characters from space to z, which stay one byte each. For any other, a marker gives its UTF-8 length,
-    and its place among the characters of that length follows, counted from the end.
+    Most texts use the characters from space to z, which stay one byte each. For any other, a marker gives its
+    UTF-8 length, and its place among the characters of that length follows, counted from the end.
     """
 
     def __missing__(self, code: int) -> str:
@@ -232,7 +234,7 @@ _INVERSION = _Inversion()
 
 
 def _scalar(place: int) -> str:
-    """The character at a place among those that are not surrogates."""
+    """Return the character at a place among the characters that are not surrogates."""
     return chr(place if place < 0xD800 else place + 0x800)
 
 
@@ -256,7 +258,8 @@ def number_value(body: str) -> Decimal:
 
 
 def _beginning(text: str, size: int) -> str:
-    # Whether a character is kept depends only on those before it, so ids that differ only in it are truncated at the same place.
+    # Whether a character is kept depends only on the ones before it, so ids that differ only in it are
+    # truncated at the same place.
     if len(text) * 4 <= size:
         return text
     begins = 0

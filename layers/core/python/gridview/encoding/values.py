@@ -1,9 +1,9 @@
 """Canonical values: from the JSON of a request to the form in a document, and back.
 
-Each field type has one parser. It takes JSON-decoded input (a JSON number arrives as ``int`` or ``Decimal``, never as
-``float``) and returns the value in its one stored form. Any bad input, including a wrong JSON type, is a ``ValueError``. Its
-message is a short clause for people ("must be a string") and never repeats the input. Formatters turn stored values into
-those of an answer.
+Each field type has one parser. It takes JSON-decoded input (a JSON number arrives as ``int`` or ``Decimal``,
+never as ``float``) and returns the value in its one stored form. Any bad input, including a wrong JSON type,
+is a ``ValueError``. Its message is a short clause for people ("must be a string") and never repeats the
+input. Formatters turn stored values into values of an answer.
 
 ``null``, ``""`` and ``[]`` mean "no value"; the caller handles them before it chooses a parser.
 """
@@ -65,8 +65,8 @@ def parse_bool(value: object) -> bool:
 def parse_number(value: object) -> Decimal:
     """Return the exact number, without trailing zeros (100 is ``1E+2``, 1.00 is ``1``, -0 is ``0``).
 
-    A string is accepted if it is a JSON number. Nothing is ever rounded: a number that DynamoDB cannot store digit for digit is
-    refused.
+    A string is accepted if it is a JSON number. Nothing is ever rounded: a number that DynamoDB cannot store
+    digit for digit is refused.
     """
     if isinstance(value, str):
         number = json_number(value)
@@ -89,8 +89,9 @@ def parse_number(value: object) -> Decimal:
 def json_number(literal: str) -> Decimal:
     """Read a JSON number exactly; ``json.loads(..., parse_float=json_number)`` uses it too.
 
-    ``Decimal(literal)`` would raise an ``ArithmeticError`` on ``1e99999999999999999999``, which is valid JSON. Such an exponent is
-    clamped to one that is still out of every range, so that ``parse_number``, whose caller knows the field's name, reports it.
+    ``Decimal(literal)`` would raise an ``ArithmeticError`` on ``1e99999999999999999999``, which is valid
+    JSON. Such an exponent is clamped to one that is still out of every range, so that ``parse_number``, whose
+    caller knows the field's name, reports it.
     """
     if len(literal) > MAX_NUMBER_CHARACTERS:
         raise ValueError(f"must be a number of at most {MAX_NUMBER_CHARACTERS:,} characters")
@@ -127,8 +128,9 @@ def number_json(number: Decimal) -> str:
 def number_parts(number: Decimal) -> tuple[bool, str, int]:
     """Return the parts of a finite number: whether it is negative, its significant digits, its exponent.
 
-    The digits have no leading or trailing zeros, and are empty for zero. The exponent is that of the first digit: -1230 is
-    ``(True, "123", 3)``. Unlike ``Decimal.normalize``, this never rounds to the current context.
+    The digits have no leading or trailing zeros, and are empty for zero. The exponent is that of the first
+    digit: -1230 is ``(True, "123", 3)``. Unlike ``Decimal.normalize``, this never rounds to the current
+    context.
     """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
@@ -156,8 +158,8 @@ def parse_date(value: object) -> str:
 def parse_datetime(value: object) -> str:
     """Return the instant in UTC with exactly six fraction digits, ``2023-05-01T12:34:56.000000Z``.
 
-    The input is RFC 3339 with seconds and an offset. Input that could not be kept exactly is refused: a leap second, and digits
-    beyond microseconds.
+    The input is RFC 3339 with seconds and an offset. Input that could not be kept exactly is refused: a leap
+    second, and digits beyond microseconds.
     """
     match = _DATETIME.fullmatch(_string(value))
     if match is None:

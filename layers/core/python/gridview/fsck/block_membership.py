@@ -1,12 +1,13 @@
-"""Checks that each issue is in exactly the blocks in which its ledger and the journal place it, and repairs those where it is not.
+"""Checks that each issue is in exactly the blocks in which its ledger and the journal place it, and repairs
+misplaced issues.
 
-A ledger that is finished before and after the read of a block determines the block's content, together with the
-journal items that are not folded into the block (`derivations`). An issue that another writer is working on cannot be
-judged until that writer is done.
+A ledger that is finished before and after the read of a block determines the block's content. The journal
+items that are not folded into the block come on top (`derivations`). An issue that another writer is working
+on cannot be judged until that writer is done.
 
-A repair reads the blocks, then the ledgers, then the journal, and writes the blocks under the write ids that were read.
-A repair that loses a block to another writer examines the issue again: what a block is to hold may have changed with
-its position.
+A repair reads the blocks, then the ledgers, then the journal, and writes the blocks under the write ids that
+were read. A repair that loses a block to another writer examines the issue again. The right content of a
+block may have changed with its position.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,14 +62,14 @@ class Misplaced(NamedTuple):
 
 
 class JudgedDoubts(NamedTuple):
-    """What became of doubts: those that are true, and those that cannot be judged before a writer or the fold is done."""
+    """The outcome of doubts: true ones, and ones that cannot be judged before a writer or the fold is done."""
 
     misplaced: Sequence[Misplaced]
     unsettled: Sequence[SuspectKey]
 
 
 class _IssueState(Enum):
-    """How an issue looks at the second read."""
+    """The state of an issue at the second read."""
 
     SOUND = "sound"
     WRONG = "wrong by itself, which is reported of the issue"
@@ -85,9 +86,10 @@ class BlockMembership:
     project: str
 
     def judge(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> JudgedDoubts:
-        """The doubts that are true, limited to issues with which nothing else is wrong, and those that cannot be judged yet.
+        """Return the true doubts about issues with no other fault, and the doubts that cannot be judged yet.
 
-        Strongly consistent reads of each block and ledger, and of all items of misplaced issues. Overloaded, Unreadable.
+        Strongly consistent reads of each block and ledger, and of all items of misplaced issues. Overloaded,
+        Unreadable.
         """
         misplaced: list[Misplaced] = []
         unsettled: list[SuspectKey] = []
@@ -109,7 +111,9 @@ class BlockMembership:
         return JudgedDoubts(misplaced, unsettled)
 
     def doubtful(self, expected: Mapping[SuspectKey, bool]) -> list[SuspectKey]:
-        """The keys on which the blocks disagree with the expectation: a strongly consistent read of each block."""
+        """Return the keys on which the blocks disagree with the expectation: a strongly consistent read of
+        each block.
+        """
         chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
         self._read(chains, expected)
         return [
@@ -121,8 +125,8 @@ class BlockMembership:
     def amend(self, doubts: Iterable[SuspectKey]) -> None:
         """Correct the blocks by the ledgers and the journal where these doubts are true and can be judged.
 
-        A strongly consistent read of each block and ledger, and a write of each block in which something is wrong. Overloaded, also
-        if other writers keep changing the same blocks; Unreadable.
+        A strongly consistent read of each block and ledger, and a write of each block in which something is
+        wrong. Overloaded, also if other writers keep changing the same blocks; Unreadable.
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             self._amend(some)
@@ -134,7 +138,7 @@ class BlockMembership:
             if not wrong:
                 return
             if not rechained and _begins_a_chain(chains, wrong):
-                # A fold that has read the blocks that were there before must not count what it wrote to them.
+                # A fold that has read the former blocks must not count its writes to them.
                 self._log.rechain()
                 rechained = True
                 continue
@@ -150,7 +154,9 @@ class BlockMembership:
         raise Overloaded("Other writers keep changing the same blocks. Try again.")
 
     def _wrong(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, list[Misplaced]]:
-        """What is wrong, and the blocks that were read for it, by the keys that are then written to them."""
+        """Return the misplaced keys, and the blocks that were read for them, by the keys that are then
+        written to them.
+        """
         chains, derivations = self._examine(doubts)
         wrong, _ = _compared(chains, doubts, derivations)
         told = {one.suspect for one in wrong}
@@ -160,7 +166,7 @@ class BlockMembership:
         return chains, wrong
 
     def _examine(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, Derivations]:
-        head = self._log.head()  # before the blocks: what is folded by now is in them
+        head = self._log.head()  # before the blocks: everything folded by now is in them
         chains = BlockWriter(
             *(self.table, self.tenant, self.project, self.fences),
             begins_at=head.folded,
@@ -178,7 +184,9 @@ class BlockMembership:
         return Log(self.table, self.tenant, self.project)
 
     def _derivations(self, numbers: Iterable[int], head: Head) -> Derivations:
-        """What ledgers and the journal say of these issues: a read unit for each ledger, and the journal if one is ahead."""
+        """Read the ledgers of these issues, and the journal if one is ahead: a read unit for each ledger, and
+        the journal's.
+        """
         wanted = {(self._issue(num), derived_keys.LEDGER): num for num in sorted(numbers)}
         found = self.table.batch_get(list(wanted), consistent=True).items
         stored = {wanted[key]: item for key, item in found.items()}
@@ -198,7 +206,7 @@ class BlockMembership:
     def _states(
         self, numbers: Iterable[int], derivations: Derivations, catalog: Catalog
     ) -> Mapping[int, "_IssueState"]:
-        """Whether issues still have the ledgers that were read, and are right themselves."""
+        """Return whether issues still have the ledgers that were read, and are right themselves."""
         head = self._log.head()
 
         def state(num: int) -> _IssueState:
@@ -223,14 +231,14 @@ def _raise_first(failed: Mapping[str, Exception]) -> None:
 
 
 def _begins_a_chain(chains: BlockWriter, wrong: Iterable[Misplaced]) -> bool:
-    """Whether a block to write is the first one of a chain of which no block is there."""
+    """Return whether a block to write is the first one of a chain of which no block is there."""
     return any(not chains.covering(one.family, one.key).write_id for one in wrong)
 
 
 def _compared(
     chains: BlockWriter, doubts: Iterable[SuspectKey], derivations: Derivations
 ) -> tuple[list[Misplaced], list[SuspectKey]]:
-    """The doubts that are true as of the blocks that were read, and those that cannot be judged."""
+    """Return the doubts that are true as of the blocks that were read, and the doubts that cannot be judged."""
     wrong: list[Misplaced] = []
     unknown: list[SuspectKey] = []
     for one in doubts:
@@ -247,7 +255,7 @@ def _compared(
 
 
 def _key_of(block: Block, doubt: SuspectKey, strings: Iterable[str]) -> str | None:
-    """The key that an issue should have in a block: any if the block does not tell keys apart, else the doubtful one."""
+    """Return the key that an issue should have in a block: any in a plain block, else the doubtful one."""
     wanted = {key for string in strings if is_key(string, doubt.num) for key in keys_of(doubt.family, string)}
     if block.detailed:
         return doubt.key if doubt.key in wanted else None

@@ -1,10 +1,11 @@
 """Finds the faults in the blocks of a project piece by piece, so that a check can resume at any piece.
 
-Each block of an order with sort entries is compared with those between its fences. Both are in key order, so this takes no memory
-and no state. Other families (issue numbers, tokens, orders of few values) have no entries: there the documents, a slice of numbers
-at a time, determine the content of the bitmaps. All of these reads go through the index, so a difference is only a doubt. Strongly
-consistent reads settle it at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger
-says so.
+Each block of an order with sort entries is compared with the entries between its fences. Both are in key
+order, so this takes no memory and no state. Other families (issue numbers, tokens, orders of few values) have
+no entries. There the documents, a slice of numbers at a time, determine the content of the bitmaps.
+
+All of these reads go through the index, so a difference is only a doubt. Strongly consistent reads settle it
+at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger says so.
 """
 
 from bisect import bisect_right
@@ -72,15 +73,15 @@ def former_families(catalog: Catalog) -> list[str]:
 
 
 def left(catalog: Catalog) -> frozenset[str]:
-    """The families whose blocks are being removed."""
+    """Return the families whose blocks are being removed."""
     return frozenset(family for one in catalog.leaving for family in (one, one + TOKENS_SUFFIX))
 
 
 def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:
     """Check the next blocks of a chain, from the lower fence `at` on ("": the first).
 
-    A strongly consistent read of each block; for an order also its sort entries, 0.5 units for 25 or so. `doubted` receives issues
-    that seem missing or stray.
+    A strongly consistent read of each block; for an order also its sort entries, 0.5 units for 25 or so.
+    `doubted` receives issues that seem missing or stray.
     """
     listed: list[str] = []
     for fence, block_id in chain.listed(at, PIECE + 1):
@@ -115,7 +116,7 @@ def _fault(
 
 
 def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) -> Iterator[Difference]:
-    """The faults of single blocks."""
+    """Return the faults of single blocks."""
     for block in found:
         size = items[block.id].get("size")
         if blocks.misfit(block, size):
@@ -130,16 +131,18 @@ def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) ->
 
 
 class _Structure:
-    """The links and fences of a piece's blocks. What looks wrong is read again: a fence or link belongs to one write of a block."""
+    """The links and fences of a piece's blocks. Apparent faults are read again: a fence or link belongs to
+    one write of a block.
+    """
 
     def __init__(self, chain: Chain, known: Mapping[str, Block]) -> None:
         self._chain = chain
         self._known = known
         self.moved = False
-        """Whether what looked wrong had changed when it was read again."""
+        """Whether an apparent fault had changed when it was read again."""
 
     def faults(self, *, first: bool) -> Iterator[Difference]:
-        """All faults between blocks. `first`: the piece begins the chain."""
+        """Return all faults between blocks. `first`: the piece begins the chain."""
         if first and self._known:
             yield from self._of_the_head()
         for block in self._known.values():
@@ -175,7 +178,9 @@ class _Structure:
         return "" if following.lower == block.upper else "the next block begins elsewhere"
 
     def _out_of_reach(self, block: Block) -> bool:
-        """Whether another block covers this one's range, or another block with the same fence is linked instead."""
+        """Return whether another block covers this one's range, or another block with the same fence is
+        linked instead.
+        """
         page = self._chain.table.query(
             self._chain.directory,
             index=True,
@@ -255,7 +260,7 @@ FamilySets = Mapping[str, Mapping[str, BitMap]]
 
 
 def sets_of(table: Table, catalog: Catalog) -> FamilySets:
-    """The content of the blocks of families without sort entries: 0.5 read units for each block.
+    """Return the content of the blocks of families without sort entries: 0.5 read units for each block.
 
     Takes about 16 bytes of memory for each key: 100 MB for the names of a million issues, of six words each.
     """
@@ -281,7 +286,9 @@ def sets_of(table: Table, catalog: Catalog) -> FamilySets:
 def look_at_numbers(
     table: Table, catalog: Catalog, sets: FamilySets, first: int, stop: int, doubted: Doubted
 ) -> None:
-    """Compare bitmaps with the documents of the issues from `first` to before `stop`: 0.5 read units for each 4 KB of documents."""
+    """Compare bitmaps with the documents of the issues from `first` to before `stop`: 0.5 read units for each
+    4 KB of documents.
+    """
     expected: dict[tuple[str, str], BitMap] = defaultdict(BitMap)
     unknown = BitMap()
     for document in _documents(table, catalog, issue_number(first), issue_number(stop - 1)):
@@ -327,7 +334,7 @@ def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterat
 
 
 def told(chain: Chain, misplaced: Misplaced) -> Difference:
-    """The report of a misplaced issue."""
+    """Return the report of a misplaced issue."""
     kind = DifferenceKind.UNLISTED if misplaced.missing else DifferenceKind.STRAY
     issue = keys.issue(chain.tenant, chain.project, misplaced.num)
     if misplaced.missing:

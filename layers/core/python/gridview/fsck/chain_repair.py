@@ -1,12 +1,15 @@
-"""Makes a chain of blocks passable from the first block to the last, link by link, whatever the damage.
+"""Makes a chain of blocks passable from the first block to the last, link by link, after any damage.
 
-This repairs only what lies between blocks. Missing and stray keys in blocks are repaired by the ledgers (`block_membership`).
+This repairs only gaps and links between blocks. Missing and stray keys in blocks are repaired by the ledgers
+(`block_membership`).
 
-A gap gets a block of its own, which counts as folded up to the watermark: repairs fill it by what is
-folded, and folds by what is not. A neighbour that took it over could be folded further, and would never be given what lies between.
+A gap gets a block of its own, which counts as folded up to the watermark. Repairs fill it with folded
+changes, and folds with the rest. A neighbour that took the gap over could be folded further, and would never
+be given the keys in it.
 
-A fold may have read a chain before it is repaired, and passed over what it could not read. So each repair is a transaction with the
-journal's head: it holds at the watermark that was read, and no fold that has begun before can move the watermark any more.
+A fold may have read a chain before it is repaired, and passed over unreadable blocks. So each repair is a
+transaction with the journal's head. It holds at the watermark that was read, and no fold that has begun
+before can move the watermark any more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,21 +46,21 @@ class Chain:
         return derived_keys.directory(self.tenant, self.project, self.family)
 
     def key(self, block_id: str) -> str:
-        """The partition key of a block."""
+        """Return the partition key of a block."""
         return derived_keys.block(self.tenant, self.project, self.family, block_id)
 
     def get(self, block_id: str) -> Item | None:
-        """A block, strongly consistent."""
+        """Return a block, strongly consistent."""
         return self.table.get(self.key(block_id), self.directory, consistent=True)
 
     def read(self, block_ids: list[str]) -> dict[str, Item]:
-        """The existing blocks with these ids, strongly consistent."""
+        """Return the existing blocks with these ids, strongly consistent."""
         wanted = {(self.key(one), self.directory): one for one in block_ids}
         found = self.table.batch_get(list(wanted), consistent=True).items
         return {block_id: found[key] for key, block_id in wanted.items() if key in found}
 
     def listed(self, at: str = "", limit: int | None = None) -> Iterator[tuple[str, str]]:
-        """The lower fences from `at` on and the ids of the blocks there, as of the index."""
+        """Return the lower fences from `at` on and the ids of the blocks there, as of the index."""
         bound = Bound(">=", at) if at else None
         while True:
             page = self.table.query(self.directory, index=True, bound=bound, limit=limit, paths=())
@@ -67,7 +70,9 @@ class Chain:
             bound = Bound(">", page.last)
 
     def all(self) -> dict[str, Item]:
-        """All blocks by id, strongly consistent: those in the index, and those that links lead to."""
+        """Return all blocks by id, strongly consistent: the blocks in the index, and the blocks that links
+        lead to.
+        """
         found: dict[str, Item] = {}
         asked: set[str] = set()
         wanted = {HEAD, *(block_id for _, block_id in self.listed())}
@@ -83,8 +88,8 @@ class Chain:
 def straighten(chain: Chain, fences: Fences) -> None:
     """Repair the fences, links and sizes of a chain's blocks. Remove unreadable blocks; split oversize ones.
 
-    Readers may miss issues until `block_membership` has corrected the content. Overloaded if other writers keep changing the chain.
-    A strongly consistent read of each block, and two writes for each fault.
+    Readers may miss issues until `block_membership` has corrected the content. Overloaded if other writers
+    keep changing the chain. A strongly consistent read of each block, and two writes for each fault.
     """
     log = Log(chain.table, chain.tenant, chain.project)
     for attempt in range(backoff.ATTEMPTS):
@@ -118,7 +123,7 @@ def _straightened(chain: Chain, head: Head) -> list[Block]:
 
 
 def _readable(chain: Chain, head: Head, stored: Mapping[str, Item]) -> Iterator[Block]:
-    """The readable blocks; the others are removed."""
+    """Return the readable blocks; the others are removed."""
     for block_id, item in stored.items():
         try:
             yield Block.from_item(item)
@@ -127,13 +132,13 @@ def _readable(chain: Chain, head: Head, stored: Mapping[str, Item]) -> Iterator[
 
 
 def _repair(chain: Chain, head: Head, *writes: Write) -> None:
-    """Change which blocks there are or what they cover, together with the head of the journal."""
+    """Add, remove or resize blocks, together with the head of the journal."""
     log = Log(chain.table, chain.tenant, chain.project)
     chain.table.transact([*writes, log.rechaining(head)])
 
 
 def _linked(chain: Chain, found: Sequence[Block], journal: Head) -> list[Block]:
-    """The blocks linked from the first fence to the last, without a gap. `journal`: its head."""
+    """Return the blocks linked from the first fence to the last, without a gap. `journal`: its head."""
     head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
     straight = [head if head.lower == FIRST else _moved_to_the_front(chain, journal, head)]
     for block in found:
@@ -155,7 +160,7 @@ def _linked(chain: Chain, found: Sequence[Block], journal: Head) -> list[Block]:
 
 
 def _filled(chain: Chain, before: Block, block: Block | None, journal: Head) -> tuple[Block, ...]:
-    """Put a block into the gap between two others, or behind the last one."""
+    """Put a block into the gap between two others, or after the last one."""
     upper, following = (None, None) if block is None else (block.lower, block.id)
     gap = blocks.empty(chain.family, before.upper or FIRST, upper, following, journal.folded)
     first = blocks.fitted(before, gap.lower, gap.id)
@@ -193,7 +198,7 @@ def _put(chain: Chain, before: Block, after: Block) -> Block:
 
 
 def _moved_to_the_front(chain: Chain, journal: Head, head: Block) -> Block:
-    """The chain with a head that begins at the first fence."""
+    """Return the chain with a head that begins at the first fence."""
     front = Block(chain.family, HEAD, FIRST, head.upper, head.next, head.write_id, head.sets, head.rest)
     after = blocks.fitted(front, head.upper, head.next)
     _repair(chain, journal, put(after.to_item(chain.tenant, chain.project), unchanged(head)))
@@ -201,7 +206,9 @@ def _moved_to_the_front(chain: Chain, journal: Head, head: Block) -> Block:
 
 
 def _as_read(item: Item) -> Condition:
-    """The condition that an item which is not a block is as it was read, as far as that can be expressed."""
+    """Return the condition that an item which is not a block is as it was read, as far as that can be
+    expressed.
+    """
     told = {name: item[name] for name in ("write_id", "set") if name in item}
     missing = [name for name in ("write_id", "set") if name not in item]
     return Condition(

@@ -1,7 +1,8 @@
 """The visits of a check to the blocks of projects: find the faults there, repair them, and say where to look next.
 
-A visit checks the range between two positions, of a chain or of a project's issue numbers. `chain_check` finds the faults. Doubts
-are settled at once (`block_membership`), and all faults are repaired on request (`repairs`).
+A visit checks the range between two positions, of a chain or of a project's issue numbers. `chain_check`
+finds the faults. Doubts are settled at once (`block_membership`), and all faults are repaired on request
+(`repairs`).
 """
 
 from collections import defaultdict
@@ -52,7 +53,7 @@ _OLD_SETS = 60.0
 
 
 _TRIES = 4
-"""How often doubts are looked at, and how often a chain, before they are left for the next run."""
+"""How often doubts, and a chain, are checked before they are left for the next run."""
 
 _PAUSE = 1.0
 """Seconds between two looks at an issue that another writer is working on."""
@@ -62,7 +63,9 @@ _BY_HAND = frozenset({DifferenceKind.LOST, DifferenceKind.HEADLESS})
 
 
 class Visited(NamedTuple):
-    """The faults that a visit found, the visits that follow from it, and how many places in blocks it could not judge."""
+    """The faults that a visit found, the visits that follow from it, and how many places in blocks it could
+    not judge.
+    """
 
     findings: Sequence[Finding] = ()
     further: Sequence[Visit] = ()
@@ -70,7 +73,9 @@ class Visited(NamedTuple):
 
 
 def side_by_side(visits: Sequence[Visit]) -> Sequence[Visit]:
-    """The first of these visits that can run in parallel: several chains, or a single visit to more than a chain."""
+    """Return the first of these visits that can run in parallel: several chains, or a single visit to more
+    than a chain.
+    """
     alone = next(
         (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", JOURNAL, BY_NUMBER)),
         _SIDE_BY_SIDE,
@@ -116,9 +121,10 @@ class Visits:
         return self._visited_chain(visit, catalog)
 
     def _visited_journal(self, visit: Visit, catalog: Catalog) -> Visited:
-        """The journal of a project; then its blocks, unless nothing can be told of them.
+        """Check the journal of a project; then its blocks, unless nothing can be known of them.
 
-        A repair folds first. A damaged chain stops the fold, so what is left then is judged once more after the blocks.
+        A repair folds first. A damaged chain stops the fold, so the remaining faults are judged once more
+        after the blocks.
         """
         log = Log(self._table, visit.tenant, visit.project)
         again = visit.at == AFTER_REPAIR
@@ -153,7 +159,7 @@ class Visits:
         return (*families_of(catalog), *former, BY_NUMBER)
 
     def _visited_dead(self, visit: Visit) -> list[Finding]:
-        """The blocks of a family that no longer exists, if any. A deleted project has no families."""
+        """Return the blocks of a family that no longer exists, if any. A deleted project has no families."""
         tenant, project, family, _ = visit
         chain = Chain(self._table, tenant, project, family)
         count = len(chain.read([block_id for _, block_id in chain.listed()]))
@@ -181,7 +187,7 @@ class Visits:
                 break
             doubtful.begin_again(piece.faults)
             if piece.faults and self._repair is not None:
-                with suppress(Overloaded):  # the next look tells what is left
+                with suppress(Overloaded):  # the next look reports the remaining faults
                     self._repair.straighten(*visit[:3])
             piece = chain_check.look_at_chain(chain, visit.at, doubtful.take)
         doubtful.leave_faults(piece.faults)
@@ -213,7 +219,9 @@ def _findings(log: Log, faults: Sequence[Difference], reason: str) -> list[Findi
 
 
 class _Doubtful:
-    """Settles doubts as they come, repairs on request, and collects the findings and what could not be judged."""
+    """Settles doubts as they come, repairs on request, and collects the findings and the doubts that could
+    not be judged.
+    """
 
     def __init__(self, membership: BlockMembership, catalog: Catalog, repair: Repairs | None) -> None:
         self._membership = membership
@@ -247,7 +255,7 @@ class _Doubtful:
             (self._found if self._repair is None else self._left)[fault.key].append(fault)
 
     def _settle(self, family: str, doubts: Sequence[SuspectKey]) -> None:
-        """Judge doubts, and repair what is wrong, until nothing is wrong or open."""
+        """Judge doubts, and repair the true ones, until none is true or open."""
         judged = JudgedDoubts((), ())
         for attempt in range(_TRIES):
             if attempt:
@@ -263,7 +271,9 @@ class _Doubtful:
         self.unsettled.update(judged.unsettled)
 
     def _work_on(self, doubts: Sequence[SuspectKey], judged: JudgedDoubts) -> None:
-        """Repair what is wrong, and give other writers and the fold the time to finish what cannot be judged."""
+        """Repair misplaced keys, and give other writers and the fold time to finish the issues that cannot be
+        judged.
+        """
         membership, repair = self._membership, self._repair
         if repair is not None and judged.misplaced:
             with suppress(Overloaded):  # tried again, and otherwise reported as left

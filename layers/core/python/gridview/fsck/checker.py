@@ -1,10 +1,13 @@
-"""The checker: compares all issues of a project or of the table with the data derived from them, while people keep writing.
+"""The checker: compares all issues of a project or of the table with the data derived from them, while people
+keep writing.
 
-A difference may be temporary: the stream lags, and reads may be stale. So it is a suspect at first. It counts as wrong if a
-strongly consistent read after some time (`patience`) still finds it, and nothing of the issue was written meanwhile. Memory
-is bounded: the check looks at one page of the table at a time, and beyond a number of suspects it waits for their judgement.
+A difference may be temporary: the stream lags, and reads may be stale. So it is a suspect at first. It counts
+as wrong if a strongly consistent read after some time (`patience`) still finds it, and nothing of the issue
+was written meanwhile. Memory is bounded. The check looks at one page of the table at a time, and beyond a
+number of suspects it waits for their judgement.
 
-This module judges issues and decides what comes next. `walks` leads to the issues; `chain_visits` checks the blocks.
+This module judges issues and decides what comes next. `walks` leads to the issues; `chain_visits` checks the
+blocks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,18 +46,23 @@ _OLD_DEFINITIONS = 1.0
 """Seconds after which definitions are read again before they make anything a suspect."""
 
 _VISITS = 200
-"""Visits to blocks that may be pending before the check goes on to other issues."""
+"""Visits to blocks that may be pending before the check continues with other issues."""
 
 _DEAD = 500
 """Families that are no more, of which blocks were met. Further ones are left for the next run."""
 
 
 class Check:
-    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position` suffice to resume it.
+    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position`
+    suffice to resume it.
 
-    `patience`: seconds after which a suspect is judged. `found` receives each issue and block that is wrong. `at_most`: the limit
-    of suspects, which one page may exceed. `repair` receives what is wrong; what it cannot repair is reported once more. Blocks are
-    checked when no issue is a suspect any more, so that the ledgers they are compared with are right or repaired.
+    - `patience`: seconds after which a suspect is judged.
+    - `found` receives each issue and block that is wrong.
+    - `at_most`: the limit of suspects, which one page may exceed.
+    - `repair` receives the wrong issues and blocks; any that it cannot repair are reported once more.
+
+    Blocks are checked when no issue is a suspect any more, so that the ledgers they are compared with are
+    right or repaired.
     """
 
     def __init__(
@@ -90,7 +98,7 @@ class Check:
 
     @property
     def _looking(self) -> bool:
-        """Whether the check can go on to issues, or must first settle earlier findings."""
+        """Return whether the check can continue with issues, or must first settle earlier findings."""
         tally = self.tally
         return not self.walk.done and len(tally.suspects) < self._at_most and len(tally.visits) < _VISITS
 
@@ -104,7 +112,9 @@ class Check:
         return first.due if first.due > clock.now() else None
 
     def step(self) -> None:
-        """Judge some of the suspects that are due, or check the next issues or blocks. Overloaded: the step has no effect."""
+        """Judge some of the suspects that are due, or check the next issues or blocks. Overloaded: the step
+        has no effect.
+        """
         now = clock.now()
         due: list[Suspect] = []
         for suspect in self.tally.suspects.values():
@@ -149,7 +159,9 @@ class Check:
     def _compare(
         self, key: str, items: Iterable[Item], *, judging: bool = False
     ) -> tuple[str, list[Difference]]:
-        """The fingerprint and the faults of an issue. When `judging`, its journal is asked whether it is committed: 1 read unit."""
+        """Return the fingerprint and the faults of an issue. When `judging`, its journal is asked whether it
+        is committed: 1 read unit.
+        """
         try:
             collection = Collection.of(key, items)
         except ValueError:
@@ -188,7 +200,7 @@ class Check:
     def _repaired(
         self, proven: Sequence[tuple[Suspect, list[Difference]]], pool: ThreadPoolExecutor
     ) -> list[Finding | Suspect]:
-        """The outcome of repairs; an issue becomes a suspect again if its repair is to be retried."""
+        """Return the outcome of repairs; an issue becomes a suspect again if its repair is to be retried."""
         repair = self._repair
         if repair is None or not proven:
             return [Finding(suspect.key, wrong) for suspect, wrong in proven]
@@ -210,7 +222,9 @@ class Check:
     def _look_again(
         self, suspects: Sequence[Suspect], pool: ThreadPoolExecutor
     ) -> list[tuple[str, list[Difference]]]:
-        """The faults that remain. Definitions are read first: what newer ones derived was written after the suspicion arose."""
+        """Return the faults that remain. Definitions are read first: data derived by newer ones was written
+        after the suspicion arose.
+        """
         for project in dict.fromkeys(_project(suspect.key) for suspect in suspects):
             if project is not None:
                 self._definitions.reload(*project)

@@ -20,8 +20,8 @@ _KEPT_FIELDS = 20_000
 
 
 class Defined(NamedTuple):
-    """The definitions of a project, as long as it can be restored. One deleted for good has no catalog; then this says whether its
-    removal is in progress.
+    """The definitions of a project, as long as it can be restored. A permanently deleted project has no
+    catalog; `removing` then says whether its removal is in progress.
     """
 
     catalog: Catalog | None
@@ -33,12 +33,16 @@ class Defined(NamedTuple):
     """The head of the project's journal; None if it is lost."""
 
     def lacks(self, family: str) -> bool:
-        """Whether a family is surely not one of the project's. A project has none once its deletion is complete."""
+        """Return whether a family is surely not one of the project's. A project has none once its deletion is
+        complete.
+        """
         return not self.removing and family not in self.families
 
 
 class Definitions:
-    """The definitions of the projects that issues belong to. A scan keeps returning to all projects, so many are cached."""
+    """The definitions of the projects that issues belong to. A scan keeps returning to all projects, so many
+    are cached.
+    """
 
     def __init__(self, table: Table, at_most: int = _KEPT_FIELDS) -> None:
         """`at_most`: fields that are kept."""
@@ -49,11 +53,11 @@ class Definitions:
         self._lock = Lock()
 
     def of(self, tenant: str, project: str) -> Defined:
-        """The definitions as of any moment since the check began."""
+        """Return the definitions as of any moment since the check began."""
         return self._kept.get((tenant, project)) or self.reload(tenant, project)
 
     def reload(self, tenant: str, project: str) -> Defined:
-        """The present definitions, strongly consistent."""
+        """Return the present definitions, strongly consistent."""
         as_of = clock.now()
         try:
             catalog = to_catalog(tenant, project, read_kept(self._table, tenant, project))

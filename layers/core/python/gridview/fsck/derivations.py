@@ -11,10 +11,10 @@ from gridview.journal.items import JournalItem
 
 
 class Derivations:
-    """What was derived from some issues, read after the blocks that are compared with it.
+    """The derived strings of some issues, read after the blocks that are compared with them.
 
-    A ledger may be ahead of a block: the block lags by the journal items after its position, and
-    the first of them in which the issue moves says what the issue had before.
+    A ledger may be ahead of a block, which lags by the journal items after its position. The first of these
+    items in which the issue moves then has the strings that the issue had before.
     """
 
     def __init__(
@@ -32,13 +32,15 @@ class Derivations:
                 self._moves[change.num].append((item.number, change.moves))
 
     def unchanged(self, num: int, stored: Item | None) -> bool:
-        """Whether the ledger of an issue is as it was read."""
+        """Return whether the ledger of an issue is as it was read."""
         return self._stored.get(num) == stored
 
     def strings(self, num: int, block: Block) -> tuple[str, ...] | None:
-        """The derived string that an issue has in a block's family as of the block; empty if it has none.
+        """Return the derived string that an issue has in a block's family as of the block; empty if it has
+        none.
 
-        None if that is unknown: its ledger is unfinished, or the fold is about to write every key that the issue may have.
+        None if that is unknown: its ledger is unfinished, or the fold is about to write every key that the
+        issue may have.
         """
         ledger = self._ledgers.get(num)
         if ledger is None:

@@ -1,7 +1,7 @@
 """Compares an issue with the data derived from it. Pure.
 
-Content decides, not versions: after an edit that changed nothing indexed, the ledger's version is rightly older than the
-document's.
+Content decides, not versions: after an edit that changed nothing indexed, the ledger's version is rightly
+older than the document's.
 """
 
 import hashlib
@@ -34,7 +34,9 @@ class DifferenceKind(StrEnum):
     WRONG = "wrong"
     """A sort entry has a wrong sort string."""
     EXPIRY = "expiry"
-    """An expiry is missing or unwanted: the table would delete what it must keep, or keep forever what it should delete."""
+    """An expiry is missing or unwanted: the table would delete an item that has to stay, or keep one forever
+    that has to go.
+    """
     LEDGER = "ledger"
     """The ledger's content is wrong, or a needed ledger is missing."""
     MALFORMED = "malformed"
@@ -58,13 +60,13 @@ class DifferenceKind(StrEnum):
     OVERSIZE = "oversize"
     """A block is far above the size at which it should be split."""
     HOLE = "hole"
-    """A number of a journal has no item, and whoever took it has had his time: nothing behind it is folded."""
+    """A number of a journal has no item, and the time of its writer is over: nothing after it is folded."""
     UNMARKED = "unmarked"
-    """A journal item has no mark, so perhaps no sort entries: nothing behind it is folded."""
+    """A journal item has no mark, so perhaps no sort entries: nothing after it is folded."""
     UNFOLDED = "unfolded"
     """A journal item has waited for the fold far too long."""
     LOST = "lost"
-    """A journal item is gone before its time. What it said is folded."""
+    """A journal item is gone before its time. Its changes are folded."""
     HEADLESS = "headless"
     """A journal has no head, so that nothing can be written any more."""
     DEAD = "dead"
@@ -72,7 +74,7 @@ class DifferenceKind(StrEnum):
 
 
 LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})
-"""The faults of items that are not derived: only a person can say what they are there for."""
+"""The faults of items that are not derived: only a person can know their purpose."""
 
 
 class Difference(NamedTuple):
@@ -88,7 +90,9 @@ class Difference(NamedTuple):
 
 @dataclass(slots=True)
 class Collection:
-    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and any other items."""
+    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and any
+    other items.
+    """
 
     key: str
     issue: IssueKey
@@ -137,12 +141,16 @@ class Collection:
 
     @property
     def version(self) -> int:
-        """The highest version that the issue is known to have had: of the trash, or that an entry or tombstone was derived from."""
+        """The highest version that the issue is known to have had: of the trash, or that an entry or
+        tombstone was derived from.
+        """
         trashed = {"": self.document} if self.document is not None and is_trashed(self.document) else {}
         return _highest({**self.entries, **trashed}, "version")
 
     def image(self) -> Image | None:
-        """The issue's present image; None if there is no document, or the issue is deleted. Underivable if it is not an issue's."""
+        """Return the issue's present image; None if there is no document, or the issue is deleted.
+        Underivable if it is not an issue's.
+        """
         if self.document is None or is_trashed(self.document):
             return None
         image = Image.of(self.document)
@@ -152,7 +160,7 @@ class Collection:
         return image
 
     def read_ledger(self) -> Ledger | None:
-        """The ledger, or the empty one if there is none; None if the stored item is not a ledger.
+        """Return the ledger, or the empty one if there is none; None if the stored item is not a ledger.
 
         One that names a number of the journal is unfinished unless that is `committed`.
         """
@@ -171,13 +179,17 @@ class Collection:
         return ledger.committed() if ledger.number and self.committed else ledger
 
     def look_up(self, head: Head | None) -> None:
-        """See in the head of the journal, if there is one, whether the ledger is finished; behind the watermark it is not."""
+        """Look up in the head of the journal, if there is one, whether the ledger is finished; after the
+        watermark it is not.
+        """
         ledger = self.read_ledger()
         if ledger is not None and ledger.number and head is not None:
             self.committed = bool(head.committed(ledger.number))
 
     def look_behind(self, standing: Callable[[int], JournalItem | None]) -> None:
-        """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is finished."""
+        """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is
+        finished.
+        """
         ledger = self.read_ledger()
         if ledger is not None and ledger.number and not self.committed:
             record = standing(ledger.number)
@@ -200,7 +212,7 @@ class Collection:
 
 
 def is_entry(item: Item) -> bool:
-    """Whether an item is a sort entry or a tombstone of one, even of another project."""
+    """Return whether an item is a sort entry or a tombstone of one, even of another project."""
     return derived_keys.is_order(item[keys.SK])
 
 
@@ -217,10 +229,11 @@ def differences(
     removing: bool = False,
     head: Head | None = None,
 ) -> list[Difference]:
-    """The faults in one issue's items under the definitions of `catalog`; empty if all is right. UnknownSpec.
+    """Return the faults in one issue's items under the definitions of `catalog`; empty if all is right.
+    UnknownSpec.
 
-    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress (`removing`). `head`:
-    the journal's, None if it is lost.
+    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress
+    (`removing`). `head`: the journal's, None if it is lost.
     """
     try:
         collection = Collection.of(key, items)
@@ -263,7 +276,7 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
 def _of_orders(
     collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
 ) -> list[Difference]:
-    """The missing, extra and wrong sort entries."""
+    """Return the missing, extra and wrong sort entries."""
     key, unexplained = collection.key, collection.live
     found = []
     if catalog is not None and image is not None:
@@ -339,7 +352,8 @@ def _of_ledger(
 
 
 def _places_of(catalog: Catalog | None, image: Image | None, target: Mapping[str, str]) -> dict[str, Places]:
-    """Family -> the derived strings that the ledger may name, for families in which issues have keys in blocks alone.
+    """Return, by family, the derived strings that the ledger may name, for families in which issues have keys
+    only in blocks.
 
     While options are being moved, an issue may still be at a former place.
     """
@@ -354,7 +368,7 @@ def _places_of(catalog: Catalog | None, image: Image | None, target: Mapping[str
 def _of_places(
     key: str, catalog: Catalog | None, applied: Mapping[str, str], places: Mapping[str, Places]
 ) -> Iterable[Difference]:
-    """The ledger's faults for families in which issues have keys in blocks, but no entries to compare."""
+    """Return the ledger's faults for families in which issues have keys in blocks, but no entries to compare."""
     claims = {family: string for family, string in applied.items() if not has_entries(family)}
     orders = () if catalog is None else catalog.orders
     built = [order for order in orders if order.index.state is IndexState.BUILDING]

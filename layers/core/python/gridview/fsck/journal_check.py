@@ -1,4 +1,4 @@
-"""Finds what is wrong with a journal: a head that is gone, numbers and marks that are missing, items that nobody folds. Pure."""
+"""Finds the faults of a journal: a missing head, missing numbers and marks, items that no fold took. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -6,7 +6,9 @@ from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.journal.items import EXPIRES_DAYS, Head, JournalItem, Listing
 
 LATE = 1_800.0
-"""Seconds after which whoever took a number, and the fold that waits for the longest pace, have had their time: twice as long."""
+"""Seconds after which the writer of a number, and the fold that waits for the longest pace, have had their
+time: twice as long.
+"""
 
 LOOKED_BACK = 1_000
 """Numbers up to the watermark that are looked at."""
@@ -18,9 +20,10 @@ _SURE_DAYS = EXPIRES_DAYS - 2
 def faults(
     partition: str, head: Head | None, folded: Sequence[JournalItem], behind: Listing, now: float
 ) -> list[Difference]:
-    """The faults of a journal at an instant, in the order of its numbers.
+    """Return the faults of a journal at an instant, in the order of its numbers.
 
-    `head` was read before the items: those of the last numbers up to its watermark, and what stands behind it.
+    `head` was read before the items: `folded`, the last ones up to its watermark, and `behind`, the items
+    after it.
     """
     if head is None:
         return [Difference(partition, DifferenceKind.HEADLESS, "head")]
@@ -31,7 +34,7 @@ def faults(
 
 
 def _lost(head: Head, folded: Sequence[JournalItem], now: float) -> Iterator[int]:
-    """Numbers up to the watermark without an item, behind one that is too young to have expired."""
+    """Return the numbers up to the watermark without an item, after one that is too young to have expired."""
     known = {item.number for item in folded}
     young = (item.number for item in folded if now - item.made < _SURE_DAYS * 86_400)
     first = min(young, default=head.folded + 1)
@@ -39,7 +42,9 @@ def _lost(head: Head, folded: Sequence[JournalItem], now: float) -> Iterator[int
 
 
 def _waiting(head: Head, behind: Listing, now: float) -> Iterator[tuple[int, DifferenceKind]]:
-    """Numbers behind the watermark that should have been folded by now, and what there is about the first few."""
+    """Return numbers after the watermark that should have been folded by now, and the faults of the first
+    few.
+    """
     records = {item.number: item for item in behind.records}
     end = max(records, default=head.folded) if behind.more else head.last
     for number in range(head.folded + 1, end + 1):
@@ -48,7 +53,7 @@ def _waiting(head: Head, behind: Listing, now: float) -> Iterator[tuple[int, Dif
         kind = _fault(number, records, behind.marked)
         yield number, kind
         if kind is DifferenceKind.UNFOLDED:
-            return  # those behind it wait for it
+            return  # the numbers after it wait for it
 
 
 def _fault(number: int, records: Mapping[int, JournalItem], marked: Collection[int]) -> DifferenceKind:

@@ -1,9 +1,10 @@
-"""The nightly check of the whole table, in segments that are checked side by side, over many invocations.
+"""The nightly check of the whole table, in segments that are checked in parallel, over many invocations.
 
-An item for each segment records its progress. An item for the whole waits for them; then it sums their tallies, checks the
-families that are no more, and tells the result. All are among the jobs of GSI1 (`schema.jobs`) under their next due time, and
-whoever works on one holds a lease. A segment that has ended is due no more. The last one makes the whole due; if its invocation
-dies before that, the whole looks by itself when its lease is over.
+An item for each segment records its progress. An item for the whole waits for them; then it sums their
+tallies, checks the families that are no more, and reports the result. All are among the jobs of GSI1
+(`schema.jobs`) under their next due time, and a worker holds a lease on its item. A finished segment is due
+no more. The last one makes the whole due. If its invocation is killed before that, the whole looks when its
+lease is over.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,7 +33,9 @@ _PAGE = 1_000
 
 
 def begin(table: Table) -> bool:
-    """Request a check of the table; False if one is in progress already. A transaction of an item for each segment and one more."""
+    """Request a check of the table; False if one is in progress already. A transaction of an item for each
+    segment and one more.
+    """
     try:
         table.transact(list(_begun(ABSENT, 1)))
     except TransactionFailed:
@@ -47,10 +50,12 @@ def go_on(
     found: Callable[[Finding], None],
     finished: Callable[[Tally], None],
 ) -> Turn | None:
-    """Continue what a hint names of a check while time is `remaining` (seconds); None if there is nothing to do, or not yet.
+    """Continue the part of a check that a hint names, while time is `remaining` (seconds). None if there is
+    nothing to do, or not yet.
 
-    `found` receives what is wrong, and receives it again if this invocation is killed before it has saved its progress. `finished`
-    receives the whole tally, and receives it again if this invocation is killed before the items are deleted.
+    `found` receives the wrong items, and receives them again if this invocation is killed before it has saved
+    its progress. `finished` receives the whole tally, and receives it again if this invocation is killed
+    before the items are deleted.
     """
     stored = table.get(keys.CHECK, keys.job(hint.part), consistent=True)
     if stored is None or stored.get(keys.SORT) != hint.due or hint.due > clock.now() or remaining() <= 0:
@@ -116,7 +121,7 @@ def _go_on_with_whole(
 
 
 def _begun(condition: Condition, revision: int) -> Iterable[Write]:
-    """The items of a check that begins: its segments are due at once, and it waits for them."""
+    """Return the items of a check that begins: its segments are due at once, and it waits for them."""
     common = {keys.PK: keys.CHECK, keys.HOLDER: "", "began": clock.now()}
     due = lease_end()
     yield put({**common, keys.SK: keys.JOB, keys.SORT: due, "revision": revision, "tally": None}, condition)
@@ -140,7 +145,7 @@ def _check(table: Table, walk: TableWalk, found: Callable[[Finding], None], tall
 
 
 def _work(check: Check, remaining: Callable[[], float], ended: Callable[[], bool]) -> str:
-    """Do what can be done now; returns when to go on."""
+    """Do everything that can be done now; return when to continue."""
     while remaining() > 0 and not ended():
         due = check.waits_until
         if due is not None:

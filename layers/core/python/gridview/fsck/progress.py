@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from gridview.fsck.issue_diff import Difference
 
 BY_HAND = "A person must look at it: point-in-time recovery has what is gone."
-"""The reason reported of what cannot be made again from anything else."""
+"""The reported reason of an item that cannot be made again from anything else."""
 
 RESTLESS = "It keeps changing."
 """The reason reported if a repair was done and something is still wrong."""
 
 STUCK = "The fold cannot pass it. Repair again."
-"""The reason reported of what waits in a journal after the blocks were repaired."""
+"""The reported reason of journal items that wait after the blocks were repaired."""
 
 
 class Suspect(NamedTuple):
@@ -30,8 +30,10 @@ class Suspect(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """The part of a project's blocks still to check: a family from the fence `at` on, `BY_NUMBER` from that issue number on,
-    its `JOURNAL`, or all of the project (""). `at` is AFTER_REPAIR for a journal that is checked again after the blocks.
+    """The part of a project's blocks still to check.
+
+    A family from the fence `at` on, `BY_NUMBER` from that issue number on, its `JOURNAL`, or all of the
+    project (""). `at` is AFTER_REPAIR for a journal that is checked again after the blocks.
     """
 
     tenant: str
@@ -61,11 +63,12 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to check.
+    """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to
+    check.
 
-    The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they
-    kept changing (issues, and places in blocks). `dead` are blocks that were met of families that are no more. They are
-    checked last, since a family's blocks are met at many places.
+    The counts are of issues checked, found wrong and in how many places, and repaired. Also of those left for
+    the next run because they kept changing (issues, and places in blocks). `dead` are blocks found in
+    families that are no more. They are checked last, since a family's blocks are met at many places.
     """
 
     issues: int = 0
@@ -95,7 +98,7 @@ class Tally:
 
     @classmethod
     def together(cls, parts: "Sequence[Tally]") -> "Tally":
-        """The tally of a check whose parts have settled: their counts, and each dead family once."""
+        """Return the tally of a check whose parts have settled: their counts, and each dead family once."""
         dead = list(dict.fromkeys(visit for part in parts for visit in part.dead))
         counts: dict[str, Any] = {name: sum(part.counts[name] for part in parts) for name in cls().counts}
         return cls(**counts, dead=dead)

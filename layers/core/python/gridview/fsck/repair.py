@@ -1,8 +1,9 @@
-"""Repairs the data derived from one issue, whatever its state and whoever else is working on it.
+"""Repairs the data derived from one issue, in any state and beside any other writer.
 
-A repair follows the protocol of every derivation (`ledger`, `committer`): a ledger that intends everything again under a revision
-above all existing ones, the journal item that commits it, then the entries; the fold writes the blocks. So consumers, passes,
-invocations believed dead, folds and other repairs may meet it at any point.
+A repair follows the protocol of every derivation (`ledger`, `committer`). First comes a ledger that intends
+everything again under a revision above all existing ones. The journal item that commits it follows, then the
+entries; the fold writes the blocks. So consumers, passes, invocations believed dead, folds and other repairs
+may meet it at any point.
 """
 
 from collections.abc import Mapping
@@ -36,11 +37,15 @@ _LEAP = 100
 _TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
 
 _STALE = 10.0
-"""Seconds after which the definitions are read again: an operator's process may be suspended for any time, at any point."""
+"""Seconds after which the definitions are read again: an operator's process may be suspended for any time, at
+any point.
+"""
 
 
 class _Prepared(NamedTuple):
-    """The remaining work for an issue before the definitions are `stale` (a stored instant); and whether some was done already."""
+    """The remaining work for an issue before the definitions are `stale` (a stored instant); and whether some
+    was done already.
+    """
 
     work: Work | None
     stale: str
@@ -53,8 +58,8 @@ def mend(
     partition_key: str,
     version_hint: int = 0,
 ) -> bool:
-    """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if the ledger and the
-    entries were right. Raises the errors of `mend_all`.
+    """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if
+    the ledger and the entries were right. Raises the errors of `mend_all`.
 
     `version_hint` is a version that the issue is known to have had (from a dead letter), 0 for none.
     """
@@ -65,11 +70,14 @@ def mend(
 
 
 def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
-    """Like `mend`, for several issues, which share an item of the journal; returns the outcome of each. `hints` are by key.
+    """Like `mend`, for several issues, which share an item of the journal; return the outcome of each.
+    `hints` are by key.
 
-    Underivable, UnknownSpec and ItemTooLarge mean that the repair is impossible; DefinitionsMissing that the project's definitions
-    are missing; Overloaded and Superseded that it may succeed later. Costs a strongly consistent read of all items of an issue. If
-    something is wrong, it also costs a write of each item, and has the fold write each block in which the issue has a key.
+    Underivable, UnknownSpec and ItemTooLarge: the repair is impossible. DefinitionsMissing: the project's
+    definitions are missing. Overloaded and Superseded: it may succeed later.
+
+    Costs a strongly consistent read of all items of an issue. If something is wrong, it also costs a write of
+    each item. The fold then writes each block in which the issue has a key.
     """
     results: dict[str, bool | Exception] = {}
     changed: set[str] = set()
@@ -109,8 +117,8 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     for item in foreign:  # no ledger knows of them
         _remove(table, item)
     issue = collection.issue
-    # Read after the ledger, so that the ledger was never derived from anything newer than the document, unless somebody restored
-    # an older document by hand, which then holds.
+    # Read after the ledger, so that the ledger was never derived from anything newer than the document. The
+    # exception is an older document that someone restored by hand, which then holds.
     collection.document = table.get(key, keys.project(issue.tenant, issue.project), consistent=True)
     mended = _mend_expiry(table, collection.document)
     stale = clock.after(_STALE)
@@ -143,11 +151,13 @@ def _remove(table: Table, item: Item) -> None:
 
 
 def _mend_expiry(table: Table, document: Item | None) -> bool:
-    """Take from an issue the expiry that only a deleted one has, or give it to that. Whether there was anything to do."""
+    """Take from an issue the expiry that only a deleted one has, or give it to that. Whether there was
+    anything to do.
+    """
     if document is None or is_trashed(document) is (keys.TTL_ATTRIBUTE in document):
         return False
     place = document[keys.PK], document[keys.SK]
-    with suppress(ConditionFailed):  # somebody has just deleted or restored it
+    with suppress(ConditionFailed):  # just deleted or restored by another writer
         if is_trashed(document):
             table.update(*place, TRASHED, default={keys.TTL_ATTRIBUTE: clock.expiry(KEPT_DAYS)})
             document[keys.TTL_ATTRIBUTE] = clock.expiry(KEPT_DAYS)
@@ -158,7 +168,9 @@ def _mend_expiry(table: Table, document: Item | None) -> bool:
 
 
 def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> Ledger | None:
-    """The ledger, after its project's journal was asked whether it is finished; None if it is malformed."""
+    """Return the ledger, after its project's journal was asked whether it is finished; None if it is
+    malformed.
+    """
     ledger = collection.read_ledger()
     if ledger is not None and ledger.number and catalog is not None:
         told = settled(Log(table, catalog.tenant, catalog.project), (ledger.number,))
@@ -167,7 +179,9 @@ def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> L
 
 
 def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint: int) -> Plan | None:
-    """The plan, or None if nothing is wrong. If anything is wrong all is written, so that no write in flight can undo it."""
+    """Return the plan, or None if nothing is wrong. If anything is wrong all is written, so that no write in
+    flight can undo it.
+    """
     image = collection.image()
     target = {} if image is None else target_of(catalog, image)
     order = (
@@ -189,7 +203,7 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     revision = collection.revision + _LEAP if lost else ledger.revision + 1
     now = int(clock.seconds())
     left = left_behind(ledger, present, {**present, **target}, now)
-    # What a lost ledger recorded of other families is unknown, and so is what the journal has reported of the issue.
+    # A lost ledger's records of other families are unknown, and so are the journal's reports of the issue.
     left |= {EVERY_FAMILY: ()} if lost else {}
     telling = Telling(None, None) if lost and catalog is not None else None
     done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now, telling=telling)

@@ -22,7 +22,7 @@ TOGETHER = 100
 
 
 class Repairs:
-    """Repairs one table, whoever else is working on it."""
+    """Repairs one table, beside any other writer."""
 
     def __init__(self, table: Table, catalogs: Catalogs) -> None:
         self._table = table
@@ -38,19 +38,22 @@ class Repairs:
         straighten(Chain(self._table, tenant, project, family), self._fences)
 
     def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
-        """Add issues to the blocks from which they are missing, and remove them from those in which they are stray.
+        """Add issues to the blocks from which they are missing, and remove them from blocks in which they are
+        stray.
 
         Overloaded: it may succeed later.
         """
         membership.amend(doubts)
 
     def fold(self, log: Log) -> None:
-        """Fold what waits in a journal, close its holes and complete its items, as far as whoever is at them has had his time."""
+        """Fold the items that wait in a journal, close its holes and complete its items, once their writers
+        have had their time.
+        """
 
         def current() -> Catalog | None:
             return current_catalog(self._table, self._catalogs, log.tenant, log.project)
 
-        with suppress(Overloaded):  # what is left then is told
+        with suppress(Overloaded):  # the remaining faults are reported
             while fold(log, self._fences, current, _told_otherwise):
                 pass
             log.release(clock.now())
@@ -61,4 +64,4 @@ class Repairs:
 
 
 def _told_otherwise(_: Poison) -> None:
-    """A block that cannot be read: the check of its chain tells and repairs it."""
+    """Ignore a block that cannot be read: the check of its chain reports and repairs it."""

@@ -1,6 +1,7 @@
-"""The walks of a check through issues: those of a project by number, or the whole table, part by part.
+"""The walks of a check through issues: of a project by number, or of the whole table, part by part.
 
-A part is committed when it has been checked, not when it was read. So a walk resumed at its position misses nothing.
+A part is committed when it has been checked, not when it was read. So a walk resumed at its position misses
+nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,9 +28,11 @@ _CHECKED = Condition(
 
 
 class WalkStep(NamedTuple):
-    """Whole item collections; what to call once they have been checked; and what else the walk met.
+    """Whole item collections; a function to call once they have been checked; and the other finds of the
+    walk.
 
-    `projects`: tenant and project of those whose blocks are to be checked. `families`: the families of the blocks it met.
+    `projects`: tenant and project whose blocks are to be checked. `families`: the families of the blocks it
+    met.
     """
 
     collections: list[tuple[str, list[Item]]]
@@ -47,14 +50,14 @@ class IssueWalk(Protocol):
 
     @property
     def position(self) -> Any:
-        """Where to resume: None at the beginning, else a JSON value."""
+        """Return the place at which to resume: None at the beginning, else a JSON value."""
 
     @property
     def meets_blocks(self) -> bool:
         """Whether the walk meets every block."""
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """The next part. An uncommitted part comes again."""
+        """Return the next part. An uncommitted part comes again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ class TableWalk:
         return [[list(segment.committed or ()), segment.finished] for segment in self._segments.values()]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """A page of each segment."""
+        """Return a page of each segment."""
         before = [segment for segment in self._segments.values() if not segment.finished]
         pages = list(pool.map(lambda segment: segment.next(self._table, self._count, self._limit), before))
 
@@ -149,5 +152,5 @@ class TableWalk:
 def collections(
     table: Table, pool: ThreadPoolExecutor, partition_keys: Sequence[str]
 ) -> list[tuple[str, list[Item]]]:
-    """All items under each of these keys, strongly consistent, in parallel."""
+    """Return all items under each of these keys, strongly consistent, in parallel."""
     return list(pool.map(lambda key: (key, list(table.query_all(key, consistent=True))), partition_keys))

@@ -1,4 +1,6 @@
-"""What is part of a change: the versions of issues that were written under one X-Change-Id, as the stream consumer noted them."""
+"""The members of a change: the versions of issues that were written under one X-Change-Id, as the stream
+consumer noted them.
+"""
 
 import heapq
 from collections.abc import Iterator
@@ -32,11 +34,14 @@ def members_of(
     first: int = 1,
     last: int = MAX_ISSUE_NUMBER,
 ) -> Iterator[ChangeMember]:
-    """The versions that are part of a change, by issue and version, of the issues from the number `first` to `last`.
+    """Return the versions that are part of a change, by issue and version, of the issues from the number
+    `first` to `last`.
 
-    `by`: those of this user alone. Strongly consistent, a page at a time as they are asked for: a read unit for each 4 KB, some 200
-    versions; of a change whose id tells its time, the project's activity of two seconds before. What the table has only not removed
-    yet is among them.
+    `by`: only versions by this user.
+
+    Strongly consistent, a page at a time as they are asked for: a read unit for each 4 KB, some 200 versions.
+    For a change whose id states its time, the project's activity of two seconds is read before. Expired items
+    that the table has not removed yet are included.
     """
     listed = heapq.merge(
         _beside_the_activity(table, tenant, project, change),
@@ -54,7 +59,7 @@ def _version(entry: Item) -> tuple[int, int]:
 
 
 def _beside_the_activity(table: Table, tenant: str, project: str, change: bytes) -> list[Item]:
-    """What the activity alone lists, since the change's id tells when it was."""
+    """Return the versions that only the activity lists, since the change's id states its time."""
     begun = begun_at(change)
     if begun is None:
         return []
@@ -72,7 +77,7 @@ def _beside_the_activity(table: Table, tenant: str, project: str, change: bytes)
 
 
 def _noted(table: Table, partition: str, first: int, last: int) -> Iterator[Item]:
-    """What is noted of the change itself: a thousand numbers after the other."""
+    """Return the versions noted for the change itself, one thousand numbers after the other."""
     items = _in_range(table, partition, Bound("between", *derived_keys.change_range(first, last)))
     for _, of_span in groupby(items, key=lambda item: derived_keys.parse_change_span(item[keys.SK])):
         yield from sorted((entry for item in of_span for entry in member_entries(item)), key=_version)
@@ -84,4 +89,4 @@ def _in_range(table: Table, partition: str, between: Bound) -> Iterator[Item]:
         yield from page.items
         if page.last is None:
             return
-        between = between._replace(value=f"{page.last}.")  # behind it, and before any other
+        between = between._replace(value=f"{page.last}.")  # after it, and before any other

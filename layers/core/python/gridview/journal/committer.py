@@ -1,14 +1,18 @@
-"""Commits what a batch changes: writes ledgers, then the journal item that makes them count, then sort entries.
+"""Commits the changes of a batch: writes ledgers, then the journal item that makes them count, then sort
+entries.
 
-The order is what makes it right:
+The order makes this correct:
 
-1. a number is reserved after the ledgers were read, so the numbers of an issue's changes rise as its revisions do;
+1. a number is reserved after the ledgers were read, so the numbers of an issue's changes rise as its
+   revisions do;
 2. the ledgers are written, each on condition that it is as it was read, and name the number;
-3. the journal item is put where none is, with exactly the issues whose ledgers were written. This commits them;
+3. the journal item is put if there is none, with exactly the issues whose ledgers were written. This commits
+   them;
 4. their sort entries are put, and if these are many, then the mark that they are there.
 
-An invocation that dies leaves a number to close, or an item to complete: the next writer of the issue does it (`settled`), or the
-fold. If the fate of a ledger is not known, the item must not be put: it would leave out an issue whose ledger names it.
+An invocation that is killed leaves a number to close, or an item to complete. The next writer of the issue
+does it (`settled`), or the fold. If the fate of a ledger is not known, the item must not be put: it would
+leave out an issue whose ledger names it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,22 +37,24 @@ MAX_ITEM_BYTES = 390_000
 """A single issue whose compressed changes are larger does not fit an item."""
 
 LEDGER_TOMBSTONE_DAYS = 60
-"""A removed issue's ledger outlives the stream's records (1 day), the dead letters (14 days) and the trash (30 days, and the days
-that the table takes to remove an item). A restored issue goes on with its versions and revisions.
+"""Days for which a removed issue's ledger is kept. Longer than the stream's records (1 day), the dead letters
+(14 days) and the trash (30 days, and the table's delay in removing items). A restored issue continues with
+its versions and revisions.
 """
 
 
 def ledger_item(key: str, ledger: Ledger) -> Item:
-    """A ledger as the item to store. That of a removed issue expires."""
+    """Return a ledger as the item to store. It expires if the issue is removed."""
     return ledger.to_item(key, expires=clock.expiry(LEDGER_TOMBSTONE_DAYS) if ledger.removed else None)
 
 
 def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
-    """Commit changes of issues, none of them twice; returns the errors that prevented it, by issue.
+    """Commit changes of issues, none of them twice; return the errors that prevented it, by issue.
 
-    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. For n issues with m sort
-    entries: n writes of ledgers, m of entries (1 write unit each, and 1 in GSI1 for an entry), and for all together 1 for the
-    number, 1 for a mark, and 1 for each KB of the item.
+    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table.
+
+    For n issues with m sort entries: n writes of ledgers, m of entries (1 write unit each, and 1 in GSI1 for
+    an entry). For all together 1 for the number, 1 for a mark, and 1 for each KB of the item.
     """
     failed: dict[str, Exception] = {}
     by_num = {one.change.num: one for one in pending}
@@ -65,7 +71,7 @@ def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
 
 
 def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
-    """Commit the changes of one item. Overloaded: it is not known what has become of it."""
+    """Commit the changes of one item. Overloaded: its fate is not known."""
     number = log.reserve(weight(one.change for one in chosen))
     failed = _write_ledgers(log.table, number, chosen)
     written = [one for one in chosen if one.key not in failed]
@@ -82,10 +88,10 @@ def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
 
 
 def _put(log: Log, number: int, changes: Sequence[IssueChange]) -> JournalItem | None:
-    """Put the item; None if somebody has put an empty one before.
+    """Put the item; None if another writer has put an empty one before.
 
-    Overloaded if the table refuses it; then the number is empty, if the table takes as much as that. Whoever follows the journal
-    stops at a number without an item.
+    Overloaded if the table refuses it; then the number is emptied, if the table allows even that. Followers
+    of the journal stop at a number without an item.
     """
     try:
         return log.put(number, changes)
@@ -93,11 +99,13 @@ def _put(log: Log, number: int, changes: Sequence[IssueChange]) -> JournalItem |
         record = log.close(number)
         if not record.changes:
             raise
-        return record  # it arrived, and nobody heard of it
+        return record  # it arrived, but the answer was lost
 
 
 def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict[str, Exception]:
-    """Write the ledgers that name the number; returns the errors by issue. Overloaded: whether it was written is not known."""
+    """Write the ledgers that name the number; returns the errors by issue. Overloaded: whether it was written
+    is not known.
+    """
     failed: dict[str, Exception] = {}
 
     def write(one: Pending) -> None:
@@ -115,14 +123,15 @@ def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict
 
 
 def complete(log: Log, record: JournalItem) -> None:
-    """Put the sort entries of a journal item, and the mark if it needs one. Whoever does it again does no harm."""
+    """Put the sort entries of a journal item, and the mark if it needs one. Doing it again does no harm."""
     in_threads(lambda entry: put_entry(log.table, entry), _entries(log, record))
     if record.needs_mark:
         log.mark(record.number)
 
 
 def make_whole(log: Log, records: Sequence[JournalItem]) -> None:
-    """Put those sort entries of journal items that are not there, and the marks: half a read unit for each entry, and the writes.
+    """Put the missing sort entries of journal items, and the marks: half a read unit for each entry, and the
+    writes.
 
     A copy of the table that is late may lack an entry, which is then put again.
     """
@@ -140,7 +149,9 @@ def _key(entry: Item) -> Key:
 
 
 def _entries(log: Log, record: JournalItem) -> list[Item]:
-    """The sort entries of the moves of issues, and tombstones of those that they have no more."""
+    """Return the sort entries of the moves of issues, and tombstones of the entries that the issues have no
+    more.
+    """
     return [entry for change in record.changes for entry in _entries_of(log, change)]
 
 
@@ -165,10 +176,12 @@ def put_entry(table: Table, entry: Item) -> None:
 
 
 def settled(log: Log, numbers: Iterable[int]) -> Mapping[int, bool]:
-    """Whether the items of numbers that ledgers name are there and not empty, for good: a number without an item gets an empty one.
+    """Return, by number, whether its item is there and not empty, permanently: a number without an item gets
+    an empty one.
 
-    The ledgers have been read before. The sort entries of the items are there afterwards. Costs a read unit for the head, one for
-    each number behind the watermark, and what an item without a mark needs. Overloaded.
+    The ledgers that name the numbers have been read before. The sort entries of the items are there
+    afterwards. Costs a read unit for the head, one for each number after the watermark, and the completion of
+    items without a mark. Overloaded.
     """
     wanted = sorted(set(numbers))
     if not wanted:

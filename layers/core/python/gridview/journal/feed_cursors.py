@@ -1,11 +1,14 @@
-"""Cursors of the feed: a position in it, what was followed up to there, and which later versions are known already. Pure.
+"""Cursors of the feed: a position in it, the rows that were followed up to there, and later versions known
+already. Pure.
 
-    position   all that is in front of it is known
-    ahead      so are the versions of these issues up to these, though they may be told behind it
+- *position*: everything before it is known.
+- *ahead*: so are the versions of these issues up to these, though the feed may deliver them after the
+  position.
 
-A cursor may stand in the place of a consistency token: then an answer is to hold all of this.
+A cursor may replace a consistency token: then an answer has to contain all of this.
 
-A cursor is bound to its tenant and project. The id of a deleted project stays taken for longer than a cursor is good.
+A cursor is bound to its tenant and project. The id of a deleted project stays taken for longer than a cursor
+is valid.
 """
 
 from collections.abc import Mapping
@@ -23,15 +26,16 @@ MAX_AHEAD = 500
 """Issues of which a cursor names versions, so that it fits into a query parameter."""
 
 AHEAD_SECONDS = 86_400
-"""For which a version ahead is named: so long the stream keeps what may still be told."""
+"""Seconds for which a version ahead is named: the stream may still deliver its records for that time."""
 
 
 class FeedCursor(NamedTuple):
-    """A position in the feed of a project; `epoch`: of the definitions of that time.
+    """A position in the feed of a project; `epoch`: the epoch of the definitions then.
 
-    `rows` is the fingerprint of the rows that were followed (`FollowedRows`); empty: all changes. None: nothing was told yet, so
-    any rows may be followed from there. `ahead`: issue number -> a version; up to this one it is not told any more, until the
-    instant `until` (seconds since 1970).
+    - `rows`: the fingerprint of the rows that were followed (`FollowedRows`); empty: all changes. None:
+      nothing was delivered yet, so any rows may be followed from there.
+    - `ahead`: issue number -> a version. The versions up to it are not delivered again, until the instant
+      `until` (seconds since 1970).
     """
 
     position: FeedPosition
@@ -48,7 +52,7 @@ class FeedCursor(NamedTuple):
 
     @classmethod
     def opened(cls, text: str, cursors: Cursors, catalog: Catalog) -> "FeedCursor":
-        """From what a client sends. InvalidRequest: it is none of this project."""
+        """Open a client's cursor. InvalidRequest: it is none of this project."""
         try:
             payload = cursors.open(text, _bound_to(catalog.tenant, catalog.project))
         except InvalidRequest:
@@ -66,9 +70,11 @@ class FeedCursor(NamedTuple):
 
     @classmethod
     def held(cls, text: str, cursors: Cursors, tenant: str, project: str) -> Recent:
-        """What an answer is to hold in front of which this cursor would stand. ValueError: it is none of this project's.
+        """Return the writes before this cursor, which an answer has to contain. ValueError: it is none of
+        this project's.
 
-        The definitions and the rows that were followed make no difference. After 7 days the index has all of it, in any case.
+        The definitions and the rows that were followed make no difference. After 7 days the index has all of
+        it, in any case.
         """
         try:
             cursor = cls._unsealed(cursors.open(text, _bound_to(tenant, project)))
@@ -81,7 +87,7 @@ class FeedCursor(NamedTuple):
         )
 
     def still_ahead(self, now: float) -> dict[int, int]:
-        """The versions ahead, as far as they can still be told."""
+        """Return the versions ahead that the feed may still deliver."""
         return dict(self.ahead) if now < self.until else {}
 
 

@@ -1,9 +1,13 @@
-"""Places in the feed of a project, and what the items of its journal tell from one on. Pure.
+"""Places in the feed of a project, and the versions in the items of its journal after one. Pure.
 
-A table that is restored to an earlier moment gives out numbers again. So a position also names the item that it comes after:
+A table that is restored to an earlier moment gives out numbers again. So a position also names the item that
+it comes after:
 
-    number     57       58       59                   57       58'      59'    60'
-    before   1.2      4.1      (59, 0, after 58)     after    4.2      7.1    8.1    58' is not the item that the position names
+```
+number     57       58       59                   57       58'      59'    60'
+before   1.2      4.1      (59, 0, after 58)     after    4.2      7.1    8.1    58' is not the item that the
+position names
+```
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,19 +17,23 @@ from typing import NamedTuple
 from gridview.journal.items import JournalItem
 
 SAME_SECONDS = 60.0
-"""To so many seconds `since` is rounded down where the item is not known, so that cursors of the same place are the same."""
+"""Seconds to which `since` is rounded down if the item is not known, so that cursors of the same place are
+the same.
+"""
 
 _CLOCKS_DIFFER = 5.0
 
 _LONGEST = 1_000
-"""Versions of one issue that an item can tell. So many more are told only of an issue whose ledger was lost."""
+"""Versions of one issue that an item can have. Only an issue whose ledger was lost can have so many more."""
 
 
 class FeedPosition(NamedTuple):
-    """A place in a feed: the journal number of the next item, and how many of the versions that it tells come before.
+    """A place in a feed: the journal number of the next item, and how many of that item's versions come
+    before.
 
-    Nothing behind it was made before the instant `since` (seconds since 1970). `item`: the id of the item that it comes after, or
-    is within; empty: not known, but that item was put no later than a minute after `since`.
+    Nothing after it was made before the instant `since` (seconds since 1970). `item`: the id of the item that
+    it comes after, or is within. Empty: not known, but that item was put no later than a minute after
+    `since`.
     """
 
     number: int
@@ -39,15 +47,16 @@ class FeedPosition(NamedTuple):
         return self.number if self.place else self.number - 1
 
     def is_after(self, item: JournalItem) -> bool:
-        """Whether the item of the number that it has reached is the one that it has come to."""
+        """Return whether the item of the number that it has reached is the one that it has come to."""
         return item.id == self.item if self.item else item.made <= self.since + SAME_SECONDS + _CLOCKS_DIFFER
 
 
 class ToldVersion(NamedTuple):
-    """One version that an item tells, or (None) a change that nobody can tell; and the position behind it.
+    """One version in an item, or (None) a change that nothing can describe any more; and the position after
+    it.
 
-    `after`: this is what came after the version, of which is only known that the issue is gone. If it was deleted by the version
-    itself, nothing.
+    `after`: this represents everything after the version, of which only the removal of the issue is known. If
+    the version itself deleted the issue, nothing follows.
     """
 
     num: int
@@ -57,7 +66,7 @@ class ToldVersion(NamedTuple):
 
 
 def tellings_from(items: Sequence[JournalItem], position: FeedPosition) -> Iterator[ToldVersion]:
-    """What these items tell behind a position, in order."""
+    """Return the versions in these items after a position, in order."""
     for item in items:
         begin = position.place if item.number == position.number else 0
         yield from islice(_told_by(item), begin, None)

@@ -1,11 +1,12 @@
 """The fold: writes a project's blocks by its journal, in the journal's order, many batches at a time.
 
-It passes no number without an item, and no item whose sort entries are missing: it waits for the writer, then closes the one and
-completes the other. It asks no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so
-folds may overlap, repeat and die at any point. The watermark follows when every block is written.
+It passes no number without an item, and no item whose sort entries are missing. It waits for the writer, then
+closes the number or completes the item. It reads no ledger to find the content of a block. Nothing up to a
+block's position is applied to the block again, so folds may overlap, repeat and be killed at any point. The
+watermark follows when every block is written.
 
-A block that cannot be read is passed over and told: it holds nothing that anybody could still read, and a repair builds it anew by
-the ledgers. Nothing else waits for that.
+A block that cannot be read is passed over and reported. Nothing in it can be read any more, and a repair
+builds it again from the ledgers. Nothing else waits for that.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +27,9 @@ from gridview.schema.catalog import Catalog
 from gridview.support import clock
 
 MOST = 4_000
-"""Changes of issues that are folded together at most: of a million issues they touch most blocks, so more would save little."""
+"""Changes of issues that are folded together at most: of a million issues they touch most blocks, so more
+would save little.
+"""
 
 
 def fold(
@@ -35,17 +38,18 @@ def fold(
     current_catalog: Callable[[], Catalog | None],
     send_poison: Callable[[Poison], None],
 ) -> int:
-    """Fold what stands behind the watermark, as far as it goes; returns how many numbers were passed.
+    """Fold the items after the watermark, as far as possible; return how many numbers were passed.
 
-    `current_catalog` reads the present definitions, None if the project is deleted. Costs a strongly consistent read of the
-    journal behind the watermark and of each block that changes, a write of each such block, and `Log.advance`. `send_poison`
-    receives an issue of each unreadable block. Overloaded: the watermark stays, and what has been written is not written again.
+    `current_catalog` reads the present definitions, None if the project is deleted. Costs a strongly
+    consistent read of the journal after the watermark and of each block that changes, a write of each such
+    block, and `Log.advance`. `send_poison` receives an issue of each unreadable block. Overloaded: the
+    watermark stays, and blocks that were written are not written again.
     """
     since, head = clock.seconds(), log.head()
     passed = _passable(log, head)
     if not passed:
         return 0
-    # Read after the items: whoever put one knew no younger definitions.
+    # Read after the items: their writers knew no younger definitions.
     catalog = current_catalog()
     if catalog is not None:
         replay = Replay(passed[-1].number, partial(keys_of_members, log, head, passed))
@@ -56,7 +60,7 @@ def fold(
 
 
 def _passable(log: Log, head: Head) -> list[JournalItem]:
-    """The items behind the watermark, in order, up to the first that has to be waited for."""
+    """Return the items after the watermark, in order, up to the first that has to be waited for."""
     listed = log.behind(head.folded)
     records = {record.number: record for record in listed.records}
     end = max(records, default=head.folded) if listed.more else head.last
@@ -84,7 +88,7 @@ def _write(
     places: Sequence[KeyChange],
     send_poison: Callable[[Poison], None],
 ) -> None:
-    """Write the blocks of one family, but for those that cannot be read."""
+    """Write the blocks of one family, except unreadable ones."""
     chains = BlockWriter(log.table, log.tenant, log.project, fences, replay)
     for error in chains.read(places).values():
         if not isinstance(error, Unreadable):
@@ -100,8 +104,9 @@ def _write(
 
 
 def keys_of_members(log: Log, head: Head, passed: Sequence[JournalItem], block: Block) -> Iterable[str]:
-    """The keys of a plain block's members as of its position: a read unit for each ledger, and the journal behind `passed`, the
-    first items after the watermark.
+    """Return the keys of a plain block's members as of its position.
+
+    Costs a read unit for each ledger, and the journal after `passed`, the first items after the watermark.
     """
     wanted = {(keys.issue(log.tenant, log.project, num), derived_keys.LEDGER): num for num in block.members}
     paths = *paths_of(block.family), (NUMBER,)

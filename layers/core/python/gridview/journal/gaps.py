@@ -1,7 +1,9 @@
-"""Numbers of a journal that somebody has taken and left without an item. Whoever follows the journal waits at them.
+"""Numbers of a journal that a writer has taken and left without an item. Followers of the journal wait at
+them.
 
-A consumer that loses a number empties it at once. One that died has left it as it was; then whoever comes by empties it once it has
-been missing for some seconds. Should its writer be alive after all, his item fails, and he plans anew (`committer`).
+A consumer that loses a number empties it at once. A consumer that was killed leaves it; then the next reader
+empties it once it has been missing for some seconds. If its writer is still alive after all, its item fails,
+and it plans again (`committer`).
 """
 
 from collections.abc import Iterable
@@ -18,7 +20,7 @@ _KEPT = 1_000
 
 
 def first_missing(after: int, records: Iterable[JournalItem]) -> int:
-    """The first number behind `after` that none of these items has."""
+    """Return the first number after `after` that none of these items has."""
     there = {record.number for record in records}
     number = after + 1
     while number in there:
@@ -27,9 +29,10 @@ def first_missing(after: int, records: Iterable[JournalItem]) -> int:
 
 
 def overdue(after: int, records: Iterable[JournalItem], now: float) -> list[int]:
-    """The numbers behind `after` that have been missing for some seconds.
+    """Return the numbers after `after` that have been missing for some seconds.
 
-    `records` are items that were read behind it, none left out in between: a later one was put by somebody who took a later number.
+    `records` are items that were read after it, none left out in between: a later one was put by the taker of
+    a later number.
     """
     found = {record.number: record.made for record in records if record.number > after}
     return [
@@ -41,7 +44,7 @@ def overdue(after: int, records: Iterable[JournalItem], now: float) -> list[int]
 
 
 class Gaps:
-    """What one container knows of the journals that it writes to: up to which number none is missing."""
+    """The journals that one container writes to, each with the number up to which none is missing."""
 
     def __init__(self) -> None:
         self._whole: dict[str, int] = {}
@@ -49,11 +52,11 @@ class Gaps:
     def close(self, log: Log, head: Head) -> None:
         """Empty the numbers that have been missing for some seconds.
 
-        Half a read unit for each 4 KB of what was put since the last look, and 1 write unit for each such number. `head` may be
-        late.
+        Half a read unit for each 4 KB of the items put since the last look, and 1 write unit for each such
+        number. `head` may be late.
         """
         known = self._whole.get(log.partition, 0)
-        whole = max(known if known <= head.last else 0, head.folded)  # a project may have been made anew
+        whole = max(known if known <= head.last else 0, head.folded)  # a project may have been made again
         if whole < head.last:
             records = log.behind(whole, consistent=False).records
             for number in overdue(whole, records, clock.seconds()):

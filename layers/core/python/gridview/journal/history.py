@@ -1,8 +1,9 @@
-"""What is remembered of changes: written from the stream's records, read back by issue and version.
+"""The history of changes: written from the stream's records, read back by issue and version.
 
-It is written for every record of an issue before the batch is folded, so whoever hears of a version finds what it changed. Each
-item is put without a condition: a redelivery puts the same one of a change, and lists it again at the same place. A removal by hand
-stands where the next version will: a late write of it may hide that (`Change.by_hand`).
+It is written for every record of an issue before the batch is folded, so a reader that receives a version
+finds its change. Each item is put without a condition: a redelivery puts the same item for a change, and
+lists it again at the same place. A removal by hand has the number of the next version: a late write of that
+may hide the removal (`Change.by_hand`).
 """
 
 from collections import defaultdict
@@ -36,7 +37,7 @@ _INSTANT = len("2026-11-21T08:00:00.000000Z")
 
 
 class Told(NamedTuple):
-    """A change, and the issue that a stream record tells it of."""
+    """The change in a stream record, and its issue."""
 
     issue: IssueKey
     change: Change
@@ -61,11 +62,14 @@ def record(
     setting_of: SettingOf,
     removed: RemovedIn = _none_removed,
 ) -> None:
-    """Remember the changes that these stream records tell of, without the values of `removed` attributes.
+    """Record the changes in these stream records, without the values of `removed` attributes.
 
-    1 write unit for a small change, a further one for each KB of its compressed values. Where history is on, 1 for some 50 changes
-    of one second, and 1 for some 50 that are part of one change unless its id tells the second. Overloaded: assume that nothing was
-    written. Records that cannot be read are passed over: their issues are poison.
+    1 write unit for a small change, a further one for each KB of its compressed values. If history is on,
+    also 1 for some 50 changes of one second. Also 1 for some 50 versions of one change, unless its id states
+    the second.
+
+    Overloaded: assume that nothing was written. Records that cannot be read are passed over: their issues are
+    poison.
     """
     settings: dict[ProjectKey, HistorySetting | None] = {}
     stored: dict[Key, Item] = {}
@@ -93,20 +97,20 @@ def record(
     changes: list[Item] = []
     for item in stored.values():
         (parts if derived_keys.is_history_part(item[keys.SK]) else changes).append(item)
-    # The changes themselves go last: who finds one finds all of it, and what lists it.
+    # The changes themselves go last: a reader that finds one finds all of it, and its place in the lists.
     for items in ([*parts, *lists], changes):
         if items:
             table.batch_put(items)
 
 
 def without(change: Change, removed: Callable[[str], bool]) -> Change:
-    """The change without the fields whose internal ids are `removed`; itself if it has none."""
+    """Return the change without the fields whose internal ids are `removed`; itself if it has none."""
     kept = {key: values for key, values in change.fields.items() if not removed(key)}
     return change if len(kept) == len(change.fields) else replace(change, fields=kept)
 
 
 def told_by(stream_record: Mapping[str, Any]) -> Told | None:
-    """The change that a stream record tells of. None if it is of another item, cannot be read, or tells of no change.
+    """Return the change in a stream record. None if it is of another item, cannot be read, or is no change.
 
     No change: a document that expires from the trash, or whose values of deleted attributes are taken out.
     """
@@ -133,7 +137,7 @@ def _image(stream: Mapping[str, Any], name: str) -> Item | None:
 
 
 def _arrival(num: int, new: Item) -> Change:
-    """A document where there was none: a new one, or one that was put back by hand."""
+    """Return a document where there was none: a new one, or one that was put back by hand."""
     kind: Kind = "create" if new["version"] == 1 else "restore"
     if is_trashed(new):
         kind = "delete"
@@ -150,7 +154,7 @@ def _edit(num: int, old: Item, new: Item) -> Change | None:
 
 
 def _hard_delete(num: int, old: Item, stream: Mapping[str, Any]) -> Change | None:
-    """A document that was taken out of the table: it says who wrote it last, not who removed it."""
+    """Return a document that was taken out of the table: it says who wrote it last, not who removed it."""
     if is_trashed(old):
         return None
     made = stream.get("ApproximateCreationDateTime")
@@ -175,13 +179,15 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
 
 
 def _told_instant(document: Item, name: str) -> str:
-    """An instant that a document tells; empty if it tells none."""
+    """Return an instant in a document; empty if it has none."""
     told = document.get(name)
     return told if isinstance(told, str) else ""
 
 
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Values]:
-    """The fields whose values differ between two documents, by internal key. One in the trash, or an empty one, has no values."""
+    """Return the fields whose values differ between two documents, by internal key. One in the trash, or an
+    empty one, has no values.
+    """
     before, after = _values(old), _values(new)
     both = {key: Values(before.get(key), after.get(key)) for key in (*before, *after)}
     return {key: values for key, values in both.items() if not _same(*values)}
@@ -201,7 +207,8 @@ def _same(old: Any, new: Any) -> bool:
 
 
 def changes_behind(table: Table, tenant: str, project: str, num: int, version: int) -> Iterator[Change]:
-    """The changes of an issue behind a version, as far as they are remembered without a gap, read as they are asked for.
+    """Return the changes of an issue after a version, as far as they are remembered without a gap, read as
+    they are asked for.
 
     Strongly consistent: a read unit for each 4 KB, in calls of up to 50 changes.
     """
@@ -230,9 +237,10 @@ def read_changes(
     *,
     consistent: bool = False,
 ) -> dict[tuple[int, int], Change]:
-    """The changes that made these versions (num, version), as far as they are remembered.
+    """Return the changes that made these versions (num, version), as far as they are remembered.
 
-    0.5 read units for each 4 KB of one, twice that when strongly consistent, in one round; a second round only for large ones.
+    0.5 read units for each 4 KB of one, twice that when strongly consistent, in one round; a second round
+    only for large ones.
     """
     places = {
         (derived_keys.history(tenant, project, num), derived_keys.history_item(version)): (num, version)
@@ -264,7 +272,8 @@ def remove_values(table: Table, tenant: str, project: str, num: int, removed: Ca
 
 
 def whole(table: Table, items: Iterable[Item]) -> list[tuple[Item, Change]]:
-    """Each of these items with the change that it stores; the further parts of large ones are read, strongly consistent.
+    """Return each of these items with the change that it stores; the further parts of large ones are read,
+    strongly consistent.
 
     A change whose parts are not all there is left out.
     """

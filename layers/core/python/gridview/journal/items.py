@@ -1,13 +1,16 @@
-"""The journal of a project: numbered items, each with what one batch changed in the index. Blocks replay them in order. Pure.
+"""The journal of a project: numbered items, each with the changes of one batch in the index. Blocks replay
+them in order. Pure.
 
-    number    57                                                 58              59
-    item      issue 1: a1.1 leaves "2023-05-01" for "2023-05-03"  empty           issue 7: gone
-              issue 4: new
-    mark      its sort entries are there                          it needs none   not yet
+```
+number    57                                                 58              59
+item      issue 1: a1.1 leaves "2023-05-01" for "2023-05-03"  empty           issue 7: gone
+          issue 4: new
+mark      its sort entries are there                          it needs none   not yet
+```
 
-An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put once and never changes.
-It is *empty* if the batch came to nothing: then none of the ledgers that name the number counts. `Head` says up to which number all
-is known and folded, with all sort entries.
+An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put
+once and never changes. It is *empty* if the batch came to nothing: then none of the ledgers that name the
+number counts. `Head` has the number up to which all is known and folded, with all sort entries.
 """
 
 import zlib
@@ -26,7 +29,9 @@ from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
 from gridview.encoding import derived_keys, keys
 
 EXPIRES_DAYS = 30
-"""An item outlives what may still ask for it: the ledgers that name it are known to be finished once it is folded."""
+"""Days for which an item is kept. It outlives its readers: the ledgers that name it are known to be finished
+once it is folded.
+"""
 
 MAX_BYTES = 200_000
 """Limit of an item's changes before compression. A single issue may have more, as long as the item has room for it."""
@@ -36,13 +41,17 @@ _WEIGHED = 1_024
 """Bytes of changes, before compression, that weigh as much as one change."""
 
 FEW_ENTRIES = 8
-"""Up to so many sort entries an item has no mark. To look for one takes half a read unit, which costs a tenth of a mark."""
+"""An item with up to so many sort entries has no mark. A look for one takes half a read unit, which costs a
+tenth of a mark.
+"""
 
 TRAIL_SECONDS = 15.0
 """Seconds between two older watermarks that a head names."""
 
 PATIENCE = 5.0
-"""Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
+"""Seconds for which the fold waits for a writer that has taken a number, or has put an item and is writing
+its sort entries.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,9 @@ class JournalItem:
 
     @property
     def id(self) -> str:
-        """What tells it from an item of the same number in another past of the table (`feed_positions`): of all that it holds."""
+        """Return the id that separates it from an item of the same number in another past of the table
+        (`feed_positions`).
+        """
         if self.known_as:
             return self.known_as
         told = [round(self.made * 1_000), [change.before for change in self.changes]]
@@ -67,7 +78,7 @@ class JournalItem:
 
     @property
     def entries(self) -> int:
-        """How many sort entries it has."""
+        """Return how many sort entries it has."""
         return sum(has_entries(family) for change in self.changes for family in change.moves)
 
     @property
@@ -100,9 +111,10 @@ class JournalItem:
 
 
 class Listing(NamedTuple):
-    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them.
+    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may continue
+    after them.
 
-    `head`: as the same call found it behind the last item, where it was asked for.
+    `head`: as the same call found it after the last item, if it was asked for.
     """
 
     records: tuple[JournalItem, ...] = ()
@@ -112,7 +124,9 @@ class Listing(NamedTuple):
 
 
 def _encoded(changes: Iterable[IssueChange]) -> bytes:
-    """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
+    """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the
+    write units.
+    """
     return zlib.compress(_plain(changes))
 
 
@@ -130,18 +144,18 @@ def _decoded(stored: bytes) -> Iterator[IssueChange]:
 
 
 def encoded_size(changes: Iterable[IssueChange]) -> int:
-    """The bytes that changes take in an item."""
+    """Return the bytes that changes take in an item."""
     return len(_encoded(changes))
 
 
 def weight(changes: Iterable[IssueChange]) -> int:
-    """What changes cost readers until they are folded: one each, and more if they are long."""
+    """Return the cost of changes for readers until they are folded: one each, and more if they are long."""
     sizes = [change.size for change in changes]
     return max(len(sizes), sum(sizes) // _WEIGHED)
 
 
 def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list[IssueChange]]:
-    """The changes in groups for an item each. The cut comes before any ledger names an item."""
+    """Return the changes in groups for an item each. The cut comes before any ledger names an item."""
     group: list[IssueChange] = []
     size = 0
     for change in changes:
@@ -160,12 +174,16 @@ RECHAINED = "rechained"
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a whole journal: the `last` number given out, and the watermark `folded`.
+    """The state of a whole journal: the `last` number given out, and the watermark `folded`.
 
-    No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
-    them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
-    next, or the end of the lease while a `holder` folds; None if nothing waits. When it looked before (`seen_at`, seconds
-    since 1970), `seen` was the last number. `rechained` changes with each repair of a chain of blocks.
+    No number up to the watermark is missing; each is folded, and its sort entries are there.
+
+    - `emptied`: the empty numbers among them.
+    - `waiting`: about the weight of the items that are not folded yet.
+    - `due` (a stored instant): when the fold is to look next, or the end of the lease while a `holder` folds;
+      None if nothing waits.
+    - `seen`: the last number when it looked before, at `seen_at` (seconds since 1970).
+    - `rechained` changes with each repair of a chain of blocks.
     """
 
     last: int = 0
@@ -180,27 +198,33 @@ class Head:
     holder: str = ""
 
     def committed(self, number: int) -> bool | None:
-        """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
+        """Return whether the item of a number is there and not empty; None after the watermark, where only
+        the items show it.
+        """
         return number not in self.emptied if number <= self.folded else None
 
     def shown(self, now: float) -> int:
-        """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet.
+        """Return the watermark that everybody is shown: GSI1 and directories that are kept may not know of a
+        later one yet.
 
         `now`: as GSI1 counts it (`view.index_clock.index_time`).
         """
         return max((number for number, at in self.trail if at <= now - SHOWN_SECONDS), default=0)
 
     def shown_since(self, number: int) -> float:
-        """The instant from which on everybody is shown a watermark of the trail, in seconds since 1970; 0.0 for the beginning.
+        """Return the instant from which on everybody is shown a watermark of the trail, in seconds since
+        1970; 0.0 for the beginning.
 
         For readers that know that GSI1 was late it is later (`view.index_clock.shown_since`).
         """
         return next((at + SHOWN_SECONDS for one, at in self.trail if one == number), 0.0)
 
     def trail_to(self, number: int, now: float) -> list[list[int]]:
-        """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on.
+        """Return the stored trail when the watermark comes to a number: as much of it as `shown` needs from
+        now on.
 
-        `shown` may count by instants up to HELD_SECONDS ago, so the trail goes back that far, by steps of TRAIL_SECONDS.
+        `shown` may count by instants up to HELD_SECONDS ago, so the trail goes back that far, by steps of
+        TRAIL_SECONDS.
         """
         first = self.shown(now - HELD_SECONDS)
         kept: list[tuple[int, float]] = []
@@ -227,7 +251,7 @@ class Head:
 
 
 def new_head(tenant: str, project: str) -> dict[str, Any]:
-    """The stored head of a journal in which nothing stands yet."""
+    """Return the stored head of an empty journal."""
     return {
         keys.PK: derived_keys.journal(tenant, project),
         keys.SK: derived_keys.FOLD,

@@ -37,14 +37,14 @@ class Log:
         return derived_keys.journal(self.tenant, self.project)
 
     def head(self) -> Head:
-        """The head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
+        """Return the head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
         head = self.known_head(consistent=True)
         if head is None:
             raise Overloaded(f"{self.partition} has no head; try again.")
         return head
 
     def known_head(self, *, consistent: bool = False) -> Head | None:
-        """The head, None if there is none: half a read unit, 1 if strongly consistent."""
+        """Return the head, None if there is none: half a read unit, 1 if strongly consistent."""
         item = self.table.get(self.partition, derived_keys.FOLD, consistent=consistent)
         return None if item is None else Head.from_item(item)
 
@@ -53,8 +53,8 @@ class Log:
     def reserve(self, weight: int) -> int:
         """Take a number for an item with changes of about this weight. Overloaded as for `head`.
 
-        1 write unit, and 1 in GSI1 if nothing waited: the fold is then due after the seconds of the pace. The number with
-        which the weight of the pace is reached makes it due now: 3 write units more.
+        1 write unit, and 1 in GSI1 if nothing waited: the fold is then due after the seconds of the pace. The
+        number with which the weight of the pace is reached makes it due now: 3 write units more.
         """
         try:
             item = self.table.update(
@@ -72,7 +72,9 @@ class Log:
         return head.last
 
     def _hasten(self, head: Head) -> None:
-        """Make the fold due now, unless it is or someone has taken it. If the table refuses, the next number tries again."""
+        """Make the fold due now, unless it is or someone has taken it. If the table refuses, the next number
+        tries again.
+        """
         now = clock.now()
         if head.due is not None and head.due > now:
             with suppress(ConditionFailed, Overloaded):
@@ -81,7 +83,9 @@ class Log:
                 )
 
     def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
-        """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
+        """Put the item of a number: a write unit for each KB. None if another writer has put an empty one
+        before.
+        """
         record = JournalItem(number, clock.seconds(), tuple(changes))
         item = record.to_item(self.tenant, self.project)
         try:
@@ -108,12 +112,14 @@ class Log:
     # Reading
 
     def standing(self, number: int, *, consistent: bool = True) -> JournalItem | None:
-        """The item of a number; None if there is none: a read unit for each 4 KB, half of it if not strongly consistent."""
+        """Return the item of a number; None if there is none: a read unit for each 4 KB, half of it if not
+        strongly consistent.
+        """
         item = self.table.get(self.partition, derived_keys.journal_item(number), consistent=consistent)
         return None if item is None else JournalItem.from_item(item)
 
     def marked(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Those of these numbers whose sort entries are there: a read unit each."""
+        """Return the numbers whose sort entries are there: a read unit each."""
         wanted = {(self.partition, derived_keys.journal_mark(number)): number for number in numbers}
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
@@ -121,7 +127,8 @@ class Log:
     def behind(
         self, number: int, *, consistent: bool = True, rows: int | None = None, with_head: bool = False
     ) -> Listing:
-        """The first MB of items and marks behind a number, or so many of them; `with_head`: then the head.
+        """Return the first MB of items and marks after a number, or up to `rows` of them; `with_head`: then
+        the head.
 
         A read unit for each 4 KB, half of it if not strongly consistent.
         """
@@ -141,7 +148,7 @@ class Log:
         )
 
     def all_behind(self, number: int, *, consistent: bool = True) -> list[JournalItem]:
-        """All items behind a number, page after page."""
+        """Return all items after a number, page after page."""
         records: list[JournalItem] = []
         while True:
             listed = self.behind(number, consistent=consistent)
@@ -151,7 +158,9 @@ class Log:
             number = max((record.number for record in listed.records), default=number)
 
     def up_to(self, number: int, count: int) -> list[JournalItem]:
-        """The items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read unit for each 4 KB."""
+        """Return the items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read
+        unit for each 4 KB.
+        """
         bound = Bound(
             "between",
             derived_keys.journal_item(max(number - count + 1, 1)),
@@ -167,7 +176,8 @@ class Log:
     # Folding
 
     def claim(self, due: str) -> Head | None:
-        """Take the fold that is due at an instant for the time of a lease, and return the head; None if another was faster.
+        """Take the fold that is due at an instant for the time of a lease, and return the head; None if
+        another was faster.
 
         1 write unit, and 2 in GSI1.
         """
@@ -175,14 +185,17 @@ class Log:
         return None if item is None else Head.from_item(item)
 
     def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
-        """Move the watermark from where it was read over these items, and rest in the same write, unless much is left.
+        """Move the watermark from where it was read over these items, and rest in the same write, unless much
+        is left.
 
-        If nothing is left, nothing is due any more. Numbers beyond these items have waited since the instant `since` at the
-        earliest, the one of the fold's beginning (seconds since 1970): if they weigh little, the fold is due after the seconds of
-        the pace from then on. If they weigh more, it stays due when it is. 1 write unit, and in GSI1 1 where nothing is left and
-        2 where little is; 1 more if a number was taken meanwhile.
+        If nothing is left, nothing is due any more. Numbers beyond these items have waited since the fold
+        began at the earliest: the instant `since` (seconds since 1970). If they weigh little, the fold is due
+        after the seconds of the pace from then on. If they weigh more, its due time stays.
 
-        None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then lack these items.
+        1 write unit. In GSI1 1 if nothing is left and 2 if little is; 1 more if a number was taken meanwhile.
+
+        None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then
+        lack these items.
         """
         number = passed[-1].number
         emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
@@ -224,7 +237,8 @@ class Log:
         return Head.from_item(item)
 
     def rechaining(self, head: Head) -> Write:
-        """The write of a transaction that repairs a chain: no fold that has begun before can move the watermark any more.
+        """Return the write of a transaction that repairs a chain: no fold that has begun before can move the
+        watermark any more.
 
         Its condition is that the watermark is where it was read.
         """
@@ -232,7 +246,9 @@ class Log:
         return set_attribute(self.partition, derived_keys.FOLD, RECHAINED, secrets.token_hex(4), unmoved)
 
     def rechain(self) -> None:
-        """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is no head."""
+        """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is
+        no head.
+        """
         try:
             self.table.update(
                 self.partition, derived_keys.FOLD, PRESENT, assign={RECHAINED: secrets.token_hex(4)}
@@ -241,11 +257,12 @@ class Log:
             raise Overloaded(f"{self.partition} has no head; try again.") from error
 
     def release(self, due: str) -> str | None:
-        """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
+        """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write
+        unit, and 2 in GSI1.
 
         The fold has no holder afterwards: folds may overlap, and the latest look counts.
 
-        What was given out by now is remembered for so long that a number among it that is missing then has had its time.
+        Remembers the last number for `PATIENCE` seconds. A number up to it that is missing then has had its time.
         """
         head, now = self.head(), clock.seconds()
         all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})
@@ -268,7 +285,7 @@ class Log:
 
 
 def _rechained_at(head: Head) -> Condition:
-    """The condition that no repair has changed a chain since the head was read."""
+    """Return the condition that no repair has changed a chain since the head was read."""
     if not head.rechained:
         return Condition(f"attribute_not_exists({RECHAINED})")
     return Condition(f"{RECHAINED} = :rechained", values={":rechained": head.rechained})

@@ -1,7 +1,9 @@
-"""Brings what is derived from issues up to their images: ledgers, sort entries, and by the journal their keys in blocks.
+"""Brings the derived items of issues up to their images: ledgers, sort entries, and by the journal their keys
+in blocks.
 
-The stream consumer does this for each changed issue, background passes for every issue of a project, repairs for issues found
-wrong. They may meet at an issue: each write carries a condition that a newer write makes fail. `ledger` explains why this holds.
+The stream consumer does this for each changed issue, background passes for every issue of a project, repairs
+for issues found wrong. They may meet at an issue: each write carries a condition that a newer write makes
+fail. `ledger` explains why this is safe.
 """
 
 from collections import defaultdict
@@ -20,16 +22,17 @@ from gridview.support.errors import Overloaded
 
 
 def derive(table: Table, subjects: Iterable[Subject], *, touch: bool = True) -> dict[str, Exception]:
-    """Bring the derived items of issues to their images; returns the errors that prevented it, by issue.
+    """Bring the derived items of issues to their images; return the errors that prevented it, by issue.
 
-    The errors are those of `carry_out`, and Underivable. Superseded: read the issue again and repeat. `touch`: as for `work_on`.
+    The errors are as for `carry_out`, and Underivable. Superseded: read the issue again and repeat. `touch`:
+    as for `work_on`.
     """
     works, failed = planned(_settled(table, subjects), touch=touch, now=int(clock.seconds()))
     return failed | carry_out(table, works)
 
 
 def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
-    """The subjects, with ledgers as the journal decides them (`committer.settled`)."""
+    """Return the subjects, with ledgers as the journal decides them (`committer.settled`)."""
     named: dict[tuple[str, str], list[Subject]] = defaultdict(list)
     for subject in subjects:
         if subject.catalog is not None and subject.ledger.number:
@@ -46,9 +49,9 @@ def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
 def carry_out(table: Table, works: Sequence[Work]) -> dict[str, Exception]:
     """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    Changes go through the journal (`committer.commit`). A ledger that only comes to a newer epoch is 1 write. Without definitions,
-    n entries cost 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1). Superseded: another invocation has
-    written meanwhile. Overloaded and ItemTooLarge: from the table.
+    Changes go through the journal (`committer.commit`). A ledger that only comes to a newer epoch is 1 write.
+    Without definitions, n entries cost 2 writes of the ledger and n of entries (1 write unit each, and 1 in
+    GSI1). Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table.
     """
     failed = _commit(table, works)
 

@@ -1,4 +1,6 @@
-"""What the fold makes of journal items: how far it may go, what blocks are to hold then, what they hold as of a position. Pure."""
+"""The fold's use of journal items: how far it may go, the new content of blocks, and their content as of a
+position. Pure.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -13,23 +15,23 @@ from gridview.journal.items import PATIENCE, Head, JournalItem
 
 
 class Next(Enum):
-    """What is to be done about a number before the fold may pass it."""
+    """The step for a number before the fold may pass it."""
 
     PASS = "pass"  # noqa: S105  (no password)
     WAIT = "wait"
     CLOSE = "close"
-    """Put an empty item: whoever took the number has had the time to put one."""
+    """Put an empty item: the writer that took the number has had the time to put one."""
     COMPLETE = "complete"
-    """Put those sort entries of its item that are not there, and the mark."""
+    """Put the missing sort entries of its item, and the mark."""
 
 
 def next_step(
     number: int, head: Head, records: Mapping[int, JournalItem], marked: Collection[int], now: float
 ) -> Next:
-    """What is to be done about a number that was given out.
+    """Return the step for a number that was given out.
 
-    `records` and `marked` are what was read behind the watermark. Whoever took a number without an item took it before later items
-    were put, and before the numbers were seen that the head remembers.
+    `records` and `marked` were read after the watermark. A number without an item was taken before later
+    items were put, and before the fold saw the numbers that the head remembers.
     """
     record = records.get(number)
     if record is not None:
@@ -47,7 +49,9 @@ def next_step(
 def last_words(
     partition: str, records: Iterable[JournalItem], families: Collection[str]
 ) -> dict[str, list[KeyChange]]:
-    """Family -> the last that these items, in order, say of each key. Other families are left out: nobody writes them any more."""
+    """Return family -> the last that these items, in order, say of each key. Other families are left out:
+    nobody writes them any more.
+    """
     words: dict[tuple[str, str], KeyChange] = {}
     tenant, project = derived_keys.parse_journal(partition)
     for record in records:
@@ -66,7 +70,9 @@ def last_words(
 
 
 def _keys_moved(family: str, move: FamilyChange, num: int) -> Iterator[tuple[str, bool]]:
-    """The keys that a move takes (True) and leaves (False). Tokens that stay are not among them, if it is not thorough."""
+    """Return the keys that a move takes (True) and leaves (False). Tokens that stay are not among them, if it
+    is not thorough.
+    """
     taken = _keys(family, () if move.to is None else (move.to,), num)
     left = _keys(family, move.left, num)
     yield from ((key, True) for key in (taken if move.thorough else taken - left))
@@ -74,18 +80,20 @@ def _keys_moved(family: str, move: FamilyChange, num: int) -> Iterator[tuple[str
 
 
 def _keys(family: str, derived: Iterable[str], num: int) -> frozenset[str]:
-    """The keys of an issue. A string that somebody edited into its ledger may be no key, and then is in no block."""
+    """Return the keys of an issue. A string that someone edited into its ledger may be no key, and then is in
+    no block.
+    """
     return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
 
 
 def keys_at(
     block: Block, ledgers: Mapping[int, Mapping[str, Any]], records: Sequence[JournalItem], head: Head
 ) -> Iterator[str]:
-    """The keys of a plain block's members as of the block's position.
+    """Return the keys of a plain block's members as of the block's position.
 
-    `ledgers` are the stored ledgers of its members, by issue number, and `records` all items behind the watermark, in order, read
-    after them. Of an item behind the position, what an issue leaves is what it had. Otherwise its ledger tells, by what it last
-    finished.
+    `ledgers` are the stored ledgers of its members, by issue number, and `records` all items after the
+    watermark, in order, read after them. If an item after the position moves an issue, the issue had the keys
+    that it leaves there. Otherwise its ledger decides, by what it last finished.
     """
     left: dict[int, tuple[str, ...]] = {}
     for record in records:
@@ -107,7 +115,9 @@ def keys_at(
 def _finished(
     stored: Mapping[str, Any] | None, family: str, there: Collection[int], head: Head
 ) -> str | None:
-    """The string that an issue has in a family by a stored ledger. One that names no number is finished: a bulk load wrote it."""
+    """Return the string that an issue has in a family by a stored ledger. One that names no number is
+    finished: a bulk load wrote it.
+    """
     if stored is None:
         return None
     number = stored.get(NUMBER, 0)

@@ -1,4 +1,4 @@
-"""The rows that a request for changes means: those of a filter and a sort, or of a saved view."""
+"""The rows that a request for changes means: by a filter and a sort, or by a saved view."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,13 +15,16 @@ from gridview.schema.generations import IndexNotReady
 
 
 def rows_of_view(table: Table, catalog: Catalog, actor: Actor, view: int) -> FollowedRows:
-    """The rows of a saved view: what `get_view` costs. NotFound; as for `rows_of` where the definitions have changed since."""
+    """Return the rows of a saved view, at the cost of `get_view`. NotFound; as for `rows_of` if the
+    definitions have changed since.
+    """
     stored = views.get_view(table, catalog, actor, view)
     return rows_of(catalog, saved_views.view_json(catalog, stored)["query"])
 
 
 def asked_rows(table: Table, catalog: Catalog, actor: Actor, asked: Mapping[str, Any]) -> FollowedRows | None:
-    """The rows of a request with `view`, or with `sort` and `filter`; None: it asks for no rows, but for all changes.
+    """Return the rows of a request with `view`, or with `sort` and `filter`; None: it asks for no rows, but
+    for all changes.
 
     NotFound, InvalidRequest, Unprocessable, NotReady.
     """

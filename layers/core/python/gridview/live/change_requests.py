@@ -1,4 +1,4 @@
-"""What a client asks for when it follows the changes of a project. Pure."""
+"""The requests of clients that follow the changes of a project. Pure."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
@@ -23,14 +23,14 @@ MAX_WAIT = 20
 
 
 def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
-    """A validator: a view has a sort and a filter of its own."""
+    """Validate that none is given with a view, which has a sort and a filter of its own."""
     if given and known.data.get("view") is not None:
         raise ValueError("cannot go together with view")
     return given
 
 
 class RowsRequest(RequestModel):
-    """Which rows are followed."""
+    """The rows to follow."""
 
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
@@ -55,8 +55,9 @@ class ChangesRequest(RequestModel):
 
 
 class AskedChanges(NamedTuple):
-    """A checked request. `rows` are those that it asks for itself, None if it asks for none; `view` is the number of a saved
-    view."""
+    """A checked request. `rows`: the rows that the request itself describes, None if it describes none.
+    `view`: the number of a saved view.
+    """
 
     since: str | None
     wait: int
@@ -65,7 +66,7 @@ class AskedChanges(NamedTuple):
 
 
 def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedChanges:
-    """The request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
+    """Return the request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
     body = {**from_parameters(parameters), **as_integers(parameters, "wait")}
     request, only = parse_with_filter(ChangesRequest, catalog, body)
     asks = bool(request.sort) or only is not None
@@ -78,6 +79,8 @@ def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedCha
 
 
 def rows_of(catalog: Catalog, query: Mapping[str, Any]) -> FollowedRows:
-    """The rows of a query with a sort and a filter, as a view tells it. InvalidRequest, IndexNotReady, Unprocessable."""
+    """Return the rows of a query with a sort and a filter, as a view has it. InvalidRequest, IndexNotReady,
+    Unprocessable.
+    """
     request, only = parse_with_filter(RowsRequest, catalog, query)
     return FollowedRows(order_keys(catalog, request.sort), only)

@@ -1,4 +1,6 @@
-"""What a client is told of the changes of a project: the events behind its cursor, at once or as soon as there are some."""
+"""The changes of a project that a client receives: the events after its cursor, at once or as soon as there
+are some.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -22,7 +24,7 @@ MAX_EVENTS = 100
 """Changes that are looked at together."""
 
 MAX_ANSWER_BYTES = 5_000_000
-"""Of the events of one answer."""
+"""Limit of the events of one answer."""
 
 _PAUSE = 0.5
 """Seconds between two looks at the journal."""
@@ -33,7 +35,9 @@ Until = Callable[[float], float]
 
 
 class Wait(NamedTuple):
-    """How long to wait for changes: `until` an instant, and never past the `deadline`, at which there has to be an answer."""
+    """Limits of a wait for changes: `until` gives an instant, and there has to be an answer at the
+    `deadline`.
+    """
 
     until: Until
     deadline: float = math.inf
@@ -44,9 +48,10 @@ AT_ONCE = Wait(lambda now: now)
 
 
 class ToldChanges(NamedTuple):
-    """Events as a client gets them, the changes among them, and the cursor behind them. `ended`: nothing more can be told now.
+    """Events as a client gets them, the changes among them, and the cursor after them.
 
-    `held`: there is more, behind a number that somebody has taken and that is missing.
+    `ended`: there are no more events now. `held`: there are more, after a number that a writer has taken and
+    not filled.
     """
 
     items: tuple[Mapping[str, Any], ...]
@@ -57,12 +62,12 @@ class ToldChanges(NamedTuple):
 
     @property
     def versions(self) -> dict[int, int]:
-        """The last version of each issue that is told, as consistency tokens have it."""
+        """Return the last version of each issue among the changes, as consistency tokens have it."""
         return {one.num: DELETED if one.kind == "delete" else one.version for one in self.changes}
 
 
 def beginning(table: Table, catalog: Catalog) -> FeedCursor:
-    """The cursor of whoever begins to follow a project now: as for `end_of`."""
+    """Return the cursor of a client that begins to follow a project now. Cost: that of `end_of`."""
     return FeedCursor(end_of(Log(table, catalog.tenant, catalog.project)), catalog.epoch)
 
 
@@ -77,13 +82,15 @@ def follow(
     most_bytes: int | None = None,
     consistent: bool = False,
 ) -> ToldChanges:
-    """The events behind a cursor, of some rows or all; where there are none yet, those that come in a `wait`.
+    """Return the events after a cursor, of some rows or all. If there are none yet, wait for them as `wait`
+    says.
 
     `catalog`: the current one.
-    `consistent`: what was committed before the call is told, however late copies of the table are; its items then cost twice.
+    `consistent`: include all that was committed before the call, however late copies of the table are. Its
+    items then cost twice.
 
-    A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
-    too long are emptied: 1 write unit each. FeedExpired.
+    A read unit for each second of waiting, and the costs of `read_changes` and `moves_of`. Numbers at which
+    the feed has waited for too long are emptied: 1 write unit each. FeedExpired.
     """
     while True:
         page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)
@@ -100,8 +107,8 @@ def follow(
 def feed_page(
     table: Table, catalogs: Catalogs, catalog: Catalog, position: FeedPosition, *, consistent: bool = False
 ) -> FeedPage:
-    """The changes of a project from a position on: as for `read_changes`. Numbers at which the feed has waited for too
-    long are emptied: 1 write unit each.
+    """Return the changes of a project from a position on: as for `read_changes`. Numbers at which the feed
+    has waited for too long are emptied: 1 write unit each.
     """
     page = read_changes(table, catalogs, catalog, position, MAX_EVENTS, consistent=consistent)
     log = Log(table, catalog.tenant, catalog.project)
@@ -118,7 +125,7 @@ def told_in(
     rows: FollowedRows | None,
     most_bytes: int,
 ) -> ToldChanges:
-    """The events of a page that was read at the position of a cursor: what `moves_of` costs."""
+    """Return the events of a page that was read at the position of a cursor, at the cost of `moves_of`."""
     followed = "" if rows is None else rows.fingerprint
     anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
     ahead = {} if anew else cursor.still_ahead(clock.seconds())
@@ -136,7 +143,8 @@ def told_in(
 class _Telling:
     """Makes events of a page, as many as an answer holds, up to the first change that has to be waited for.
 
-    `ahead`: issue number -> the version up to which its changes are known already, and passed over; after a reset nothing is.
+    `ahead`: issue number -> the version up to which its changes are known already, and passed over; after a
+    reset nothing is.
     """
 
     def __init__(
@@ -156,7 +164,9 @@ class _Telling:
         self._room = most_bytes
 
     def tell(self, verdicts: list[RowMove | Unjudged | None] | None) -> None:
-        """Tell the changes of the page. `verdicts`: what each does to the rows that are followed; None: all are."""
+        """Add the changes of the page. `verdicts`: the effect of each on the rows that are followed; None:
+        add all.
+        """
         for place, change in enumerate(self._page.events):
             if self._is_known(change):
                 self.position = self._page.behind[place]

@@ -1,8 +1,10 @@
 """Delivers the changes of projects to their webhooks: a turn of work on one outbox.
 
-The holder of an outbox retries what is due, then sends what comes after its position in the feed (`due_messages`), four messages at
-once (`delivery_attempts`), and saves the position after each four. If it dies in between, the next holder sees by the deliveries
-which of these were tried. A message that was sent and not recorded is sent again, so every message is sent at least once.
+The holder of an outbox first retries deliveries that are due. Then it sends the changes after its position in
+the feed (`due_messages`), four messages at once (`delivery_attempts`). It saves the position after each four.
+
+After a crash in between, the next holder learns from the stored deliveries which of the four were tried. A
+message that was sent and not recorded is sent again, so every message is sent at least once.
 """
 
 import random
@@ -47,14 +49,16 @@ _BUILDING = 60.0
 """Seconds until a view is looked at again whose order is being built."""
 
 _HIDDEN = 3_600.0
-"""Seconds until an outbox is looked at again whose project is deleted and can be restored. A change is hinted at before that."""
+"""Seconds until an outbox is looked at again whose project is deleted and can be restored. A change is hinted
+at before that.
+"""
 
 _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
 
 
 class Delivered(NamedTuple):
-    """What came of a turn: attempts, those among them that failed, deliveries given up, and webhooks disabled."""
+    """The outcome of a turn: attempts, failed attempts, deliveries given up, and webhooks disabled."""
 
     attempts: int = 0
     failures: int = 0
@@ -63,14 +67,15 @@ class Delivered(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable["Delivered"]) -> Self:
-        """The sum of these."""
+        """Return the sum of these."""
         return cls(*map(sum, zip(*(cls(), *parts), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMeans:
-    """What a turn needs. `seals`: those of secrets; `hint_at` sends a hint to go on with, through the slow queue if its second
-    argument is true; `draw` gives random numbers from 0 to 1.
+    """The means of a turn. `seals` open secrets, and `draw` returns random numbers from 0 to 1.
+
+    `hint_at` sends a hint to continue, through the slow queue if its second argument is true.
     """
 
     table: Table
@@ -82,13 +87,18 @@ class DeliveryMeans:
 
 
 def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *, slow: bool) -> Delivered:
-    """Deliver what an outbox holds, until the seconds in `left` are over; nothing if another turn is at work on it, or if it rests.
+    """Deliver what an outbox holds, until the seconds in `left` are over. Does nothing if another turn holds
+    the outbox, or if it rests.
 
-    `slow`: whether the hint came through the slow queue. In the quick one, a receiver that fails or answers slowly gets one round
-    of messages at most: the outbox then goes on through the slow queue, where it delays no quick receiver.
+    `slow`: whether the hint came through the slow queue. In the quick queue, a receiver that fails or answers
+    slowly gets one round of messages at most. The outbox then continues through the slow queue, where it
+    delays no quick receiver.
 
-    If nothing is new: 5 read units and a half, 2 write units, and 4 in GSI1. Each message takes a write unit, and half a read unit
-    for 4 KB of its change; each four a write unit; each hundred changes what `read_changes` takes.
+    Cost if nothing is new: 5.5 read units, 2 write units, and 4 in GSI1. Also:
+
+    - for each message, a write unit, and half a read unit for each 4 KB of its change,
+    - for each four messages, a write unit,
+    - for each hundred changes, the cost of `read_changes`.
     """
     store = OutboxStore(means.table, *live_keys.parse_outbox(partition))
     outbox = store.read()
@@ -113,9 +123,10 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *
 
 
 class _Turn:
-    """One turn of work on an outbox that is held: what is done next, its position, and its lease. LeaseLost once another holds it.
+    """One turn of work on an outbox that is held, with its position and its lease. LeaseLost once another
+    turn holds it.
 
-    `done`: what came of it so far.
+    `done`: the outcome so far.
     """
 
     def __init__(
@@ -147,7 +158,9 @@ class _Turn:
                 return
 
     def put_off(self) -> None:
-        """Give the outbox back as it is: nothing is sent while its project is deleted. It goes on from there once that is back."""
+        """Give the outbox back as it is: nothing is sent while its project is deleted. It continues once that
+        is back.
+        """
         with suppress(LeaseLost):
             self._store.give_back(self._outbox, clock.after(_HIDDEN), whatever_has_come=True)
 
@@ -168,11 +181,13 @@ class _Turn:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the turn ends: its time is up, or the outbox goes on through the slow queue."""
+        """Return whether the turn ends: its time is up, or the outbox continues through the slow queue."""
         return self._left() <= 0 or (self._outbox.delays_others and not self._slow)
 
     def _deliver_all(self) -> float | None:
-        """Deliver what there is; the seconds until the next look, None: the webhook is disabled. NotFound."""
+        """Deliver everything present; return the seconds until the next look. None: the webhook is disabled.
+        NotFound.
+        """
         while not self._is_over and not self._outbox.rests:
             webhook = self._stored()
             if not webhook.enabled:
@@ -208,7 +223,9 @@ class _Turn:
         return Webhook.from_item(item)
 
     def _deliver_next(self, attempts: DeliveryAttempts, catalog: Catalog) -> float | None:
-        """Deliver the next page of the feed: the seconds until the next look, 0 to go on; None if the webhook is disabled."""
+        """Deliver the next page of the feed; return the seconds until the next look, 0 to continue. None if
+        the webhook is disabled.
+        """
         try:
             page = read_page(self._store, self._means.catalogs, catalog, self._outbox, self._left)
         except FeedExpired:
@@ -241,7 +258,7 @@ class _Turn:
         while messages:
             if self._is_over or self._outbox.rests:
                 return True
-            # What follows a reset is sent after it.
+            # The changes after a reset are sent after it.
             count = room(self._outbox) if messages[0].change else 1
             some, messages = messages[:count], messages[count:]
             if not self._sent(attempts, page.catalog, some):
@@ -255,7 +272,7 @@ class _Turn:
         return True
 
     def _sent(self, attempts: DeliveryAttempts, catalog: Catalog, messages: Sequence[WebhookMessage]) -> bool:
-        """Send these at once, and save how far the outbox has come. False if the webhook is disabled by what came of it."""
+        """Send these at once, and save the outbox's progress. False if the outcome disables the webhook."""
         outcome = attempts.send(self._outbox, catalog, messages)
         self._count(Delivered(len(messages), outcome.failures, outcome.given_up))
         self._outbox = outcome.outbox
@@ -263,7 +280,9 @@ class _Turn:
         return not (outcome.hopeless and self._disabled(attempts.webhook, outcome.hopeless))
 
     def _disabled(self, webhook: Webhook, reason: str) -> bool:
-        """Disable the webhook: 1 write unit. False if an administrator has changed it meanwhile: it is to be read again first."""
+        """Disable the webhook: 1 write unit. False if an administrator has changed it meanwhile: it is to be
+        read again first.
+        """
         after = webhook.disabled(Notice(clock.now(), reason))
         try:
             self._means.table.put(after.to_item(), version_is(webhook.version))

@@ -1,6 +1,7 @@
-"""Sends messages to the receiver of a webhook, several at once: each is signed, sent once, and its outcome recorded.
+"""Sends messages to the receiver of a webhook, several at once: each is signed, sent once, and its outcome
+recorded.
 
-A process that dies between an attempt and its record leaves the message to be sent again, so each is sent at least once.
+After a crash between an attempt and its record, the message is sent again, so each is sent at least once.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +35,8 @@ class DeliveryAttempt(NamedTuple):
 
 
 class DeliveryOutcome(NamedTuple):
-    """What several attempts came to: the outbox after them, how many failed, and how many deliveries were given up.
+    """The outcome of several attempts: the outbox after them, how many failed, and how many deliveries were
+    given up.
 
     `hopeless`: why the webhook is to be disabled; empty: it is not.
     """
@@ -46,7 +48,9 @@ class DeliveryOutcome(NamedTuple):
 
 
 def opened_secrets(seals: Sealing, webhook: Webhook) -> list[str]:
-    """The secrets that sign now, the present one first, without those that do not open any more."""
+    """Return the secrets that sign now, the present one first. Secrets that do not open any more are left
+    out.
+    """
     opened: list[str] = []
     for sealed in webhook.signing(clock.now()):
         with suppress(ValueError):
@@ -55,7 +59,9 @@ def opened_secrets(seals: Sealing, webhook: Webhook) -> list[str]:
 
 
 def room(outbox: Outbox) -> int:
-    """How many messages may be under way at once: while the last attempt has failed, one shows whether the receiver is back."""
+    """Return how many messages may be under way at once. After a failed attempt, one shows whether the
+    receiver is back.
+    """
     return 1 if outbox.failures else AT_ONCE
 
 
@@ -70,7 +76,9 @@ class DeliveryAttempts:
     secrets: Sequence[str]
 
     def send(self, outbox: Outbox, catalog: Catalog, messages: Sequence[WebhookMessage]) -> DeliveryOutcome:
-        """Send these messages at once, and record each outcome; the outbox is not saved. Write units: those of `record`."""
+        """Send these messages at once, and record each outcome. Does not save the outbox. Write units: as for
+        `record`.
+        """
         made = in_threads(lambda message: self._attempt(catalog, message), messages, AT_ONCE)
         failures = given_up = 0
         hopeless = ""
@@ -97,7 +105,9 @@ class DeliveryAttempts:
 
 
 def why_hopeless(outbox: Outbox, given_up: Delivery) -> str:
-    """Why a webhook is to be disabled, one of whose deliveries was given up; empty if it is not. `outbox`: after the attempt."""
+    """Why a webhook is to be disabled, one of whose deliveries was given up; empty if it is not. `outbox`:
+    after the attempt.
+    """
     if given_up.reply.code == GONE:
         return "The receiver answered 410: it wants no more messages."
     first, failing = given_up.first, outbox.failing

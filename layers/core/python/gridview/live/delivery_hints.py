@@ -18,9 +18,10 @@ _REMEMBERED = 1_000
 
 
 class DeliveryHints:
-    """The hints that one container of the stream consumer sends. `send` sends one, which arrives when it is due.
+    """The hints that one container of the stream consumer sends. `send` sends one, which arrives when it is
+    due.
 
-    Nothing depends on them: each outbox is looked at every five minutes besides.
+    Hints may be lost: a task also checks each outbox every five minutes.
     """
 
     def __init__(self, send: Callable[[Hint], None]) -> None:
@@ -30,8 +31,9 @@ class DeliveryHints:
     def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
         """Hint at the outboxes of the projects of these stream records, whose changes are committed.
 
-        At most once a second for each project: half a read unit for each 4 KB of its webhooks, and a message for each that is
-        enabled. Where hints have just been sent, others follow that arrive a second later; what comes until then needs none.
+        At most once a second for each project. Costs half a read unit for each 4 KB of its webhooks, and a
+        message for each enabled one. Within a second of the last hints it sends others, which arrive a second
+        later. Later calls then send none until these arrive.
         """
         now = clock.seconds()
         for project in projects_in(records):

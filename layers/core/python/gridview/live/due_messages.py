@@ -1,6 +1,8 @@
-"""Reads what an outbox has to send: messages that are due for another attempt, and those of the changes after its position.
+"""Reads what an outbox has to send: messages that are due for another attempt, and messages for the changes
+after its position.
 
-It sends nothing and moves no outbox: what reading shows about the outbox is in `DueMessages.outbox`, for its holder to keep.
+It sends nothing and moves no outbox: `DueMessages.outbox` is the outbox as the page shows it, for the holder
+to save.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +41,8 @@ class Retries(NamedTuple):
 class DueMessages(NamedTuple):
     """The messages of a result page of the feed.
 
-    `outbox`: the outbox with what the page shows about it. `page` ends before the first change whose row cannot be judged yet.
+    `outbox`: the outbox as the page shows it. `page` ends before the first change whose row cannot be judged
+    yet.
     """
 
     outbox: Outbox
@@ -48,7 +51,7 @@ class DueMessages(NamedTuple):
 
 
 def retries_of(store: OutboxStore, webhook: Webhook, limit: int) -> Retries:
-    """Up to `limit` deliveries that are due for another attempt, with the changes that they report.
+    """Return up to `limit` deliveries that are due for another attempt, with the changes that they report.
 
     1 read unit; for each delivery 1 more, and 1 for each 4 KB of its change.
     """
@@ -71,11 +74,14 @@ def retries_of(store: OutboxStore, webhook: Webhook, limit: int) -> Retries:
 def read_page(
     store: OutboxStore, catalogs: Catalogs, catalog: Catalog, outbox: Outbox, left: Callable[[], float]
 ) -> FeedPage:
-    """The next page of the feed after an outbox's position, strongly consistent: a hint comes moments after a commit, once.
+    """Return the next page of the feed after an outbox's position. Strongly consistent, since a hint comes
+    once, moments after a commit.
 
-    Empties the numbers at which the feed waits for too long. Where the table was restored to an earlier moment, deletes the
-    deliveries of the numbers that the journal gives out again, until the seconds in `left` are over. Costs and errors: those of
-    `read_changes`, and 1 write unit for each number.
+    Empties the numbers at which the feed waits for too long. After a restore of the table to an earlier
+    moment, deletes the deliveries of numbers that the journal gives out again. It stops when the seconds in
+    `left` are over.
+
+    Costs and errors: as for `read_changes`, and 1 write unit for each number.
     """
     page = read_changes(store.table, catalogs, catalog, outbox.position, _PAGE, consistent=True)
     if page.position.number < outbox.position.number:  # the table was restored to an earlier moment
@@ -86,7 +92,7 @@ def read_page(
 
 
 def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) -> DueMessages:
-    """The messages of a page's changes. Without a view no reads, else those of `moves_of`.
+    """Return the messages of a page's changes. Reads: none without a view, else as for `moves_of`.
 
     IndexNotReady, Unprocessable, InvalidRequest and Conflict of the frozen view.
     """
@@ -103,7 +109,7 @@ def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) 
 
 
 def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
-    """The first changes of a page, as one that waits for what comes after them."""
+    """Return the first changes of a page, as a page that waits for the rest."""
     return replace(
         page,
         events=page.events[:count],
@@ -118,7 +124,9 @@ def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
 def _messages(
     webhook: Webhook, outbox: Outbox, page: FeedPage, verdicts: Sequence[Verdict] | None
 ) -> Iterator[WebhookMessage]:
-    """The messages of a page; `verdicts`: what each change does to the rows of the view, None if it follows all issues."""
+    """Return the messages of a page; `verdicts`: the effect of each change on the rows of the view, None if
+    it follows all issues.
+    """
     number, place, *_ = outbox.position
     if page.reset or outbox.missed:
         yield WebhookMessage(Delivery(number, place, RESET, clock.now()), None)
@@ -128,7 +136,7 @@ def _messages(
             yield WebhookMessage(Delivery(behind.number, behind.place, RESET, clock.now()), None, behind)
             continue
         move = verdict if isinstance(verdict, RowMove) else None
-        # A webhook of a view has no event of an issue among its own, so a change that does nothing to the rows is left out.
+        # A webhook of a view has no events of issues, so a change that does nothing to the rows is left out.
         event = change.kind if move is None else move.move
         if event in webhook.events and not _shows_nothing(webhook, page.catalog, change, move):
             one = Delivery(behind.number, behind.place, event, change.at, change.num, change.version)
@@ -137,7 +145,9 @@ def _messages(
 
 
 def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
-    """Whether a change shows a receiver nothing: it touched no field that is sent, and moved no row visibly."""
+    """Return whether a change shows a receiver nothing: it touched no field that is sent, and moved no row
+    visibly.
+    """
     if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
         return False
     return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))

@@ -1,8 +1,9 @@
 """The feed of a project: its changes from a position on, in commit order for each issue, each exactly once.
 
-The feed is the journal (`journal`). Its items name the versions that they tell, and the history has what these changed. An
-item comes after the history of what it tells, and never changes; so copies of the table that are late make a reader late, and
-nothing else. A reader stops at the first number without an item: whoever has taken that may still put one.
+The feed is the journal (`journal`). Its items name versions, and the history has the changes of these
+versions. An item comes after the history of its versions, and never changes, so late copies of the table can
+only delay a reader. A reader stops at the first number without an item, since the writer that took it may
+still put one.
 
     number    57                   58     59                60
     item      1.2  1.3  4.1        empty  missing           9.2
@@ -31,17 +32,22 @@ _RETURNS = 5.0
 """Seconds between two looks of one who follows without a break. No table is restored in them and written to again."""
 
 _FIRST_ROWS = 8
-"""Items and marks that the first call reads. Each further one reads twice as many: an item may tell one change or hundreds."""
+"""Items and marks that the first call reads. Each further call reads twice as many: an item may have one
+change or hundreds.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """The changes behind a position, and the position behind them; `behind`: the position behind each.
+    """The changes after a position, and the position after them. `behind`: the position after each.
 
-    `reset`: before these changes is one that nobody can tell; followers read everything again. `catalog`: definitions
-    that are no older than the changes, to express them by. `ended`: there is nothing more to read now. `overdue`: numbers at
-    which the feed waits and which have been missing for some seconds; whoever may write empties them (`Log.close`). `held`: it
-    waits at a number, and has more behind that.
+    - `reset`: before these changes is one that nothing can describe any more; followers read everything
+      again.
+    - `catalog`: definitions that are no older than the changes, to express them by.
+    - `ended`: there is nothing more to read now.
+    - `overdue`: numbers that have been missing for some seconds and at which the feed waits. A caller that
+      may write empties them (`Log.close`).
+    - `held`: the feed waits at a number, and has more after it.
     """
 
     events: tuple[Change, ...]
@@ -55,10 +61,10 @@ class FeedPage:
 
 
 def end_of(log: Log) -> FeedPosition:
-    """The present end of a feed: all that was committed before is in front of it.
+    """Return the present end of a feed, after all that was committed before.
 
-    1 read unit for the head, and half a unit for each 4 KB of what is not folded and of the item before it.
-    Overloaded: the project is just being removed.
+    1 read unit for the head. Half a unit for each 4 KB of the items that are not folded and of the item
+    before them. Overloaded: the project is just being removed.
     """
     now = clock.seconds()
     folded = log.head().folded
@@ -76,15 +82,22 @@ def read_changes(
     *,
     consistent: bool = False,
 ) -> FeedPage:
-    """Up to `limit` changes behind a position. `consistent`: all that was committed by now, for twice the units of its items.
+    """Return up to `limit` changes after a position.
 
-    A position that is none of this journal is a reset, and goes on at the end: the table was restored to an earlier moment.
+    `consistent`: include all that was committed before the call, for twice the units of its items.
 
-    Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items (1 if `consistent`), half a unit for
-    4 KB of the one before them, half a unit for each change, and 1 unit for the definitions' epoch.
+    A position that is not in this journal gives a reset, and the feed continues at its end. The table was
+    restored to an earlier moment.
 
-    FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
-    as for `Catalogs.current`.
+    Half a read unit if nothing is new. If there are changes:
+
+    - half a unit for each 4 KB of journal items (1 if `consistent`);
+    - half a unit for 4 KB of the item before them;
+    - half a unit for each change;
+    - 1 unit for the definitions' epoch.
+
+    FeedExpired for a position of more than 7 days ago. NotFound and DefinitionsMissing as for
+    `Catalogs.current`.
     """
     now = clock.seconds()
     if position.since < now - _SECONDS:
@@ -106,7 +119,7 @@ def read_changes(
             if change is not None and change.kind == "delete":
                 taken += 1
                 continue
-            change = None  # somebody has taken the issue out of the table by hand
+            change = None  # someone deleted the issue from the table by hand
         if change is None and events:
             break  # the next page begins with it
         taken += 1
@@ -137,9 +150,11 @@ def read_changes(
 def _is_of_another_past(
     log: Log, position: FeedPosition, items: Sequence[JournalItem], head: Head | None
 ) -> bool:
-    """Whether a position is none of this journal, because the table was restored to an earlier moment: what it has reached is not
-    there, or was put again. `items` follow it. A head that comes with them may be late, so the head is asked itself: a read unit.
-    Where there are items, or the last look was some seconds ago: half a unit for each 4 KB of the one before them.
+    """Return whether a position is not in this journal, because the table was restored to an earlier moment.
+
+    The item that the position has reached is then missing, or was put again. `items` follow the position. A
+    head that comes with them may be late, so the head itself is read: a read unit. If there are items, or the
+    last look was some seconds ago: half a unit for each 4 KB of the one before them.
     """
     reached = position.reached
     if head is not None and head.last < reached:
@@ -158,9 +173,9 @@ def _is_of_another_past(
 def _items(
     log: Log, position: FeedPosition, limit: int, consistent: bool
 ) -> tuple[list[JournalItem], list[JournalItem], Head | None]:
-    """The items of a page that follow each other without a gap, and not many more; and some of those behind the gap.
+    """Return the items of a page without a gap, and not many more; some items after the gap; and the head.
 
-    And the head, if all that follows the position was read.
+    The head is None unless everything after the position was read.
     """
     items: list[JournalItem] = []
     number, rows = position.number, _FIRST_ROWS
@@ -178,7 +193,9 @@ def _items(
 def _changes(
     table: Table, catalog: Catalog, wanted: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], Change]:
-    """What these versions changed. They were remembered before they were told, so what a late copy lacks is read once more."""
+    """Return the changes of these versions. They were recorded before the journal named them, so versions
+    that a late copy lacks are read once more.
+    """
     project = catalog.tenant, catalog.project
     found = _of_versions(read_history(table, *project, wanted)) if wanted else {}
     missing = [one for one in wanted if one not in found]
@@ -186,5 +203,7 @@ def _changes(
 
 
 def _of_versions(found: Mapping[tuple[int, int], Change]) -> dict[tuple[int, int], Change]:
-    """Without removals by hand: a late copy, or a late write of a dead consumer, shows one where the issue was put back since."""
+    """Without removals by hand: a late copy, or a late write of a dead consumer, shows one where the issue
+    was put back since.
+    """
     return {key: change for key, change in found.items() if not change.by_hand}

@@ -1,4 +1,4 @@
-"""The rows that a client follows, those that pass a filter in an order, and what a change does to them. Pure."""
+"""The rows that a client follows, by a filter and an order, and the effect of a change on them. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,9 +17,10 @@ IssueImage = Mapping[str, Any]
 
 
 class RowMove(NamedTuple):
-    """What a change does to the rows: a row enters, leaves, or changes, maybe its place.
+    """The effect of a change on the rows: a row enters, leaves, or changes and may move.
 
-    `key` is the row's key after the change, None if it has left; `before` the one before it, None if it has entered.
+    `key` is the row's key after the change, None if it has left; `before` the one before it, None if it has
+    entered.
     """
 
     move: Literal["enter", "leave", "change"]
@@ -28,14 +29,14 @@ class RowMove(NamedTuple):
 
 
 class FollowedRows(NamedTuple):
-    """Rows in an order; `only` those that pass a filter."""
+    """Rows in an order. `only`: the filter that they pass."""
 
     keys: Keys
     only: Filter | None
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The fields that decide which rows there are, and where they stand."""
+        """Return the fields that decide which rows there are, and their places."""
         return tuple(dict.fromkeys(judged(self.keys, self.only)))
 
     @property
@@ -49,7 +50,8 @@ class FollowedRows(NamedTuple):
         return hashlib.blake2b(dumps(told), digest_size=6).hexdigest()
 
     def move(self, before: IssueImage | None, after: IssueImage | None) -> RowMove | None:
-        """What a change from one image to another (None: there is no such issue) does to the rows; None: nothing.
+        """Return the effect on the rows of a change from one image to another (None: there is no such issue);
+        None: no effect.
 
         UnknownOption: the definitions do not know an option in them.
         """

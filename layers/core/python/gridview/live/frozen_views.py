@@ -1,7 +1,8 @@
-"""What a webhook keeps of a saved view when an administrator chooses it: order, filter and columns. Pure.
+"""The parts of a saved view that a webhook keeps when an administrator chooses it: order, filter and columns.
+Pure.
 
-Editors change shared views. A webhook sends data out of the project, so only administrators decide which: it keeps what the view
-was, by internal ids, and nothing that becomes of the view changes it.
+Editors change shared views. A webhook sends data out of the project, so only administrators decide which
+data. The webhook keeps the view as it was, by internal ids, and later changes of the view do not affect it.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,9 @@ from gridview.support.errors import Conflict, FieldError, InvalidRequest
 
 
 class FrozenView(NamedTuple):
-    """A view as it was at an instant (`at`), when an administrator (`by`) chose it. Its parts are those of a look."""
+    """A view as it was at an instant (`at`), when an administrator (`by`) chose it. Its parts are as in a
+    look.
+    """
 
     num: int
     name: str
@@ -39,18 +42,22 @@ class FrozenView(NamedTuple):
         return frozenset(key for key, *_ in self.sort) - {NUM}
 
     def query(self, catalog: Catalog) -> tuple[dict[str, Any], list[Any]]:
-        """The order and the filter as the API returns them, and what is gone of them."""
+        """Return the order and the filter as the API returns them, and the missing parts."""
         return query_json(catalog, {"sort": self.sort, "filter": self.filter, "named": self.named})
 
     def rows(self, catalog: Catalog) -> FollowedRows:
-        """The rows that it has. Conflict if a field of its filter was deleted; IndexNotReady, Unprocessable of its order."""
+        """Return the rows that it has. Conflict if a field of its filter was deleted; IndexNotReady,
+        Unprocessable of its order.
+        """
         only = None if self.filter is None else from_stored(catalog, self.filter)
         query, _ = self._replace(filter=None).query(catalog)
         return rows_of(catalog, {"sort": query["sort"]})._replace(only=only)
 
 
 def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
-    """A view as it is. InvalidRequest if a field of its filter was deleted: what is left of it would let more pass."""
+    """Freeze a view as it is. InvalidRequest if a field of its filter was deleted: the rest of the filter
+    would let more pass.
+    """
     look = view.look
     made = FrozenView(view.num, view.name, look["sort"], look["filter"], look["named"], at, by)
     try:
@@ -63,6 +70,6 @@ def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
 
 
 def columns_of(view: View) -> tuple[str, ...] | None:
-    """The internal ids of a view's columns; None: it shows all fields."""
+    """Return the internal ids of a view's columns; None: it shows all fields."""
     columns = view.look["columns"]
     return None if columns is None else tuple(key for key, *_ in columns)

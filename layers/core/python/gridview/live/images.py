@@ -1,11 +1,14 @@
 """The issue before and after each of its changes, as far as some fields go. Pure.
 
-A change says of each field that it touches what it was and what it became. Of the other fields a later change tells, or an earlier
-one, or else the document: what no later version has changed is as it was.
+A change has the old and the new value of each field that it touches. The values of other fields come from a
+later change, an earlier one, or else the document. A field that no later version has changed is as it was.
 
-    version      2              3             4 (the document)
-    start        05-01 -> 05-02               05-02 -> 05-03
-    kind                        a -> b                           kind at 2: a, by version 3; start at 3: 05-02, by version 4
+```
+version      2              3             4 (the document)
+start        05-01 -> 05-02               05-02 -> 05-03
+kind                        a -> b                           kind at 2: a, by version 3; start at 3: 05-02, by
+version 4
+```
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,13 +22,14 @@ from gridview.schema.history import Change
 CREATED, UPDATED = "created", "updated"
 
 _KINDS_OF_A_WHOLE = frozenset({"create", "restore"})
-"""Changes that tell every value that the issue has afterwards."""
+"""Changes that contain every value that the issue has afterwards."""
 
 
 class Passage(NamedTuple):
     """The issue before and after a change; None: there is no such issue.
 
-    `updated` is empty where no document says when the version was made; a filter or an order that needs it raises ValueError.
+    `updated` is empty where no document says when the version was made; a filter or an order that needs it
+    raises ValueError.
     """
 
     before: IssueImage | None
@@ -34,10 +38,10 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Changes of one issue whose versions follow each other, and what is known of its values after the last of them.
+    """Changes of one issue whose versions follow each other, and the known values after the last of them.
 
-    `missing`: the fields (internal keys) of which that has still to be found out. `created`: when the issue was created, None if
-    nobody knows yet.
+    `missing`: the fields (internal keys) whose values are not known yet. `created`: when the issue was
+    created, None if not known yet.
     """
 
     changes: Sequence[Change]
@@ -47,7 +51,9 @@ class Course:
 
     @classmethod
     def of(cls, changes: Sequence[Change], wanted: Iterable[str]) -> Self:
-        """What the changes themselves tell of the fields with these keys."""
+        """Return a course with the values that the changes themselves contain, for the fields with these
+        keys.
+        """
         last = changes[-1]
         values: dict[str, Any] = {}
         missing = set(wanted) - {CREATED, UPDATED}
@@ -76,7 +82,7 @@ class Course:
         return self._with(found, document[CREATED])
 
     def with_later(self, changes: Iterable[Change]) -> Self:
-        """With what later changes tell, those of the next versions without a gap."""
+        """Return this course with the values in later changes, which are the next versions without a gap."""
         course = self
         for change in changes:
             found = {key: change.fields[key].old for key in course.missing if key in change.fields}
@@ -94,7 +100,7 @@ class Course:
         )
 
     def passages(self, wanted: frozenset[str]) -> list[Passage]:
-        """The issue before and after each change, as far as the fields with these keys go."""
+        """Return the issue before and after each change, as far as the fields with these keys go."""
         found: list[Passage] = []
         values = dict(self.values)
         for place in range(len(self.changes) - 1, -1, -1):
@@ -121,5 +127,5 @@ class Course:
 
 
 def _creation(change: Change) -> str | None:
-    """When the issue was created, if the change tells."""
+    """Return when the issue was created, if the change contains that."""
     return change.at if change.kind == "create" else change.created or None

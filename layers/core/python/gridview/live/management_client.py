@@ -17,16 +17,18 @@ _HEADERS: Final = {"Content-Type": "application/octet-stream"}
 
 
 def connect(config: Config) -> Any:
-    """A client for the environment's management API. Where a proxy of the environment is before it, it is botocore's."""
+    """Return a client for the environment's management API. If the environment has a proxy before it, it is
+    botocore's.
+    """
     credentials = aws.credentials()
     client = aws.client("apigatewaymanagementapi", config, credentials)
     return ManagementClient(client, credentials) if is_direct(client.meta.endpoint_url) else client
 
 
 class ManagementClient:
-    """Stands in for botocore's client of the management API, with one attempt.
+    """Replaces botocore's client of the management API, with one attempt.
 
-    A call raises ClientError for a refusal, and HTTPClientError where there is no answer.
+    A call raises ClientError for a refusal, and HTTPClientError if there is no answer.
     """
 
     def __init__(self, client: Any, credentials: Credentials | None) -> None:

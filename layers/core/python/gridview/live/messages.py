@@ -22,7 +22,8 @@ MOST_BYTES_SENT: Final = 256 * 1024
 class WebhookMessage(NamedTuple):
     """One message to a receiver: its delivery, and the change that it reports (None: a reset).
 
-    `position`: where the outbox is once the message was tried; None: where it was, since it is a retry or comes before a page.
+    `position`: where the outbox is once the message was tried; None: where it was, since it is a retry or
+    comes before a page.
     """
 
     delivery: Delivery
@@ -31,7 +32,7 @@ class WebhookMessage(NamedTuple):
 
 
 def body_of(webhook: Webhook, catalog: Catalog, message: WebhookMessage) -> bytes:
-    """The body of a message, under the definitions of `catalog`."""
+    """Return the body of a message, under the definitions of `catalog`."""
     delivery, change, _ = message
     data: dict[str, Any] = {} if change is None else event_json(catalog, change, webhook.columns)
     if delivery.row is not None:

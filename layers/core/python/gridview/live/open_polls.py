@@ -40,7 +40,7 @@ class OpenPolls:
         """By tenant and user: until when more polls are refused without a call."""
 
     def require_room(self, actor: Actor) -> None:
-        """TooManyPolls if this container has refused a poll of the user within the last second. No call."""
+        """Raise TooManyPolls if this container has refused a poll of the user within the last second. No call."""
         if clock.seconds() < self._refused.get((actor.tenant, actor.user), 0.0):
             raise _too_many(self._most)
 
@@ -121,7 +121,7 @@ class OpenPoll:
         return min(self._begun + self._wait, now + granted)
 
     def _add(self, own: Poll, now: float) -> Mapping[str, Any] | None:
-        """The user's item with this poll; None if there is no room for it."""
+        """Return the user's item with this poll; None if there is no room for it."""
         for _ in range(2):
             try:
                 return self._table.update(
@@ -148,7 +148,7 @@ class OpenPoll:
         return may_stay(own, listed, self._most)
 
     def _listed(self, now: float) -> list[Poll]:
-        """The tenant's open polls: one Query."""
+        """Return the tenant's open polls: one Query."""
         page = self._table.query(self._key[0])
         return [one for item in page.items for one in _polls_in(item) if not one.is_dead(now)]
 

@@ -1,14 +1,17 @@
-"""The outbox of a webhook: how far in its project's feed it has come, how its receiver does, and its deliveries. Pure.
+"""The outbox of a webhook: its progress in its project's feed, the state of its receiver, and its deliveries.
+Pure.
 
 The outbox of each webhook is a partition of its own:
 
-    outbox-T.P.<webhook>  outbox                            the outbox itself, due when somebody has to look at it
-                          delivery.000000000057.000001      a delivery, by the place of its change in the feed
-                          retry.<due>.000000000057.000001   that this delivery is due for another attempt
+```
+outbox-T.P.<webhook>  outbox                            the outbox itself, due when a worker has to visit it
+                      delivery.000000000057.000001      a delivery, by the place of its change in the feed
+                      retry.<due>.000000000057.000001   says that this delivery is due for another attempt
+```
 
-A delivery is there from its first attempt on: what comes behind the outbox's position nobody has tried. An attempt that fails makes
-the delivery wait for another one, and the position goes on. While the receiver is down the whole outbox rests, and the feed is the
-queue.
+A delivery exists from its first attempt on; no change after the outbox's position was tried. After a failed
+attempt the delivery waits for another one, and the position advances. While the receiver is down the whole
+outbox rests, and the feed is the queue.
 """
 
 from collections.abc import Mapping
@@ -27,21 +30,25 @@ DELIVERY_DAYS: Final = FEED_DAYS
 """So long a delivery is kept from when it was first tried, or replayed."""
 
 RESET: Final = "reset"
-"""The event that tells a receiver to read anew what it keeps: there were changes that nobody can tell, or that were not sent."""
+"""The event after which a receiver reads its copy again: changes were not sent, or nothing can describe them
+any more.
+"""
 
 SLOW: Final = 3.0
 """Seconds of an attempt after which a receiver counts as slow."""
 
 GONE: Final = 410
-"""The status by which a receiver says that it is to be left alone for good."""
+"""The status by which a receiver asks for no more messages, permanently."""
 
 Status = Literal["pending", "delivered", "failed"]
 
 
 class Reply(NamedTuple):
-    """What came of an attempt. `code` is the receiver's status, None if it gave none; `told` is how its answer begins.
+    """The outcome of an attempt. `code` is the receiver's status, None if it gave none; `told` is the
+    beginning of its answer.
 
-    `problem` says in words why the attempt failed; empty: it did not. `asked`: seconds that the receiver wants to be left alone.
+    `problem` says in words why the attempt failed; empty: it did not. `asked`: seconds for which the receiver
+    wants no messages.
     """
 
     code: int | None = None
@@ -57,13 +64,15 @@ class Reply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
-    """How far a webhook has come. Instants are stored ones; empty: never.
+    """The progress of a webhook. Instants are stored ones; empty: never.
 
-    Somebody has to look at it when it is `due`. While a `holder` works on it, that is the end of his lease, and `called` says that
-    more has come meanwhile. Up to `rests` nothing is tried. `failures` attempts in succession have failed, the first of them at
-    `failing`. `slow`: the last attempt that succeeded took longer than `SLOW`. `missed`: there were changes before its position
-    that were not sent. `rows` is the fingerprint of the rows of a view that were followed up to the
-    position.
+    - `due`: when a worker has to look at it. While a `holder` works on it, the end of the holder's lease.
+    - `called`: more has come while it was held.
+    - `rests`: nothing is tried until then.
+    - `failures`: failed attempts in succession, the first of them at `failing`.
+    - `missed`: there were changes before its position that were not sent.
+    - `rows`: the fingerprint of the rows of a view that were followed up to the position.
+    - `slow`: the last attempt that succeeded took longer than `SLOW`.
     """
 
     position: FeedPosition
@@ -83,15 +92,17 @@ class Outbox:
         return bool(self.failures) or self.slow
 
     def is_held(self, now: str) -> bool:
-        """Whether somebody works on it."""
+        """Return whether a worker holds it."""
         return bool(self.holder) and self.due > now
 
     def is_free(self, now: str) -> bool:
-        """Whether a turn may begin: no other is at work on it, and it does not rest."""
+        """Return whether a turn may begin: no other is at work on it, and it does not rest."""
         return not self.is_held(now) and self.rests <= now
 
     def tried(self, reply: Reply, began: str, draw: float, seconds: float = 0.0) -> Self:
-        """The same after an attempt that `began` at an instant and took some `seconds`. `draw`: a random number from 0 to 1."""
+        """Return the same after an attempt that `began` at an instant and took some `seconds`. `draw`: a
+        random number from 0 to 1.
+        """
         if reply.succeeded:
             return replace(self, failures=0, failing="", rests="", slow=seconds > SLOW)
         failures = self.failures + 1
@@ -105,7 +116,7 @@ class Outbox:
 
     @property
     def progress(self) -> dict[str, Any]:
-        """The attributes that whoever works on it changes."""
+        """Return the attributes that the holder changes."""
         number, place, since, item = self.position
         return {
             "position": [number, place, round(since * 1_000), item],
@@ -118,7 +129,7 @@ class Outbox:
         }
 
     def to_item(self, partition: str) -> Item:
-        """Encode as a stored item that somebody has to look at."""
+        """Encode as a stored item that is due for a worker."""
         return {
             keys.PK: partition,
             keys.SK: live_keys.OUTBOX,
@@ -147,17 +158,17 @@ class Outbox:
 
 
 def lane_of(*, slow: bool) -> str:
-    """What GSI1 has of an outbox: which queue its messages go through."""
+    """Return the state of an outbox in GSI1: the queue for its messages."""
     return "slow" if slow else "quick"
 
 
 def new_outbox(position: FeedPosition, *, missed: bool = False) -> Outbox:
-    """The outbox of a webhook that is sent what comes behind a position, and due at once."""
+    """Return the outbox of a webhook that receives the changes after a position, due at once."""
     return Outbox(position, clock.now(), missed=missed)
 
 
 class RowKeys(NamedTuple):
-    """What a change has done to a row of a view: its key after the change and before it."""
+    """The effect of a change on a row of a view: its key after the change and before it."""
 
     key: str | None
     before: str | None
@@ -167,9 +178,9 @@ class RowKeys(NamedTuple):
 class Delivery:
     """The delivery of a change, or of a reset (which is of no issue), to a webhook.
 
-    Its place in the feed is behind the version that it tells. `choice` is the choice of rows of the webhook by which it was judged.
-    Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was first tried, or replayed; the
-    next attempt is `due`.
+    Its place in the feed is after its version. `choice` is the webhook's choice of rows by which it was
+    judged. Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was
+    first tried, or replayed; the next attempt is `due`.
     """
 
     number: int
@@ -198,12 +209,12 @@ class Delivery:
         return live_keys.delivery(self.number, self.place, reset=self.event == RESET)
 
     def message_id(self, webhook: str) -> str:
-        """The id of its message, the same at each attempt."""
+        """Return the id of its message, the same at each attempt."""
         told = f"{RESET}_{self.number}_{self.place}" if self.num is None else f"{self.num}_{self.version}"
         return f"{webhook}_{told}"
 
     def tried(self, reply: Reply, began: str, draw: float) -> Self:
-        """The same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
+        """Return the same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
         first = self.first or began
         attempts = self.attempts + 1
         done = replace(self, attempts=attempts, first=first, last=began, due="", reply=reply)
@@ -216,11 +227,11 @@ class Delivery:
         return replace(done, status="pending", due=clock.after(delay))
 
     def given_up(self, problem: str) -> Self:
-        """The same, when there is nothing to try any more."""
+        """Return the same, when there is nothing to try any more."""
         return replace(self, status="failed", due="", reply=Reply(problem=problem))
 
     def replayed(self, now: str) -> Self:
-        """The same, to be tried at once, as if it were for the first time."""
+        """Return the same, to be tried at once, as if it were for the first time."""
         return replace(self, status="pending", attempts=0, first=now, due=now)
 
     def to_item(self, partition: str) -> Item:
@@ -248,7 +259,7 @@ class Delivery:
         }
 
     def retry_item(self, partition: str) -> Item:
-        """The item that says that it is due for another attempt."""
+        """Return the item that says that it is due for another attempt."""
         return {
             keys.PK: partition,
             keys.SK: live_keys.retry(self.due, self.sort_key),
@@ -299,6 +310,6 @@ def _expiry(delivery: Delivery) -> int:
 
 
 def sort_key_of(delivery_id: str) -> str:
-    """The sort key of the delivery that the API names so."""
+    """Return the sort key of the delivery that the API names so."""
     number, _, place = delivery_id.partition("_")
     return live_keys.delivery(int(number), int(place.removesuffix("r")), reset=place.endswith("r"))

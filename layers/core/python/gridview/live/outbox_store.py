@@ -32,7 +32,7 @@ class OutboxStore:
         return live_keys.outbox(self.tenant, self.project, self.webhook)
 
     def read(self) -> Outbox | None:
-        """The outbox, strongly consistent: 1 read unit. None if there is none."""
+        """Return the outbox, strongly consistent: 1 read unit. None if there is none."""
         item = self.table.get(self.partition, live_keys.OUTBOX, consistent=True)
         return None if item is None else Outbox.from_item(item)
 
@@ -43,9 +43,11 @@ class OutboxStore:
     # Taking and giving back
 
     def take(self, outbox: Outbox) -> Outbox | None:
-        """Take the outbox for the time of a lease; None if another is at work on it, who then looks once more, or if it rests.
+        """Take the outbox for the time of a lease. None if it rests, or if another worker holds it; that
+        worker then looks once more.
 
-        1 write unit, and 2 in GSI1. A worker that takes it and finds a holder may not know how far that one has come.
+        1 write unit, and 2 in GSI1. A worker that takes it and finds a holder may not know how far that one
+        has come.
         """
         now = clock.now()
         if outbox.is_held(now):
@@ -67,9 +69,10 @@ class OutboxStore:
         update_held(self.table, self.partition, live_keys.OUTBOX, outbox.holder, assign=outbox.progress)
 
     def give_back(self, outbox: Outbox, due: str | None, *, whatever_has_come: bool = False) -> bool:
-        """Save it, and let others take it: it is due at an instant; None: not until it is put anew. 1 write unit, and 2 in GSI1.
+        """Save it and release it, due at an instant; None: not due until it is put again. 1 write unit, and 2
+        in GSI1.
 
-        False if another has called meanwhile: then it is still held. LeaseLost.
+        False if a writer has called meanwhile: then it is still held. LeaseLost.
         """
         try:
             release(
@@ -93,14 +96,18 @@ class OutboxStore:
     # Deliveries
 
     def recorded(self, deliveries: Sequence[Delivery]) -> frozenset[str]:
-        """The sort keys of those of these deliveries that were tried before: a read unit each."""
+        """Return the sort keys of the deliveries that were tried before: a read unit for each of
+        `deliveries`.
+        """
         places = [(self.partition, one.sort_key) for one in deliveries]
         return frozenset(sk for _, sk in self.table.batch_get(places, consistent=True, paths=()).items)
 
     def record(self, before: Delivery, after: Delivery) -> None:
-        """Remember what came of an attempt: 1 write unit, if it was the first one and succeeded, else 2 for each of 2 to 3 items.
+        """Record the outcome of an attempt: 1 write unit for a first attempt that succeeded, else 2 for each
+        of 2 to 3 items.
 
-        If somebody else has written the delivery meanwhile, he knows better: it is replayed, or was tried twice.
+        If another worker has written the delivery meanwhile, its record stays: the delivery was replayed, or
+        tried twice.
         """
         item = after.to_item(self.partition)
         if not before.due and not after.due:
@@ -120,9 +127,10 @@ class OutboxStore:
             return
 
     def due_retries(self, limit: int) -> list[Delivery]:
-        """Deliveries that are due for another attempt, those that wait longest first; up to `limit`, or none if none is due.
+        """Return up to `limit` deliveries that are due for another attempt, the longest wait first.
 
-        A read unit, and one for each. What says that a delivery is due at another instant than it says itself is removed.
+        A read unit, and one for each delivery. Deletes retry items whose instant differs from that of the
+        delivery.
         """
         bound = Bound("between", live_keys.RETRY, live_keys.retry(clock.now(), ""))
         while True:
@@ -146,7 +154,7 @@ class OutboxStore:
         return live_keys.parse_retry(page.items[0][keys.SK])[0] if page.items else None
 
     def delivery(self, delivery_id: str) -> Delivery | None:
-        """A delivery, strongly consistent: a read unit. None if there is none."""
+        """Return a delivery, strongly consistent: a read unit. None if there is none."""
         return self._deliveries([sort_key_of(delivery_id)]).get(sort_key_of(delivery_id))
 
     def _deliveries(self, sort_keys: Iterable[str]) -> dict[str, Delivery]:
@@ -160,9 +168,11 @@ class OutboxStore:
         }
 
     def forget_from(self, number: int, left: Callable[[], float]) -> None:
-        """Delete the deliveries of a number and all after it, which the journal gives out again. What would retry them goes later.
+        """Delete the deliveries of a number and all after it, which the journal gives out again. Their retry
+        items are removed later.
 
-        A strongly consistent read of them, and a write unit for each KB, until the seconds in `left` are over.
+        A strongly consistent read of them, and a write unit for each KB, until the seconds in `left` are
+        over.
         """
         bound = Bound(
             "between", live_keys.delivery(number, 0), live_keys.delivery(derived_keys.MAX_JOURNAL_NUMBER, 0)
@@ -170,14 +180,16 @@ class OutboxStore:
         remove_partition(self.table, self.partition, left, bound)
 
     def replay(self, before: Delivery, after: Delivery) -> list[Write]:
-        """The writes by which a delivery is due at once. They fail if it is just being tried."""
+        """Return the writes by which a delivery is due at once. They fail if it is just being tried."""
         return [
             put(after.to_item(self.partition), _due_at(before.due)),
             put(after.retry_item(self.partition)),
         ]
 
     def wake(self, due: str) -> None:
-        """Let the outbox be looked at, though it rests: 1 write unit, and 2 in GSI1. Whoever has it looks for himself."""
+        """Make the outbox due, though it rests: 1 write unit, and 2 in GSI1. Does nothing if it is held: the
+        holder looks anyway.
+        """
         with suppress(ConditionFailed):
             self.table.update(
                 self.partition, live_keys.OUTBOX, held_by(""), assign={"rests": "", keys.SORT: due}
@@ -185,12 +197,14 @@ class OutboxStore:
 
 
 def _due_at(due: str) -> Condition:
-    """The delivery is as it was read: each attempt and each replay makes it due at another instant."""
+    """Return the condition that the delivery is as it was read: each attempt and each replay makes it due at
+    another instant.
+    """
     return Condition("#due = :due", {"#due": "due"}, {":due": due})
 
 
 def due_outboxes(table: Table) -> list[tuple[Hint, bool]]:
-    """Hints at outboxes that are due, those that wait longest first, and whether they go through the slow queue.
+    """Return hints at due outboxes, the longest wait first, each with whether it goes through the slow queue.
 
     One Query of GSI1, half a read unit for each 4 KB: up to 1 MB of them.
     """

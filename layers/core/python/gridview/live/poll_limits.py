@@ -1,8 +1,8 @@
-"""How many long polls a user and a tenant may have open, and how long each waits. Pure.
+"""Limits on open long polls of a user and a tenant, and on the wait of each. Pure.
 
-Nothing here depends on the order of writes: every poll judges itself by the same list of open polls, sorted by age,
-and ends when it is not among the newest. So two polls that begin at the same instant agree, and clocks that differ by
-a second only swap neighbors.
+Nothing here depends on the order of writes. Every poll judges itself by the same list of open polls, sorted
+by age, and ends when it is not among the newest. So two polls that begin at the same instant agree. Clocks
+that differ by a second only swap neighbors.
 """
 
 import math
@@ -12,12 +12,12 @@ from typing import NamedTuple
 from gridview.live.change_requests import MAX_WAIT
 
 MOST_OF_USER = 8
-"""Open polls of a user. One more ends the oldest: a browser that gives up a request leaves its poll open, so refusing
-the newest would refuse the user's own next sort.
+"""Open polls of a user. One more ends the oldest: a browser that gives up a request leaves its poll open. A
+refusal of the newest would refuse the user's own next sort.
 """
 
 MOST_IN_FLIGHT = 32
-"""Polls of a user that are listed at once, those included that are about to end. It bounds the stored item to 1 KB."""
+"""Polls of a user that are listed at once, including polls about to end. It bounds the stored item to 1 KB."""
 
 SHORTEST = 2.0
 """Seconds that a poll waits however many others do."""
@@ -36,26 +36,30 @@ class Poll(NamedTuple):
     user: str
 
     def is_dead(self, now: float) -> bool:
-        """Whether it can't be open any more at an instant, in seconds since 1970."""
+        """Return whether it can't be open any more at an instant, in seconds since 1970."""
         return self.started < (now - KNOWN_SECONDS) * 1000
 
 
 def may_stay(own: Poll, listed: Iterable[Poll], most_of_tenant: int) -> bool:
-    """Whether a poll is among the newest of its user, and of its tenant. `listed`: the tenant's open polls."""
+    """Return whether a poll is among the newest of its user, and of its tenant. `listed`: the tenant's open
+    polls.
+    """
     newer = [one for one in listed if one > own]
     return len(newer) < most_of_tenant and sum(one.user == own.user for one in newer) < MOST_OF_USER
 
 
 def in_flight(most_of_tenant: int) -> int:
-    """Polls of a user that may be listed at once. Where few may wait, the ones about to end must not fill the account."""
+    """Return how many polls of a user may be listed at once. If few may wait, polls about to end must not
+    fill the account.
+    """
     return min(MOST_IN_FLIGHT, 2 * most_of_tenant)
 
 
 def granted_wait(asked: int, others: int, most_of_tenant: int) -> float:
-    """Seconds that a poll may wait, of those `asked` for, while so many others of its tenant wait.
+    """Return the seconds that a poll may wait, out of `asked`, while so many others of its tenant wait.
 
-    All of them up to half of the tenant's limit, then fewer in proportion to the room that is left. A client that
-    pauses for the rest (`pause_after`) sends as many requests as one that waits to the end.
+    All of them up to half of the tenant's limit, then fewer in proportion to the room that is left. A client
+    that pauses for the rest (`pause_after`) sends as many requests as one that waits to the end.
     """
     share = min(1.0, 2 * (1 - others / most_of_tenant))
     return min(float(asked), max(SHORTEST, asked * share))

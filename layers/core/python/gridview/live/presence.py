@@ -1,4 +1,4 @@
-"""Who looks at which row of a project, as their open sockets say. Nothing remembers where anybody has looked before. Pure."""
+"""The users who look at rows of a project, by their open sockets. Earlier rows are not stored. Pure."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -6,20 +6,24 @@ from typing import Any, Final
 from gridview.live.sockets import Socket
 
 MAX_PEOPLE: Final = 50
-"""People who are told of and told: those who have said last where they look."""
+"""People who are shown to each other: the last who said where they look."""
 
 _MAX_NAME: Final = 64
-"""Characters of a name that others are told."""
+"""Characters of a name that others see."""
 
 LOOK_SECONDS: Final = 1.0
-"""Between two messages of one socket about where its user looks, and between two that tell people of each other."""
+"""Seconds between two messages of one socket about its user's row, and between two messages that show people
+to each other.
+"""
 
 _CLOCKS_DIFFER: Final = 0.05
 """Seconds by which the clocks of two containers may differ."""
 
 
 def looking(sockets: Iterable[Socket], now: float) -> list[Socket]:
-    """The sockets of the people who are told of and told, the last who spoke first; several of one person stand for one."""
+    """Return the sockets of the people who are shown to each other, the last who spoke first. Several of one
+    person count once.
+    """
     spoken = sorted(
         (one for one in sockets if one.looked and one.why_ended(now) is None), key=lambda one: -one.looked
     )
@@ -28,7 +32,7 @@ def looking(sockets: Iterable[Socket], now: float) -> list[Socket]:
 
 
 def people_json(sockets: Iterable[Socket]) -> list[dict[str, Any]]:
-    """The people of `looking`, each once, by name: where they said last that they look."""
+    """Return the people of `looking`, each once, by name: where they said last that they look."""
     last: dict[str, Socket] = {}
     for one in sockets:
         last.setdefault(one.user, one)
@@ -37,12 +41,14 @@ def people_json(sockets: Iterable[Socket]) -> list[dict[str, Any]]:
 
 
 def next_telling(last: float, now: float) -> float | None:
-    """When to tell people of each other next; None: a call waits that will, at the instant `last`, which is yet to come."""
+    """Return when to show people to each other next. None: a call already waits to do it at `last`, which is
+    yet to come.
+    """
     if _CLOCKS_DIFFER < last - now <= LOOK_SECONDS + _CLOCKS_DIFFER:
         return None
     return min(max(now, last + LOOK_SECONDS), now + LOOK_SECONDS)
 
 
 def is_too_soon(socket: Socket, now: float) -> bool:
-    """Whether a socket has said where it looks within the last second."""
+    """Return whether a socket has said where it looks within the last second."""
     return 0 <= now - socket.looked < LOOK_SECONDS

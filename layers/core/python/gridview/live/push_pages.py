@@ -1,6 +1,7 @@
-"""What subscriptions of one project are to be sent. The feed is read once for each position, and judged once for each
-position and rows, whoever they are for: for the same filter and sort in other words, and for one view that many follow,
-too.
+"""The pages that subscriptions of one project are to be sent.
+
+The feed is read once for each position, and judged once for each position and rows, whichever subscriptions
+need them. Equivalent filters and sorts share this work, as do all followers of one view.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -26,16 +27,17 @@ from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded, RequestError
 
 _LONGEST_SAME: Final = 600.0
-"""To so many seconds a cursor that names an item tells its time: it is good for days."""
+"""Seconds to which a cursor that names an item rounds its time: it is valid for days."""
 
 Listener = tuple[Socket, Subscription]
 """A subscription and its socket."""
 
 
 class PushPage(NamedTuple):
-    """What comes after a cursor: events, their token, the cursor after them, and its journal number; how many numbers
-    or places that passed; and whether the feed ends there (`ended`), or goes on at once (`more`). Neither: it waits for
-    a number.
+    """The changes after a cursor: events, their token, the cursor after them, and its journal number.
+
+    `passed`: how many numbers or places it passed. `ended`: the feed ends there. `more`: the feed continues
+    at once. If neither is true, it waits for a number.
     """
 
     items: tuple[Mapping[str, Any], ...]
@@ -47,12 +49,12 @@ class PushPage(NamedTuple):
     more: bool
 
     def is_all(self, upto: int | None) -> bool:
-        """Whether the feed ends there, after the number `upto` if there is one."""
+        """Return whether the feed ends there, after the number `upto` if there is one."""
         return self.ended and (upto is None or self.number > upto)
 
 
 Sendable = PushPage | RequestError | None
-"""What a subscription is to be sent: a page, why there is none for it, or nothing yet because the time was up."""
+"""The outcome for a subscription: a page, the error to send instead, or None because the time was up."""
 
 
 class _Rows(NamedTuple):
@@ -66,7 +68,9 @@ class _Rows(NamedTuple):
 
 
 class _PageParts(NamedTuple):
-    """What makes a page: the cursor as a client has it (`at`) and opened, what the feed has there, and the rows."""
+    """The parts of a page: the cursor as a client has it (`at`) and opened, the feed's page there, and the
+    rows.
+    """
 
     at: str
     cursor: FeedCursor
@@ -75,7 +79,7 @@ class _PageParts(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Where this is the same, the page is."""
+        """Return the key that determines the page."""
         return self.at, self.rows.fingerprint
 
 
@@ -85,7 +89,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class PushPages:
-    """Reads what subscriptions of one project are to be sent, in up to `at_once` threads."""
+    """Reads the pages for subscriptions of one project, in up to `at_once` threads."""
 
     table: Table
     catalogs: Catalogs
@@ -94,7 +98,9 @@ class PushPages:
     at_once: int
 
     def sealed(self, cursor: FeedCursor, catalog: Catalog) -> str:
-        """The cursor as a client gets it. Those of one place are the same for minutes, so they are read for once."""
+        """Seal the cursor for a client. The cursors of one place are equal for minutes, so one read serves
+        all of them.
+        """
         position = cursor.position
         same = _LONGEST_SAME if position.item else SAME_SECONDS
         rounded = position._replace(since=position.since // same * same)
@@ -103,7 +109,7 @@ class PushPages:
     def of(
         self, catalog: Catalog, told: Sequence[Listener], until: float, *, consistent: bool
     ) -> list[Sendable]:
-        """What each of these is to be sent; nothing is begun after the instant `until`."""
+        """Return the outcome for each of these subscriptions. Begins nothing after the instant `until`."""
         asked = [_asked(*one) for one in told]
         askers = dict(zip(asked, told, strict=True))
         rows = self._once(askers, until, lambda one: self._rows(catalog, *askers[one]))
@@ -132,7 +138,9 @@ class PushPages:
     def _once(
         self, wanted: Iterable[Key], until: float, work: Callable[[Key], Result]
     ) -> dict[Key, Result | RequestError | None]:
-        """What `work` gives for each of these, or the error that it raises, side by side; None where the time is up."""
+        """Return the result of `work` for each of these, or the error that it raises, in parallel; None if
+        the time is up.
+        """
 
         def tried(one: Key) -> Result | RequestError | None:
             if clock.seconds() >= until:
@@ -140,7 +148,7 @@ class PushPages:
             try:
                 return work(one)
             except Overloaded:
-                raise  # it passes; what asks for too much or for what is gone does not
+                raise  # it passes; an error about a missing thing or too large a request does not
             except RequestError as error:
                 return error
 

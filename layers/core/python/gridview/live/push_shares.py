@@ -1,5 +1,7 @@
-"""A batch's time and threads, shared between the tenants in it, and a tenant's share between its projects. So no tenant
-waits for another's sockets, and no project for another's of its tenant; those of one project follow each other.
+"""A batch's time and threads, shared between the tenants in it, and a tenant's share between its projects.
+
+No tenant waits for another's sockets, and no project for another's of its tenant. Sockets of one project
+follow each other.
 """
 
 from collections import defaultdict
@@ -31,12 +33,12 @@ class Share:
     seconds: float = inf
 
     def begun(self) -> "Share":
-        """The same, whose seconds begin now."""
+        """Return the same, whose seconds begin now."""
         return Share(self.at_once, min(self.deadline, clock.seconds() + self.seconds))
 
     def part(self, parts: int) -> "Share":
-        """One of so many equal shares. Where there are more of them than threads, they follow each other: then it is of
-        time too.
+        """Return one of so many equal shares. If there are more of them than threads, they follow each other,
+        and share the time too.
         """
         turns = ceil(parts / self.at_once)
         return Share(max(1, self.at_once // parts), self.deadline, self.seconds / turns)
@@ -45,7 +47,7 @@ class Share:
 def shared_out(
     owners: Sequence[Owner], whole: Share, work: Callable[[Owner, Share], Result]
 ) -> dict[Owner, Result]:
-    """What `work` gives for each project, with its share, side by side."""
+    """Return the result of `work` for each project, with its share, in parallel."""
     projects: defaultdict[str, list[Owner]] = defaultdict(list)
     for owner in owners:
         projects[owner.tenant].append(owner)

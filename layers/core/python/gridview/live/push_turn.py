@@ -1,7 +1,9 @@
-"""The turn to push: in a small account one invocation pushes at a time, so that callers keep what the account can run.
+"""The turn to push: in a small account one invocation pushes at a time, so that requests keep the rest of the
+account's concurrency.
 
-The invocations that have no turn note what their sockets are owed and end. The one that has the turn serves these notes too, before
-it gives the turn back. What is noted in the very moment after that waits for the minute's task, or for the next commit.
+The invocations without the turn note which sockets are owed, and end. The one with the turn serves these
+notes too, before it gives the turn back. A note written just after that waits for the minute's task, or for
+the next commit.
 """
 
 import uuid
@@ -15,11 +17,11 @@ from gridview.encoding import keys, live_keys
 from gridview.support import clock
 
 SECONDS: Final = 45.0
-"""After which the turn of an invocation that died is over: longer than one can last."""
+"""Seconds after which the turn of a crashed invocation is over: longer than one can last."""
 
 
 def take(owners: Table) -> str | None:
-    """The name of the holder, who has the turn now; None: another has it. 1 write unit."""
+    """Return the name of the new holder of the turn; None: another has it. 1 write unit."""
     holder = uuid.uuid4().hex
     free = Condition(
         "attribute_not_exists(#until) OR #until < :now", {"#until": "until"}, {":now": clock.now()}

@@ -1,11 +1,11 @@
-"""Sends subscriptions what was committed: what comes after the cursor of each, page after page, up to the end of the
+"""Sends subscriptions the committed changes after the cursor of each, page after page, up to the end of the
 feed.
 
-A message is sent first, and then its cursor is stored. After a crash in between it is sent again: so each message names
-the cursor that it goes on from (`since`), and a client whose own is another one begins the subscription again with
-that. Nothing is lost, and nothing counts twice.
+A message is sent first, and then its cursor is stored. After a crash in between it is sent again. So each
+message names the cursor that it continues from (`since`). A client that has another cursor begins the
+subscription again from its own. Nothing is lost, and nothing counts twice.
 
-Each connection gets its messages one after the other, and no more of them after one that it did not take.
+Each connection gets its messages one after the other, and none after a message that it did not take.
 """
 
 from collections import Counter, defaultdict
@@ -29,8 +29,8 @@ from gridview.support.concurrency import in_threads
 from gridview.support.errors import RequestError
 
 _PATIENCE: Final = 6.0
-"""Seconds without progress after which a number that was committed is waited for no more: one that is missing is emptied after
-3.
+"""Seconds without progress after which a number that was committed is waited for no more: one that is missing
+is emptied after 3.
 """
 
 _FIRST_PAUSE: Final = 0.05
@@ -41,7 +41,7 @@ _QUIETLY: Final = 10
 
 
 class _Fate(Enum):
-    """What became of a subscription that does not go on."""
+    """The fate of a subscription that does not continue."""
 
     OVER = "over"
     """It ended, or began again meanwhile."""
@@ -52,7 +52,7 @@ class _Fate(Enum):
 
 
 _Sent = tuple[Listener, Sendable, Subscription | _Fate]
-"""A subscription, what it was to be sent, and how it stands then."""
+"""A subscription, its page or error, and its state afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,9 @@ class PushOutcome:
 
 @dataclass(frozen=True)
 class Pushes:
-    """Sends subscriptions of one project what they lack. Nothing is begun after the deadline of its `share`."""
+    """Sends subscriptions of one project the changes that they lack. Begins nothing after the deadline of its
+    `share`.
+    """
 
     table: Table
     pages: PushPages
@@ -79,7 +81,7 @@ class Pushes:
     share: Share
 
     def begin(self, socket: Socket, since: str | None) -> str:
-        """The cursor to begin a subscription at: one that a client brings, or that of now. InvalidRequest."""
+        """Return the cursor to begin a subscription at: the client's, or the present one. InvalidRequest."""
         catalog = self._catalog(socket)
         if since is not None:
             FeedCursor.opened(since, self.pages.cursors, catalog)
@@ -87,13 +89,14 @@ class Pushes:
         return self.pages.sealed(live_changes.beginning(self.table, catalog), catalog)
 
     def tell(self, told: Iterable[Listener], *, upto: int | None = None, answer: bool = False) -> PushOutcome:
-        """Send these subscriptions of one project what comes after their cursors.
+        """Send these subscriptions of one project the changes after their cursors.
 
-        Complete once the feed ends there, and has passed the journal number `upto`. `answer`: a message is sent even
-        where there is nothing to tell, and late copies of the table are not asked.
+        Complete once the feed ends there, and has passed the journal number `upto`. `answer`: send a message
+        even if there are no changes, and do not read late copies of the table.
 
-        For each message a request of the management API and a write unit for each KB of its subscription;
-        `read_changes` for each position, and `moves_of` for each position and rows. NotFound: there is no such project.
+        For each message a request of the management API and a write unit for each KB of its subscription.
+        `read_changes` for each position, and `moves_of` for each position and rows. NotFound: there is no
+        such project.
         """
         waiting, gone, pause = _in_turns(told), set[str](), _FIRST_PAUSE
         has_more, late = True, False
@@ -127,8 +130,8 @@ class Pushes:
         return self.pages.catalogs.current(self.table, socket.tenant, socket.project)
 
     def _round(self, waiting: Sequence[Listener], *, answer: bool) -> list[_Sent]:
-        """Send each of these one page. Reading takes half of the time that is left at most: what was read is also to be
-        sent.
+        """Send each of these one page. Reading takes half of the remaining time at most, so that time remains
+        to send.
         """
         now = clock.seconds()
         half = now + (self.share.deadline - now) / 2
@@ -149,7 +152,7 @@ class Pushes:
         return [one for sent in in_threads(deliver, of_connection, self.share.at_once) for one in sent]
 
     def _deliver(self, told: Listener, page: Sendable, *, answer: bool) -> Subscription | _Fate:
-        """Send one subscription its page; the subscription as it stands then."""
+        """Send one subscription its page; return the subscription afterwards."""
         socket, subscription = told
         if page is None or clock.seconds() >= self.share.deadline:
             return _Fate.LEFT
@@ -169,8 +172,8 @@ class Pushes:
 
 
 def _in_turns(told: Iterable[Listener]) -> list[Listener]:
-    """The first of each user, then the second of each, and so on. So each user's first connection gets its messages
-    before anyone's second.
+    """Return the first of each user, then the second of each, and so on. So each user's first connection gets
+    its messages before anyone's second.
     """
     turns = Counter[str]()
     placed = []

@@ -1,7 +1,8 @@
 """Seals the secrets of all webhooks again, under the current one of the secrets that open them.
 
-A webhook always opens with the current or the previous secret of the stack: `./dev rotate` rotates that secret after a
-pass that found every webhook under the current one. A pass that dies is repeated: it skips what is done.
+A webhook always opens with the current or the previous secret of the stack. `./dev rotate` rotates that
+secret only after a pass that found every webhook under the current one. After a crash the pass is repeated,
+and skips webhooks that are done.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ _WITH_SECRETS: Final = Condition("attribute_exists(#secrets)", {"#secrets": "sec
 
 
 class Resealed(NamedTuple):
-    """A pass: the webhooks that it found and sealed again, and the bindings of those that have a secret that does not open."""
+    """A pass: the webhooks that it found and sealed again, and the bindings of webhooks with a secret that
+    does not open.
+    """
 
     webhooks: int
     resealed: int
@@ -28,8 +31,8 @@ class Resealed(NamedTuple):
 def reseal_webhooks(table: Table, seals: Seals) -> Resealed:
     """Seal the secrets of every webhook under the current secret of `seals`.
 
-    Scans the table: half a read unit for each 4 KB. A webhook under another secret takes a read unit and a write unit, and its
-    `version` rises. A secret that does not open stays as it is.
+    Scans the table: half a read unit for each 4 KB. A webhook under another secret takes a read unit and a
+    write unit, and its `version` rises. A secret that does not open stays as it is.
     """
     count = resealed = 0
     unopened: list[str] = []
@@ -43,7 +46,7 @@ def reseal_webhooks(table: Table, seals: Seals) -> Resealed:
 
 
 def _places(table: Table) -> Iterator[tuple[str, str]]:
-    """The keys of all webhooks."""
+    """Return the keys of all webhooks."""
     after = None
     while True:
         scanned = table.scan(after=after, only=_WITH_SECRETS)
@@ -56,7 +59,9 @@ def _places(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _reseal(table: Table, seals: Seals, pk: str, sk: str) -> tuple[bool, bool]:
-    """Seal the secrets of a webhook again: whether it was written, and whether all of them open. A deleted one needs nothing."""
+    """Seal the secrets of a webhook again: whether it was written, and whether all of them open. A deleted
+    one needs nothing.
+    """
     while True:
         item = table.get(pk, sk, consistent=True)
         if item is None:
@@ -73,7 +78,7 @@ def _reseal(table: Table, seals: Seals, pk: str, sk: str) -> tuple[bool, bool]:
 
 
 def _sealed_again(seals: Seals, webhook: Webhook) -> tuple[tuple[SealedSecret, ...], bool]:
-    """The secrets of a webhook under the current secret, and whether all of them open."""
+    """Return the secrets of a webhook under the current secret, and whether all of them open."""
     secrets, opened = list(webhook.secrets), True
     for place, one in enumerate(secrets):
         try:

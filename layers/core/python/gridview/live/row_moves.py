@@ -1,4 +1,4 @@
-"""What changes do to the rows that a client follows: read from the changes themselves, the documents and what came later."""
+"""The effect of changes on the rows that a client follows, from the changes, the documents and later changes."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,30 +17,30 @@ from gridview.schema.history import Change
 from gridview.support import clock
 
 _PATIENCE = 60.0
-"""Seconds for which what came later is waited for: it is remembered when the stream consumer has it."""
+"""Seconds for which to wait for later changes: they are remembered when the stream consumer has them."""
 
 _MOST = 1_000
 """Later changes of an issue that are looked through."""
 
 
 class Unjudged(Enum):
-    """Why nobody can tell what a change does to the rows."""
+    """Why the effect of a change on the rows is unknown."""
 
     YET = "yet"
     """A later change touched a field that decides, and is not remembered yet: ask again."""
     FOREVER = "forever"
-    """What decides is forgotten, or is no value of its field."""
+    """A deciding value is no longer remembered, or is no value of its field."""
 
 
 Verdict = RowMove | Unjudged | None
-"""What a change does to the rows; None: nothing."""
+"""The effect of a change on the rows; None: no effect."""
 
 
 def moves_of(table: Table, catalog: Catalog, rows: FollowedRows, changes: Sequence[Change]) -> list[Verdict]:
-    """What each of these changes, which follow each other in a feed, does to the rows.
+    """Return the effect on the rows of each of these changes, which follow each other in a feed.
 
-    A read unit for each 4 KB of the documents of issues whose changes do not tell all that decides; and where such a document is
-    ahead of them, a read unit for each 4 KB of its later changes. No other reads.
+    A read unit for each 4 KB of the documents of issues whose changes do not contain all deciding fields. If
+    such a document is ahead of the changes, a read unit for each 4 KB of its later changes. No other reads.
     """
     wanted = frozenset(field.key for field in rows.fields if field.key != "num")
     of_issue: defaultdict[int, list[int]] = defaultdict(list)
@@ -61,14 +61,14 @@ def _judged(rows: FollowedRows, wanted: frozenset[str], course: Course) -> Itera
     for passage in course.passages(wanted):
         try:
             yield rows.move(passage.before, passage.after)
-        except (UnknownOption, *NOT_AN_ISSUE):  # somebody has written past the API
+        except (UnknownOption, *NOT_AN_ISSUE):  # written by someone outside the API
             yield Unjudged.FOREVER
 
 
 def _completed(
     table: Table, catalog: Catalog, courses: Mapping[int, Course], wanted: frozenset[str]
 ) -> Iterator[tuple[int, Course | Unjudged]]:
-    """The courses with all that was missing in them."""
+    """Return the courses with all that was missing in them."""
     open_ones = [num for num, course in courses.items() if _lacks(course, wanted)]
     documents = documents_by_number(table, catalog.tenant, catalog.project, open_ones) if open_ones else {}
     for num, course in courses.items():
@@ -88,7 +88,7 @@ def _complete(
     num, version = course.changes[-1].num, course.version
     newest = course.changes[-1].at
     if document is not None:
-        if document["version"] < version:  # somebody has put an older one back
+        if document["version"] < version:  # someone has put an older one back
             return Unjudged.FOREVER
         course, newest = course.with_document(document), document["updated"]
     if _lacks(course, wanted):

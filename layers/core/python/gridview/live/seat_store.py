@@ -1,4 +1,4 @@
-"""The seats of users in the table: who has which sockets open, and which rows they follow."""
+"""The seats of users in the table: their open sockets, and the rows that these follow."""
 
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import PRESENT, Bound
@@ -21,18 +21,20 @@ from gridview.support import clock
 from gridview.support.errors import TooManyStarts, Unprocessable
 
 _BUCKET_DAYS = 1 / 24
-"""For which a bucket is kept that nothing is taken from: it is full long before."""
+"""Seconds for which an unused bucket is kept: it is full long before."""
 
 
 def count(table: Table, tenant: str, now: float) -> int:
-    """How many sockets a tenant has open: half a read unit for each 4 KB of their seats (50 to 700 bytes each)."""
+    """Return how many sockets a tenant has open: half a read unit for each 4 KB of their seats (50 to 700
+    bytes each).
+    """
     items = table.query_all(live_keys.seats(tenant))
     open_now = (Seat.from_item(item) for item in items if not is_bucket(item))
     return sum(1 for seat in open_now if not seat.is_over(now))
 
 
 def of_user(table: Table, tenant: str, user: str) -> UserSeats:
-    """The seats and the bucket of a user: a read unit for each 4 KB, strongly consistent."""
+    """Return the seats and the bucket of a user: a read unit for each 4 KB, strongly consistent."""
     # One page holds them all: a seat has 1 KB at most.
     page = table.query(
         live_keys.seats(tenant), bound=Bound("begins_with", live_keys.seat(user)), consistent=True
@@ -41,7 +43,7 @@ def of_user(table: Table, tenant: str, user: str) -> UserSeats:
 
 
 def take(table: Table, socket: Socket) -> list[Seat]:
-    """Give a socket a seat; all seats of its user then: 1 write unit, and what `of_user` costs."""
+    """Give a socket a seat; return all seats of its user then. 1 write unit, and the cost of `of_user`."""
     table.put(Seat.of(socket).to_item())
     return of_user(table, socket.tenant, socket.user).seats
 
@@ -52,7 +54,9 @@ def leave(table: Table, seat: Seat) -> None:
 
 
 def require_room(table: Table, socket: Socket, subscription: Subscription) -> UserSeats:
-    """What `of_user` returns, and costs. Unprocessable: socket or user have too many subscriptions for this one."""
+    """Return the user's seats, at the cost of `of_user`. Unprocessable: socket or user have too many
+    subscriptions for this one.
+    """
     found = of_user(table, socket.tenant, socket.user)
     refused = refusal(found.seats, subscription)
     if refused is not None:

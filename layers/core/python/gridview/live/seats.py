@@ -27,8 +27,8 @@ MAX_USER_ROWS: Final = 40
 """Different rows that all sockets of a user follow together. The same rows in several tabs count once."""
 
 STARTS: Final = 100
-"""Sockets and subscriptions that a user can begin at once: a bucket, which fills again by `STARTS_PER_SECOND`. Each takes
-many times what a message takes.
+"""Sockets and subscriptions that a user can begin at once: a bucket, which fills again by
+`STARTS_PER_SECOND`. Each costs many times as much as a message.
 """
 
 STARTS_PER_SECOND: Final = 2
@@ -52,7 +52,7 @@ class Seat:
 
     @classmethod
     def of(cls, socket: Socket) -> Self:
-        """The seat of a socket that has no subscriptions yet."""
+        """Return the seat of a socket that has no subscriptions yet."""
         return cls(
             tenant=socket.tenant,
             user=socket.user,
@@ -62,7 +62,7 @@ class Seat:
         )
 
     def is_over(self, now: float) -> bool:
-        """Whether its socket has ended at an instant by its age, if nobody has removed it."""
+        """Return whether its socket has ended at an instant by its age, if nobody has removed it."""
         return now >= self.begun + MAX_SECONDS
 
     def to_item(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Seat:
 
 
 class UserSeats(NamedTuple):
-    """A user's seats, and when the bucket of what the user begins is full again, in milliseconds."""
+    """A user's seats, and when the user's bucket of starts is full again, in milliseconds."""
 
     seats: list[Seat]
     spent: int
@@ -109,26 +109,28 @@ class UserSeats(NamedTuple):
 
 
 def is_bucket(item: Mapping[str, Any]) -> bool:
-    """Whether an item among the seats is a user's bucket."""
+    """Return whether an item among the seats is a user's bucket."""
     return not live_keys.parse_seat(item[keys.SK])[1]
 
 
 def attribute_of(subscription: str) -> str:
-    """The attribute of a seat that names the rows of a subscription."""
+    """Return the attribute of a seat that names the rows of a subscription."""
     return _MARK + subscription
 
 
 def rows_print(subscription: Subscription) -> str:
-    """The same for the same view, or the same filter and sort, of one project: 12 characters. Empty for all changes."""
+    """Return the same for the same view, or the same filter and sort, of one project: 12 characters. Empty
+    for all changes.
+    """
     if not subscription.rows:
         return ""
-    # Decimals become plain numbers here: what tells requests apart is their text, with its properties in one order.
+    # Decimals become plain numbers here: requests differ by their text, with its properties in one order.
     asked = json.dumps(json.loads(dumps(subscription.rows)), sort_keys=True)
     return hashlib.blake2b(dumps([subscription.project, asked]), digest_size=6).hexdigest()
 
 
 def replaced(seats: Iterable[Seat]) -> list[Seat]:
-    """The oldest of a user's open sockets, beyond as many as a user can have."""
+    """Return the oldest of a user's open sockets, beyond as many as a user can have."""
     newest_first = sorted(seats, key=lambda one: (one.begun, one.connection), reverse=True)
     return newest_first[MAX_USER_SOCKETS:]
 

@@ -1,8 +1,8 @@
-"""Sends a message to a receiver: one attempt, which takes ten seconds at most whatever the receiver does.
+"""Sends a message to a receiver: one attempt, which takes ten seconds at most.
 
-The name in the URL is looked up here, every address that it stands for is judged (`targets`), and the connection is made to one of
-these very addresses: nobody looks the name up again. TLS names the host and asks for its certificate. A redirect is an answer like
-any other, and of an answer only the beginning is read.
+The name in the URL is looked up here, and every address found is judged (`targets`). The connection is made
+to one of these very addresses, without another lookup. TLS names the host and asks for its certificate. A
+redirect is an answer like any other, and only the beginning of an answer is read.
 """
 
 import http.client
@@ -28,10 +28,10 @@ _BODY_SECONDS = 1.0
 """For the beginning of an answer's body: its status has come by then, and decides."""
 
 MOST_BYTES = 64 * 1024
-"""Of an answer that are read, until its headers are over."""
+"""Bytes of an answer that are read, until its headers are over."""
 
 _TOLD_BYTES = 256
-"""Of an answer's body that are kept."""
+"""Bytes of an answer's body that are kept."""
 
 _ADDRESSES = 3
 """Addresses of a host that are tried."""
@@ -50,13 +50,13 @@ Connect = Callable[[str, int, float], socket.socket]
 
 
 def addresses_of(host: str, port: int) -> list[str]:
-    """What a name stands for, IPv4 first: Lambda reaches no other without a network of its own."""
+    """Return the addresses of a name, IPv4 first: Lambda reaches no other without a network of its own."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return sorted((str(address[0]) for *_, address in found), key=lambda one: ":" in one)
 
 
 def connected(address: str, port: int, seconds: float) -> socket.socket:
-    """A connection to this very address."""
+    """Return a connection to this very address."""
     made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     try:
         made.settimeout(seconds)
@@ -90,7 +90,7 @@ class Sender:
         return self._make_context()
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Post a body of JSON to a URL with these headers, besides those of any request; never an error."""
+        """Post a body of JSON to a URL with these headers and the usual ones; never raises."""
         try:
             target = target_of(url, localhost=self._localhost)
         except ValueError as error:
@@ -219,7 +219,9 @@ class _Heard(NamedTuple):
 
 
 def _beginning(connection: socket.socket, deadline: _Deadline) -> bytes:
-    """The status and the headers of an answer, and of its body what came along, or comes in a moment."""
+    """Return the status and the headers of an answer, and the part of its body that came along, or comes in a
+    moment.
+    """
     content, left = b"", MOST_BYTES
     while True:
         head, end, body = content.partition(_END_OF_HEAD)

@@ -1,11 +1,13 @@
-"""The signatures of webhooks, as Standard Webhooks 1.0 defines them: HMAC-SHA256 over a message's id, time and body. Pure.
+"""The signatures of webhooks, as Standard Webhooks 1.0 defines them: HMAC-SHA256 over a message's id, time
+and body. Pure.
 
     webhook-id: w3k9q2m7x1c0z_17_3
     webhook-timestamp: 1795248000
     webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= v1,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe4=
 
-The signed content is `id.timestamp.body`, the key what is behind `whsec_` in the secret, decoded. No id has a full stop, so no two
-messages have the same content. While a secret is being replaced there is a signature by each, and one that fits suffices.
+The signed content is `id.timestamp.body`. The key is the part of the secret after `whsec_`, decoded. No id
+has a full stop, so no two messages have the same content. While a secret is being replaced there is a
+signature by each, and one that fits suffices.
 """
 
 import base64
@@ -19,19 +21,21 @@ _SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """A random secret of 256 bits, as a receiver is given it."""
+    """Return a random secret of 256 bits, as a receiver is given it."""
     return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """The signature of a message by one secret: `v1,` and base64."""
+    """Return the signature of a message by one secret: `v1,` and base64."""
     key = base64.b64decode(secret.removeprefix(_PREFIX))
     signed = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
 def signed_headers(keys: Iterable[str], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """The headers of a message that is sent at `timestamp` (seconds since 1970), with a signature by each of these secrets."""
+    """Return the headers of a message that is sent at `timestamp` (seconds since 1970), with a signature by
+    each of these secrets.
+    """
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),

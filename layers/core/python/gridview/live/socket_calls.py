@@ -1,5 +1,6 @@
-"""What is done when a socket opens, speaks or closes, when something was committed that sockets are told of, and when one is due to
-end. Whose a socket is is looked up first; all else is done in the name of its tenant.
+"""The events of sockets: one opens, speaks, closes or is due to end, or changes are committed.
+
+The owner of a socket is looked up first; all else is done in the name of its tenant.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,8 +51,8 @@ _OWED_AT_ONCE: Final = 200
 """Projects whose sockets are owed changes and are served together."""
 
 _SUBSCRIBE_SECONDS: Final = 1.0
-"""For which what a new subscription lacks is sent to it at once. The rest follows within a minute. A user begins two
-subscriptions a second, so those take two invocations at most.
+"""Seconds for which a new subscription is sent changes at once. The rest follows within a minute. A user
+begins two subscriptions a second, so those take two invocations at most.
 """
 
 
@@ -59,7 +60,8 @@ subscriptions a second, so those take two invocations at most.
 class SocketCalls:
     """The calls of one invocation, which has to be over by `deadline` (seconds since 1970).
 
-    `owners`: the table as the role sees it that knows whose a socket is; `table`: as the tenant's session sees it.
+    `owners`: the table for the role that reads the owners of sockets. `table`: the table for the tenant's
+    session.
     """
 
     table: Table
@@ -93,7 +95,7 @@ class SocketCalls:
                 self._forget(owner, [connection])
 
     def spoke(self, connection: str, body: str, *, is_base64: bool) -> None:
-        """A client has sent something. What is wrong with it the client is told; nothing is raised for that."""
+        """Take a client's message. Errors of the request are sent to the client, not raised."""
         owner = self._owner_of(connection)
         socket = None
         if owner is not None:
@@ -120,12 +122,12 @@ class SocketCalls:
         return owner
 
     def committed(self, wakes: Mapping[Owner, Wake]) -> list[Owner]:
-        """Something of these projects was committed: tell those who subscribe to it, each tenant and project in its
-        share of a short time. Returns the projects that wait for a number that is missing, whose records are to come
-        again.
+        """Send committed changes of these projects to their subscribers, each tenant and project in its share
+        of a short time.
 
-        What was not sent in time, or cannot be read for now, is owed. Where nobody listens: 1 read unit for each
-        project.
+        Returns the projects that wait for a missing number, whose records are to come again. Changes that
+        were not sent in time, or cannot be read for now, are owed. 1 read unit for a project without
+        subscribers.
         """
         whole = Share(AT_ONCE, self.deadline, BATCH_SECONDS)
         outcomes = shared_out(
@@ -134,9 +136,11 @@ class SocketCalls:
         return [owner for owner, is_done in outcomes.items() if not is_done]
 
     def committed_in_turn(self, wakes: Mapping[Owner, Wake]) -> list[Owner]:
-        """As `committed`, if no other invocation pushes, and then go on with what others have left meanwhile. If another
-        pushes, leave it all to that one: 2 write units, a read unit for each project, and 3 write units where someone
-        listens.
+        """Like `committed`, if no other invocation pushes; then continue with the work that others have left
+        meanwhile.
+
+        If another pushes, leave it all to that one. That costs 2 write units, a read unit for each project,
+        and 3 write units for each project with listeners.
         """
         holder = push_turn.take(self.owners)
         if holder is None:
@@ -160,7 +164,7 @@ class SocketCalls:
         in_threads(leave, list(wakes), AT_ONCE)
 
     def settle(self) -> int:
-        """Go on with the projects whose sockets are owed changes; returns how many are owed none any more."""
+        """Continue with the projects whose sockets are owed changes; return how many are owed none any more."""
         notes = dict(store.owed(self.owners, _OWED_AT_ONCE))
 
         def settled(owner: Owner, share: Share) -> bool:
@@ -172,7 +176,7 @@ class SocketCalls:
         return sum(shared_out(list(notes), Share(AT_ONCE, self.deadline), settled).values())
 
     def end_due(self) -> int:
-        """End the sockets that are due to end; tells how many."""
+        """End the sockets that are due to end; return how many."""
 
         def ended(due: tuple[str, Owner]) -> bool:
             connection, owner = due
@@ -186,8 +190,8 @@ class SocketCalls:
         return sum(in_threads(ended, store.ending(self.owners, _ENDED_AT_ONCE), AT_ONCE))
 
     def _pushed(self, owner: Owner, wake: Wake, share: Share, *, owes: bool = True) -> bool:
-        """Tell a project's sockets what they lack. False: not all of it could be told, and (unless it `owes`) that is
-        not noted.
+        """Send a project's sockets the changes that they lack. False: some are not sent, and (unless it
+        `owes`) that is not noted.
         """
         try:
             with acting_for(owner.tenant):
@@ -259,7 +263,7 @@ class SocketCalls:
         pushes = self._pushes(Share(1, self.deadline, _SUBSCRIBE_SECONDS).begun())
         subscription = replace(wanted, at=pushes.begin(socket, asked.since))
         store.subscribe(self.table, socket, subscription)
-        # What is committed from now on finds the subscription; what was before is read here.
+        # Later commits find the subscription; earlier ones are read here.
         reached = pushes.tell([(socket, subscription)], answer=True)
         self._forget(owner, reached.gone)
         if not reached.complete:
@@ -273,10 +277,10 @@ class SocketCalls:
             self._tell_people(owner)
 
     def _tell_people(self, owner: Owner) -> None:
-        """Tell those who look at rows of a project of each other, once a second at most.
+        """Show the people who look at rows of a project to each other, once a second at most.
 
-        At most one call waits for the next telling. It reads who looks where when the wait is over, so all others leave
-        it to that one.
+        At most one call waits for the next message. It reads the rows after the wait, so all other calls
+        leave the work to it.
         """
         seen = store.people_told(self.table, owner)
         now = clock.seconds()
@@ -292,8 +296,8 @@ class SocketCalls:
         self._forget(owner, lost)
 
     def _send(self, connection: str, frame: bytes) -> bool:
-        """Send a message; False: the connection is lost. One that does not take it is closed at once, without a word
-        that it would not take either: its client comes again with its cursors, and misses nothing.
+        """Send a message; False: the connection is lost. A connection that does not take it is closed at
+        once, without a last message: its client comes again with its cursors, and misses nothing.
         """
         try:
             self.wire.post(connection, frame)
@@ -324,7 +328,7 @@ class SocketCalls:
         self._forget(owner, ended)
 
     def _forget(self, owner: Owner, connections: Iterable[str]) -> None:
-        """Forget sockets, and tell the others if people were among them who looked at rows."""
+        """Forget sockets, and update the other users if some of the closed sockets looked at rows."""
         closed = in_threads(
             lambda one: store.close_socket(self.table, self.owners, owner, one), connections, AT_ONCE
         )

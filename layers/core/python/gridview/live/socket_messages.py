@@ -1,4 +1,4 @@
-"""What a client says over a socket, and what it is told. Pure."""
+"""The messages of a client over a socket, and the messages to it. Pure."""
 
 import base64
 import binascii
@@ -18,10 +18,12 @@ from gridview.support.errors import FieldError, InvalidRequest, RequestError, To
 from gridview.support.validation import RequestModel, parse
 
 MAX_FRAME_BYTES: Final = 32_000
-"""Of a message in either direction: API Gateway counts each begun 32 KB, and refuses more of a client."""
+"""Bytes of a message in either direction: API Gateway counts each begun 32 KB, and refuses more from a
+client.
+"""
 
 MAX_ITEMS_BYTES: Final = 24_000
-"""Of the events of one message: cursors and token go with them."""
+"""Bytes of the events of one message: cursors and token go with them."""
 
 _MAX_ROWS_BYTES: Final = 16_000
 _MAX_PROBLEM_BYTES: Final = 8_000
@@ -29,7 +31,7 @@ _SUBSCRIPTION_ID = r"^[A-Za-z0-9_-]{1,32}$"
 
 
 class Subscribe(RequestModel):
-    """Have the changes behind a cursor told, and all that follow."""
+    """Subscribe to the changes after a cursor, and all that follow."""
 
     do: Literal["subscribe"]
     id: Annotated[str, ModelField(pattern=_SUBSCRIPTION_ID)]
@@ -42,27 +44,27 @@ class Subscribe(RequestModel):
 
     @property
     def rows(self) -> dict[str, Any]:
-        """What is asked for of rows, to be judged by the definitions of the day."""
+        """Return the request for rows, to be judged by the current definitions."""
         asked = {"view": self.view, "sort": self.sort, "filter": self.filter}
         return {name: value for name, value in asked.items() if value not in (None, [])}
 
 
 class Unsubscribe(RequestModel):
-    """Have them told no more."""
+    """End a subscription."""
 
     do: Literal["unsubscribe"]
     id: Annotated[str, ModelField(pattern=_SUBSCRIPTION_ID)]
 
 
 class LookAt(RequestModel):
-    """Say at which row the user looks (null: at none), and hear who looks at which."""
+    """Say at which row the user looks (null: at none), and receive who looks at which."""
 
     do: Literal["look"]
     num: Annotated[int, ModelField(ge=1, le=ids.MAX_ISSUE_NUMBER)] | None = None
 
 
 class Renew(RequestModel):
-    """Let the socket stand for as long as the token lives that bought this ticket."""
+    """Keep the socket open for as long as the token that bought this ticket is valid."""
 
     do: Literal["renew"]
     ticket: str
@@ -79,7 +81,7 @@ _MESSAGES: Final[Mapping[str, type[Message]]] = {
 
 
 def message_in(body: str, *, is_base64: bool = False) -> Message:
-    """The message in what a client has sent. InvalidRequest, TooLarge; `said_id` tells what of it can be told beside the error."""
+    """Parse a client's message. InvalidRequest, TooLarge; `said_id` returns the id to send with the error."""
     document = _document(body, is_base64)
     if not isinstance(document, dict):
         raise InvalidRequest("A message is a JSON object.", [FieldError("body", "must be an object")])
@@ -94,7 +96,9 @@ def message_in(body: str, *, is_base64: bool = False) -> Message:
 
 
 def said_id(body: str) -> str | None:
-    """The subscription that a message is about, if it names one; for the answer to a message that is no good."""
+    """Return the subscription that a message is about, if it names one; for the answer to a message that is
+    no good.
+    """
     try:
         document = _document(body, is_base64=False)
         return Unsubscribe(do="unsubscribe", id=document["id"]).id
@@ -122,18 +126,20 @@ def changes_frame(
     behind: str,
     token: str | None,
 ) -> bytes:
-    """What tells changes: those behind the cursor `since`, and the cursor behind them. A change that has no room is a reset."""
+    """Return a message with the changes after the cursor `since`, and the cursor after them. A change that is
+    too large becomes a reset.
+    """
     told: dict[str, Any] = {"id": subscription, "since": since, "items": list(items), "next": behind}
     frame = dumps(told if token is None else {**told, "token": token})
     return frame if len(frame) <= MAX_FRAME_BYTES else dumps({**told, "items": [RESET]})
 
 
 def error_frame(error: RequestError, subscription: str | None = None) -> bytes:
-    """What tells that something was refused."""
+    """Return a message that says that something was refused."""
     told: dict[str, Any] = {"error": problem(error, _MAX_PROBLEM_BYTES)}
     return dumps(told if subscription is None else {"id": subscription, **told})
 
 
 def bye_frame(why: Bye) -> bytes:
-    """What a client is told last."""
+    """Return the last message to a client."""
     return dumps({"bye": why})

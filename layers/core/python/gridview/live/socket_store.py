@@ -1,5 +1,7 @@
-"""Open sockets in the table. A tenant's sockets and subscriptions are read and written in that tenant's name; whose a socket is
-(`owners`) is known before there is a name to act in, so a role of its own reaches that, and nothing else.
+"""Open sockets in the table. A tenant's sockets and subscriptions are read and written in that tenant's name.
+
+The owner of a socket (`owners`) is read before the tenant is known, so another role reaches those items, and
+nothing else.
 """
 
 import secrets
@@ -30,23 +32,23 @@ from gridview.support import clock
 from gridview.support.errors import TooManyMessages, TooManySockets, Unauthenticated, Unprocessable
 
 _NOTED_SECONDS = 60.0
-"""What a client says is noted once in so many seconds: what is noted decides when the socket ends."""
+"""Seconds between two notes of a client's activity, which decides when the socket ends."""
 
 
 class OpenSockets(NamedTuple):
-    """The open sockets of a project, by connection, and what they subscribe to."""
+    """The open sockets of a project, by connection, and their subscriptions."""
 
     sockets: Mapping[str, Socket]
     subscriptions: tuple[Subscription, ...]
 
 
 def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) -> tuple[Socket, list[Seat]]:
-    """Open a socket by a ticket, which is used up; also the user's oldest sockets that it replaces, which the caller
-    ends.
+    """Open a socket by a ticket, which is used up; also return the user's oldest sockets that it replaces,
+    for the caller to end.
 
-    4 write units and 3 for its owner, and what `seat_store.spent`, `count` and `of_user` cost. A used ticket takes 1
-    write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManyStarts, which usually takes no write:
-    the ticket stays good.
+    4 write units and 3 for its owner, and the cost of `seat_store.spent`, `count` and `of_user`. A used
+    ticket takes 1 write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManyStarts,
+    which usually takes no write: the ticket stays valid.
     """
     now = clock.seconds()
     tenant, user, role = ticket.actor
@@ -78,7 +80,7 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
 
 
 def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
-    """Let a socket stand as long as the token that bought this ticket, which is used up: 4 write units.
+    """Keep a socket open as long as the token that bought this ticket, which is used up: 4 write units.
 
     Unauthenticated: the ticket is another user's, or of another project, or was used before.
     """
@@ -96,13 +98,13 @@ def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
 
 
 def owner_of(owners: Table, connection: str) -> Owner | None:
-    """Whose a socket is; None: it is open no more. 1 read unit."""
+    """Return the owner of a socket; None: it is closed. 1 read unit."""
     item = owners.get(live_keys.socket_owner(connection), live_keys.SOCKET, consistent=True)
     return None if item is None else Owner(item["tenant"], item["project"])
 
 
 def get_socket(table: Table, owner: Owner, connection: str) -> Socket | None:
-    """An open socket: 1 read unit."""
+    """Return an open socket: 1 read unit."""
     item = table.get(
         live_keys.sockets(owner.tenant), live_keys.socket(owner.project, connection), consistent=True
     )
@@ -129,7 +131,9 @@ def _too_many_messages() -> TooManyMessages:
 
 
 def heard(table: Table, owners: Table, socket: Socket) -> None:
-    """Note that its client has spoken, once a minute: 1 write unit, and 3 for its owner. ConditionFailed: it was closed."""
+    """Note that its client has spoken, once a minute: 1 write unit, and 3 for its owner. ConditionFailed: it
+    was closed.
+    """
     now = clock.seconds()
     if 0 <= now - socket.heard < _NOTED_SECONDS:
         return
@@ -145,8 +149,8 @@ def look(table: Table, socket: Socket, num: int | None) -> None:
 
 
 def close_socket(table: Table, owners: Table, owner: Owner, connection: str) -> Socket | None:
-    """Forget a socket and what it subscribes to: 1 read unit, a write unit for each subscription, 2 for itself and 2
-    for its owner.
+    """Forget a socket and its subscriptions: 1 read unit, a write unit for each subscription, 2 for itself
+    and 2 for its owner.
 
     None: it was forgotten before.
     """
@@ -165,7 +169,9 @@ def close_socket(table: Table, owners: Table, owner: Owner, connection: str) -> 
 
 
 def listed(table: Table, owner: Owner) -> OpenSockets:
-    """The open sockets of a project, those that are over too, and what they subscribe to: a read unit for each 4 KB of them."""
+    """Return the sockets of a project, also ended ones, and their subscriptions: a read unit for each 4 KB of
+    them.
+    """
     sockets: dict[str, Socket] = {}
     subscriptions: list[Subscription] = []
     for item in _of_project(table, owner):
@@ -178,7 +184,7 @@ def listed(table: Table, owner: Owner) -> OpenSockets:
 
 
 def admit(table: Table, socket: Socket, subscription: Subscription) -> None:
-    """Let a subscription begin, or begin again, and count it: 1 write unit, and what `of_user` costs.
+    """Let a subscription begin, or begin again, and count it: 1 write unit, and the cost of `of_user`.
 
     Unprocessable: the socket or its user has too many. TooManyStarts. Then nothing is written.
     """
@@ -187,7 +193,8 @@ def admit(table: Table, socket: Socket, subscription: Subscription) -> None:
 
 
 def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
-    """Begin a subscription that was let begin: a write unit for each KB, 1 for the seat, and what `of_user` costs.
+    """Begin a subscription that was admitted: a write unit for each KB, 1 for the seat, and the cost of
+    `of_user`.
 
     Unprocessable: as for `admit`; then nothing stays written. ConditionFailed: the socket was closed.
     """
@@ -211,7 +218,9 @@ def unsubscribe(table: Table, socket: Socket, subscription: str) -> None:
 
 
 def advance(table: Table, subscription: Subscription, *, told: str | None, at: str) -> Subscription | None:
-    """Note how far a subscription is told: a write unit for each KB. None: it ended or began anew meanwhile."""
+    """Store the progress of a subscription: a write unit for each KB. None: it ended or began again
+    meanwhile.
+    """
     later = replace(subscription, told=told, at=at, revision=subscription.revision + 1)
     news = {"told": told, "at": at, "revision": later.revision}
     try:
@@ -224,16 +233,16 @@ def advance(table: Table, subscription: Subscription, *, told: str | None, at: s
 
 
 def people_told(table: Table, owner: Owner) -> int:
-    """When the people of a project are told of each other, the last time or next, in milliseconds since 1970; 0: never.
-    1 read unit.
+    """Return when the people of a project are shown to each other, the last time or next. In milliseconds
+    since 1970; 0: never. 1 read unit.
     """
     item = table.get(live_keys.sockets(owner.tenant), owner.project, consistent=True)
     return 0 if item is None else int(item["people_told"])
 
 
 def claim_telling(table: Table, owner: Owner, seen: int, at: float) -> bool:
-    """Take the telling, at an instant, of who looks at which row; False: another call has taken it since it was `seen`.
-    1 write unit.
+    """Claim the next message, at an instant, about who looks at which row. False: another call has claimed it
+    since it was `seen`. 1 write unit.
     """
     item = {
         keys.PK: live_keys.sockets(owner.tenant),

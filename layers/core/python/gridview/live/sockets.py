@@ -1,11 +1,14 @@
-"""Open sockets and what they subscribe to, as they stand in the table; and when a socket ends. Pure.
+"""Open sockets and their subscriptions, as the table stores them; and when a socket ends. Pure.
 
 Four items belong to a socket:
 
-    sockets-0807             35e9.L0SM9cOFvHcCIhw=        its user, the row that they look at, its bucket of messages
-    sockets-0807             35e9.L0SM9cOFvHcCIhw=.rows   a subscription, and its cursor
-    seats-0807               ann/L0SM9cOFvHcCIhw=         what counts for its user's limits (`seats`)
-    socket-L0SM9cOFvHcCIhw=  socket                       its tenant and project, and when it ends
+```
+sockets-0807             35e9.L0SM9cOFvHcCIhw=        its user, the row that they look at, its bucket of
+messages
+sockets-0807             35e9.L0SM9cOFvHcCIhw=.rows   a subscription, and its cursor
+seats-0807               ann/L0SM9cOFvHcCIhw=         what counts for its user's limits (`seats`)
+socket-L0SM9cOFvHcCIhw=  socket                       its tenant and project, and when it ends
+```
 """
 
 from collections.abc import Mapping
@@ -21,8 +24,9 @@ MAX_SECONDS: Final = 2 * 3600 - 180.0
 """Seconds after which a socket ends. API Gateway ends it after two hours, and says nothing."""
 
 IDLE_SECONDS: Final = 480.0
-"""Seconds of the client's silence after which a socket ends: a look at those that are due is taken once a minute, and API Gateway
-itself ends an idle connection after ten minutes."""
+"""Seconds of the client's silence after which a socket ends. Due sockets are ended once a minute, and API
+Gateway itself ends an idle connection after ten minutes.
+"""
 
 MAX_SOCKETS: Final = 500
 """Open sockets of a tenant."""
@@ -35,16 +39,21 @@ MESSAGES_PER_SECOND: Final = 5
 MESSAGE_BUCKET: Final = TokenBucket(MESSAGES, MESSAGES_PER_SECOND)
 
 _KEPT_SECONDS: Final = 3600
-"""So long after the end of a socket the table removes what nobody has removed."""
+"""Seconds after the end of a socket after which the table removes its remaining items."""
 
 Bye = Literal["expired", "idle", "age", "replaced", "project"]
-"""Why a socket ends: its user's token has ended; the client was silent; it is two hours old; its user has opened too
-many newer ones; the project does not exist any more.
+"""Why a socket ends:
+
+- its user's token has ended;
+- the client was silent;
+- it is two hours old;
+- its user has opened too many newer ones;
+- the project does not exist any more.
 """
 
 
 class Owner(NamedTuple):
-    """Whose a socket is."""
+    """The owner of a socket."""
 
     tenant: str
     project: str
@@ -134,11 +143,12 @@ class Socket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """What a socket subscribes to, under an id of the client's choice.
+    """A subscription of a socket, under an id of the client's choice.
 
-    `rows`: the request for rows as the client made it (`view`, or `sort` and `filter`); empty: all changes. `told`: the cursor that
-    the client was last told, None before the first. `at`: the cursor up to which all that concerns it is told. `revision` rises
-    with each write.
+    - `rows`: the request for rows as the client made it (`view`, or `sort` and `filter`); empty: all changes.
+    - `told`: the last cursor that the client received, None before the first.
+    - `at`: the cursor up to which the client received everything that concerns it.
+    - `revision` rises with each write.
     """
 
     tenant: str
@@ -187,10 +197,10 @@ class Subscription:
 
 
 def milliseconds(instant: float) -> int:
-    """An instant as it is stored."""
+    """Return an instant as it is stored."""
     return round(instant * 1_000)
 
 
 def expiry(begun: float) -> int:
-    """When the table removes what belongs to a socket that began at an instant."""
+    """Return when the table removes the items of a socket that began at an instant."""
     return int(begun + MAX_SECONDS) + _KEPT_SECONDS

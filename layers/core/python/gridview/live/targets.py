@@ -1,10 +1,12 @@
-"""Where a webhook may be sent: which URLs are taken, and which of the addresses that a name stands for may be connected to. Pure.
+"""The URLs that a webhook may have, and the addresses that it may connect to. Pure.
 
-A receiver is somebody else's server on the public internet. A URL that leads to a machine beside ours (a private network, the
-metadata of the container, this machine itself) would have us carry requests to where their sender cannot reach.
+A receiver is another party's server on the public internet. A URL may lead to a machine beside the function:
+a private network, the metadata of the container, the machine itself. Its sender would then reach hosts that
+it cannot reach itself.
 
-The name in a URL says nothing of that, since whoever owns a name can let it stand for any address, and for another one a moment
-later. So addresses are judged at each attempt, and the connection is made to the very address that was judged.
+The name in a URL proves nothing: its owner can let it resolve to any address, and to another one a moment
+later. So addresses are judged at each attempt, and the connection is made to the very address that was
+judged.
 """
 
 import re
@@ -34,7 +36,7 @@ _NO_HOST = "must name a host in lower case, such as hooks.example.org, and no ad
 
 
 class Target(NamedTuple):
-    """Where a URL leads. `resource`: the path with the query."""
+    """The parts of a URL that a connection needs. `resource`: the path with the query."""
 
     secure: bool
     host: str
@@ -95,9 +97,10 @@ _PUBLIC_IPV6 = IPv6Network("2000::/3")
 
 
 def target_of(url: str, *, localhost: bool = False) -> Target:
-    """Where a URL leads. ValueError says what is wrong with it. `localhost`: servers of this machine are taken too, at any port.
+    """Return the target of a URL. ValueError says why it is refused. `localhost`: accept servers of this
+    machine too, at any port.
 
-    Else it has to be https at port 443 of a host with a name.
+    Otherwise it has to be https at port 443 of a host with a name.
     """
     target = _parsed(url)
     if target.here and localhost:
@@ -114,7 +117,7 @@ def target_of(url: str, *, localhost: bool = False) -> Target:
 
 
 def _parsed(url: str) -> Target:
-    """The parts of a URL, whatever they are. ValueError if it is none."""
+    """Return the parts of a URL, unchecked. ValueError if it is no URL."""
     if len(url) > MAX_URL:
         raise ValueError(f"must have at most {MAX_URL:,} characters")
     if not url.isascii():
@@ -138,7 +141,9 @@ def _parsed(url: str) -> Target:
 
 
 def why_forbidden(address: str, *, localhost: bool = False) -> str | None:
-    """Why nobody may be sent to an address, in a word or two; None: one may. `localhost`: one may be sent to 127.0.0.1."""
+    """Why nobody may be sent to an address, in a word or two; None: one may. `localhost`: one may be sent to
+    127.0.0.1.
+    """
     try:
         found = ip_address(address)
     except ValueError:
@@ -150,16 +155,17 @@ def why_forbidden(address: str, *, localhost: bool = False) -> str | None:
     for one in FORBIDDEN:
         if any(found in network for network in one.networks):
             return one.why
-    # What else is special, or will be: the standard library's list, and what nobody has been given.
+    # The remaining special ranges: the standard library's list, and unassigned addresses.
     if not found.is_global or (isinstance(found, IPv6Address) and found not in _PUBLIC_IPV6):
         return "not public"
     return None
 
 
 def vetted(addresses: Sequence[str], *, localhost: bool = False) -> tuple[str, ...]:
-    """These addresses, each once, if one may connect to all of them.
+    """Return these addresses, each once, if one may connect to all of them.
 
-    ValueError if there is none, or one is forbidden: a name that stands for our neighbours too is not asked which it means.
+    ValueError if there is none, or one is forbidden: a name that also resolves to a neighbour is refused as a
+    whole.
     """
     if not addresses:
         raise ValueError("the host has no address")

@@ -1,7 +1,7 @@
-"""Tickets: what opens a socket, once and soon, or lets an open one stand for longer. Pure.
+"""Tickets, which open a socket, once and soon, or let an open one last longer. Pure.
 
-A ticket is sealed, so it tells its holder nothing and can be made by nobody else. It tells whom the token that bought it was
-about, and until when that is believed. Nothing is stored before it is used.
+A ticket is sealed, so it shows its holder nothing and cannot be forged. It contains the identity in the token
+that bought it, and when that token ends. Nothing is stored before it is used.
 """
 
 import secrets
@@ -16,16 +16,17 @@ TICKETS = "tickets"
 """The purpose of the seals of tickets."""
 
 TICKET_SECONDS = 30.0
-"""How long a ticket is good."""
+"""Seconds for which a ticket is valid."""
 
 _MAX_CHARACTERS = 4_096
 _BOUND_TO = b"socket"
 
 
 class Ticket(NamedTuple):
-    """Who may follow which project by a socket, `until` the end of the token that bought it (seconds since 1970).
+    """A user's right to follow a project by a socket, `until` the end of the token that bought it (seconds
+    since 1970).
 
-    `id` is another one for each ticket; `expires` is when it is not good any more to begin with.
+    `id` differs for each ticket; after `expires` the ticket opens nothing.
     """
 
     id: str
@@ -37,7 +38,7 @@ class Ticket(NamedTuple):
 
     @classmethod
     def issued(cls, actor: Actor, name: str, project: str, until: float, now: float) -> Self:
-        """A new ticket at an instant."""
+        """Return a new ticket at an instant."""
         return cls(secrets.token_hex(12), actor, name, project, until, now + TICKET_SECONDS)
 
     def sealed(self, seals: Seals) -> str:
@@ -48,7 +49,7 @@ class Ticket(NamedTuple):
 
     @classmethod
     def opened(cls, text: str, seals: Seals, now: float) -> Self:
-        """From what a client brings at an instant. Unauthenticated: it is none, or not good any more."""
+        """Open a client's ticket at an instant. Unauthenticated: it is no ticket, or has expired."""
         try:
             if len(text) > _MAX_CHARACTERS:
                 raise ValueError

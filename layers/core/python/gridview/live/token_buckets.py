@@ -18,9 +18,11 @@ class TokenBucket:
         return 1_000 // self.per_second
 
     def fullest(self, now: float) -> int:
-        """The latest `spent`, in milliseconds, with which something is left at an instant."""
+        """Return the latest `spent`, in milliseconds, with which something is left at an instant."""
         return round(now * 1_000) + (self.size - 1) * self.step
 
     def has_room(self, spent: int, now: float) -> bool:
-        """Whether something is left at an instant in a bucket that is full again at `spent`, in milliseconds."""
+        """Return whether something is left at an instant in a bucket that is full again at `spent`, in
+        milliseconds.
+        """
         return spent <= self.fullest(now)

@@ -1,4 +1,4 @@
-"""What records of the stream say about projects whose sockets are to be told something. Pure."""
+"""The projects in stream records whose sockets are to be sent changes. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ FollowedView = tuple[str | None, int]
 
 
 class Wake(NamedTuple):
-    """What was committed of a project: the last journal number, if any; `views`: only these views have changed. None:
+    """A project with commits: the last journal number, if any. `views`: only these views have changed; None:
     more than that.
 
     `first`: the sequence number of its first record.
@@ -23,7 +23,7 @@ class Wake(NamedTuple):
     first: str = ""
 
     def concerns(self, socket: Socket, subscription: Subscription) -> bool:
-        """Whether a subscription may be sent something for this: of a view only those who follow it."""
+        """Return whether a subscription may be sent something for this: for a view, only its followers."""
         if self.views is None:
             return True
         if "view" not in subscription.rows:
@@ -32,14 +32,14 @@ class Wake(NamedTuple):
         return not self.views.isdisjoint({(None, num), (socket.user, num)})
 
     def joined(self, later: "Wake") -> "Wake":
-        """This one and a later one of the same project."""
+        """Return this one and a later one of the same project."""
         numbers = [one.upto for one in (self, later) if one.upto is not None]
         views = None if self.views is None or later.views is None else self.views | later.views
         return Wake(max(numbers, default=None), views, self.first)
 
 
 def wakes_in(records: Sequence[Mapping[str, Any]]) -> dict[Owner, Wake]:
-    """The projects that stream records are about, and what was committed of each."""
+    """Return the projects that stream records are about, with the commits of each."""
     found: dict[Owner, Wake] = {}
     for record in records:
         key = record["dynamodb"]["Keys"]

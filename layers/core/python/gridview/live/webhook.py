@@ -17,13 +17,13 @@ EVENTS: Final = ("create", "update", "delete", "restore")
 """The kinds of events of a project."""
 
 MOVES: Final = ("enter", "leave", "change")
-"""What events do to the rows of a view."""
+"""The events of the rows of a view."""
 
 ROTATION: Final = 86_400.0
 """Seconds for which a secret that was replaced signs too."""
 
 _MOST_SECRETS: Final = 4
-"""Secrets that sign side by side: the present one and those it has replaced within a day, the latest of them."""
+"""Secrets that sign at the same time: the present one and the latest of the replaced ones of the last day."""
 
 
 class SealedSecret(NamedTuple):
@@ -34,24 +34,29 @@ class SealedSecret(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """What an administrator has to know or decide of a webhook, and since when (a stored instant)."""
+    """A fact about a webhook that an administrator has to know or decide on, and since when (a stored
+    instant).
+    """
 
     at: str
     reason: str
 
 
 def binding_of(tenant: str, project: str, webhook: str) -> bytes:
-    """What the sealed secrets of a webhook are bound to: they open for no other."""
+    """Return the binding of a webhook's sealed secrets: they open for no other webhook."""
     return f"{tenant}.{project}.{webhook}".encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled by itself, or its view is gone.
+    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled automatically, or
+    its view is deleted or private.
 
-    `view`: the saved view whose rows it follows, as it was when it was chosen; then `events` are what becomes of these. `columns`:
-    the internal ids of the only fields whose values it is sent, and `named` their ids in the API when they were chosen; None: all.
-    `choice` counts how often its rows were chosen: what was sent of former ones is not sent again.
+    - `view`: the saved view whose rows it follows, as it was when it was chosen. `events` then are the moves
+      of these rows.
+    - `columns`: the internal ids of the only fields whose values it is sent; None: all. `named`: their ids in
+      the API when they were chosen.
+    - `choice`: how often its rows were chosen. Deliveries of an earlier choice are not sent again.
 
     Every write raises `version`.
     """
@@ -81,36 +86,37 @@ class Webhook:
 
     @property
     def binding(self) -> bytes:
-        """What its sealed secrets are bound to."""
+        """Return the binding of its sealed secrets."""
         return binding_of(self.tenant, self.project, self.id)
 
     def signing(self, now: str) -> tuple[str, ...]:
-        """The sealed secrets that sign at an instant, the present one first."""
+        """Return the sealed secrets that sign at an instant, the present one first."""
         return tuple(one.sealed for one in self.secrets if one.until is None or one.until > now)
 
     def rotated(self, sealed: str, now: str, until: str) -> Self:
-        """The same with a new secret at an instant. The one before it signs until another."""
+        """Return the same with a new secret at an instant. The one before it signs until another."""
         present, *former = (one for one in self.secrets if one.until is None or one.until > now)
         kept = (SealedSecret(sealed), present._replace(until=until), *former)
         return replace(self, secrets=kept[:_MOST_SECRETS])
 
     def written(self, by: str, now: str) -> Self:
-        """The same, as it is stored after a change by a user."""
+        """Return the same, as it is stored after a change by a user."""
         return replace(self, version=self.version + 1, updated=now, updated_by=by)
 
     def resealed(self, secrets: tuple[SealedSecret, ...]) -> Self:
-        """The same, as it is stored when its secrets are sealed under another key.
+        """Return the same, as it is stored when its secrets are sealed under another key.
 
-        Nobody sees the difference, but a writer that has read it before must not bring the former seals back: `version` rises.
+        Nobody sees the difference, but a writer that has read it before must not bring the former seals back:
+        `version` rises.
         """
         return replace(self, secrets=secrets, version=self.version + 1)
 
     def noticed(self, notice: Notice) -> Self:
-        """The same, as it is stored with a notice. It goes on."""
+        """Return the same, as it is stored with a notice; nothing else changes."""
         return replace(self, notice=notice, version=self.version + 1, updated=notice.at)
 
     def disabled(self, notice: Notice) -> Self:
-        """The same, as it is stored when it was disabled by itself."""
+        """Return the same, as it is stored when it was disabled by itself."""
         return replace(self, enabled=False, notice=notice, version=self.version + 1, updated=notice.at)
 
     def to_item(self) -> dict[str, Any]:

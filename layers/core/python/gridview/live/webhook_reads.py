@@ -20,7 +20,9 @@ from gridview.support.validation import as_integers, parse
 
 
 def list_webhooks(table: Table, catalogs: Catalogs, actor: Actor, project: str) -> dict[str, Any]:
-    """The project's webhooks in creation order, strongly consistent: a read unit for each 4 KB. NotFound."""
+    """Return the project's webhooks in creation order, strongly consistent: a read unit for each 4 KB.
+    NotFound.
+    """
     found = stored(table, actor.tenant, project)
     catalog = catalogs.current(
         table, actor.tenant, project
@@ -31,7 +33,7 @@ def list_webhooks(table: Table, catalogs: Catalogs, actor: Actor, project: str) 
 
 
 def get_webhook(table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str) -> dict[str, Any]:
-    """A webhook as the API answers it, strongly consistent: a read unit. NotFound."""
+    """Return a webhook as the API answers it, strongly consistent: a read unit. NotFound."""
     found, catalog = existing(table, catalogs, actor, project, webhook)
     return found.to_json(catalog, clock.now())
 
@@ -45,7 +47,9 @@ def list_deliveries(
     parameters: Mapping[str, str],
     cursors: Cursors,
 ) -> dict[str, Any]:
-    """A page of the deliveries of a webhook, the last change first, strongly consistent: one Query. NotFound."""
+    """Return a page of the deliveries of a webhook, the last change first, strongly consistent: one Query.
+    NotFound.
+    """
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = dumps([actor.tenant, project, webhook])
     before = live_keys.DELIVERY_END if request.cursor is None else str(cursors.open(request.cursor, binding))
@@ -69,7 +73,7 @@ def list_deliveries(
 def existing(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str
 ) -> tuple[Webhook, Catalog]:
-    """A webhook and the definitions after it, strongly consistent: 2 read units. NotFound."""
+    """Return a webhook and the definitions after it, strongly consistent: 2 read units. NotFound."""
     found = table.get(live_keys.webhooks(actor.tenant, project), webhook, consistent=True)
     catalog = catalogs.current(table, actor.tenant, project)
     if found is None:
@@ -78,6 +82,6 @@ def existing(
 
 
 def stored(table: Table, tenant: str, project: str) -> list[Webhook]:
-    """The webhooks of a project in any order, strongly consistent: a read unit for each 4 KB."""
+    """Return the webhooks of a project in any order, strongly consistent: a read unit for each 4 KB."""
     items = table.query_all(live_keys.webhooks(tenant, project), consistent=True)
     return [Webhook.from_item(item) for item in items]

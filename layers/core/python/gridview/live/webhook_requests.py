@@ -17,7 +17,7 @@ from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, omissible
 
 LOCALHOST = "localhost"
-"""What the context of a validation is called that says whether servers of this machine are taken."""
+"""The key in a validation's context that says whether servers of this machine are accepted."""
 
 _FieldId = Annotated[str, WithJsonSchema(ids.FIELD_ID_SCHEMA)]
 _Kind = Literal["create", "update", "delete", "restore", "enter", "leave", "change"]
@@ -44,7 +44,9 @@ def _checked_events(events: list[_Kind]) -> list[_Kind]:
 
 
 def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]:
-    """The internal ids of fields. InvalidRequest names those that are no fields of the project, or are named twice."""
+    """Return the internal ids of fields. InvalidRequest lists names that are no fields of the project, or
+    occur twice.
+    """
     found = [NUMBER if one == NUM else catalog.get(one) for one in columns]
     wrong = [
         FieldError(
@@ -59,7 +61,7 @@ def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]
 
 
 def check_events(events: Sequence[str], *, of_view: bool) -> None:
-    """InvalidRequest if these are no events of a project, or of a view."""
+    """Raise InvalidRequest if these are no events of a project, or of a view."""
     known = MOVES if of_view else EVENTS
     if not {*events} <= {*known}:
         told = f"must be among {', '.join(known)}"

@@ -1,7 +1,7 @@
 """Creates, changes and deletes webhooks, replaces their secrets, and has deliveries replayed.
 
-Whatever is stored has a sealed secret: the webhook, and also the answer that is kept under an `Idempotency-Key`. So a repeated
-request is answered with the same secret, and the table never holds it in the clear (`with_secret`).
+Every stored secret is sealed: in the webhook, and in the answer that is kept under an `Idempotency-Key`. So a
+repeated request is answered with the same secret, and the table never holds it in the clear (`with_secret`).
 """
 
 from collections.abc import Callable, Mapping
@@ -56,7 +56,8 @@ def create_webhook(
     localhost: bool,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Create a webhook with its outbox, answered with its sealed secret: one transaction. It is sent what changes from now on.
+    """Create a webhook with its outbox, answered with its sealed secret: one transaction. It receives the
+    changes from now on.
 
     Unprocessable beyond 20. `localhost`: see `target_of`.
     """
@@ -104,11 +105,11 @@ def update_webhook(
     *,
     localhost: bool,
 ) -> dict[str, Any]:
-    """Change a webhook: 2 write units. What changes nothing is not written. NotFound, VersionMismatch.
+    """Change a webhook: 2 write units, none if nothing changes. NotFound, VersionMismatch.
 
-    `view` chooses its rows again, even those of the same view, as they are now. A choice, `enabled` and `notice` clear the notice.
-    A webhook that is enabled, or that follows other rows, is sent what changes from then on, after a reset that says that something
-    may have been missed: its outbox is put again.
+    `view` chooses its rows again, even if the view is the same, as they are now. A choice, `enabled` and
+    `notice` clear the notice. A webhook that is enabled, or that follows other rows, gets a new outbox. It
+    receives a reset, because events may have been missed, and the changes from then on.
     """
     request = parse(WebhookPatch, body, {LOCALHOST: localhost})
     given = request.model_fields_set
@@ -142,7 +143,9 @@ def update_webhook(
 
 
 def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
-    """A view that everybody sees, strongly consistent: a read unit for each 4 KB. InvalidRequest if there is none."""
+    """Return a view that everybody sees, strongly consistent: a read unit for each 4 KB. InvalidRequest if
+    there is none.
+    """
     place = keys.views(actor.tenant, project), keys.shared_view(ids.view_number(view))
     item = table.get(*place, consistent=True)
     if item is None:
@@ -153,7 +156,9 @@ def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
 
 
 def _with_view(webhook: Webhook, catalog: Catalog, view: View | None, now: str, actor: Actor) -> Webhook:
-    """The webhook with a view's rows and columns as they are; None: with all issues and fields. InvalidRequest."""
+    """Return the webhook with a view's rows and columns as they are; None: with all issues and fields.
+    InvalidRequest.
+    """
     if view is None and webhook.view is None:
         return webhook
     if view is None:
@@ -168,7 +173,7 @@ def _with_view(webhook: Webhook, catalog: Catalog, view: View | None, now: str, 
 
 
 def _with_columns(webhook: Webhook, catalog: Catalog, request: WebhookCreate | WebhookPatch) -> Webhook:
-    """The webhook with the columns of a request, if it has some. InvalidRequest."""
+    """Return the webhook with the columns of a request, if it has some. InvalidRequest."""
     if "columns" not in request.model_fields_set:
         return webhook
     if request.columns is None:
@@ -178,7 +183,9 @@ def _with_columns(webhook: Webhook, catalog: Catalog, request: WebhookCreate | W
 
 
 def _with_events(webhook: Webhook, request: WebhookCreate | WebhookPatch) -> Webhook:
-    """The webhook with the events of a request, or with all that it can have if its own are of other rows. InvalidRequest."""
+    """Return the webhook with the events of a request, or with all that it can have if its own are of other
+    rows. InvalidRequest.
+    """
     known = EVENTS if webhook.view is None else MOVES
     if "events" in request.model_fields_set:
         check_events(request.events, of_view=webhook.view is not None)
@@ -187,9 +194,10 @@ def _with_events(webhook: Webhook, request: WebhookCreate | WebhookPatch) -> Web
 
 
 def notices_of_view(table: Table, tenant: str, project: str, view: View, after: View | None) -> list[Write]:
-    """The writes that tell the webhooks of a view that it is deleted, or private: 2 write units each. They go on as they are.
+    """Return writes that note on the webhooks of a view that it is deleted, or private: 2 write units each.
+    The webhooks continue.
 
-    None if everybody still sees it. Else a read unit for each 4 KB of the project's webhooks.
+    None if everybody still sees it. Otherwise a read unit for each 4 KB of the project's webhooks.
     """
     if view.owner or (after is not None and not after.owner):
         return []
@@ -215,7 +223,9 @@ def rotate_webhook(
     *,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Replace the secret of a webhook, answered with the new one, sealed: one transaction. The former one signs for a day too."""
+    """Replace the secret of a webhook, answered with the new one, sealed: one transaction. The former one
+    signs for a day too.
+    """
 
     def change() -> dict[str, Any]:
         before, catalog = existing(table, catalogs, actor, project, webhook)
@@ -259,9 +269,11 @@ def replay_delivery(
     *,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps its id.
+    """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps
+    its id.
 
-    NotFound; Conflict if the webhook is disabled, follows other rows by now, or what the message tells is not remembered any more.
+    NotFound; Conflict if the webhook is disabled, follows other rows by now, or the message's version is not
+    remembered any more.
     """
 
     def change() -> dict[str, Any]:
@@ -295,7 +307,8 @@ def _outbox_of(webhook: Webhook) -> str:
 def with_secret(
     answer: Mapping[str, Any] | bytes, actor: Actor, project: str, seals: Sealing
 ) -> dict[str, Any]:
-    """An answer of `create_webhook` or `rotate_webhook`, or one that was kept of it, with the secret itself.
+    """Return an answer of `create_webhook` or `rotate_webhook`, or one that was kept of it, with the secret
+    itself.
 
     Conflict if the secret that sealed it has been replaced twice since.
     """

@@ -1,4 +1,4 @@
-"""The wire to the clients: what is sent goes through the management API of the WebSocket API."""
+"""The wire to the clients: messages go through the management API of the WebSocket API."""
 
 import random
 from functools import cached_property
@@ -12,8 +12,8 @@ from gridview.live.push_shares import AT_ONCE
 from gridview.support import aws, clock
 
 SECONDS: Final = 0.5
-"""After which a message that was not taken is given up. It is not tried again: the client is too slow. An invocation waits
-for so long with each message to it.
+"""After which a message that was not taken is given up. It is not tried again: the client is too slow. An
+invocation waits for so long with each message to it.
 """
 
 _CONNECT_SECONDS: Final = 1
@@ -37,7 +37,7 @@ class Gone(Exception):
 
 
 class Slow(Exception):
-    """The connection does not take what is sent."""
+    """The connection does not take a message."""
 
 
 class SocketWire(Protocol):
@@ -51,7 +51,9 @@ class SocketWire(Protocol):
 
 
 class ApiGatewayWire:
-    """Connections of API Gateway. AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI in the environment names the API and its stage."""
+    """Connections of API Gateway. AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI in the environment names the API
+    and its stage.
+    """
 
     @cached_property
     def _client(self) -> Any:
@@ -73,7 +75,7 @@ class ApiGatewayWire:
             clock.sleep(_PAUSE * attempt * random.uniform(0.5, 1.0))  # noqa: S311  (not a secret)
 
     def end(self, connection: str) -> None:
-        """Close a connection, if there still is one. Where that fails, API Gateway closes it when it is idle."""
+        """Close a connection, if there still is one. If that fails, API Gateway closes it when it is idle."""
         try:
             self._client.delete_connection(ConnectionId=connection)
         except aws.FAILURES:
@@ -81,6 +83,6 @@ class ApiGatewayWire:
 
 
 def _is_gone(error: ClientError) -> bool:
-    # A connection id that API Gateway never gave out is a bad request, and there is nobody behind it either.
+    # A connection id that API Gateway never gave out is a bad request, and has no client either.
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return status in (400, 410) or error.response.get("Error", {}).get("Code") == "GoneException"

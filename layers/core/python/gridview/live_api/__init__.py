@@ -1,4 +1,4 @@
-"""What follows changes: the endpoints of the live function.
+"""The endpoints of the live function, which follow changes.
 
 I/O: changes, container, resources.
 """

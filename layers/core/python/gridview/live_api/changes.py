@@ -36,8 +36,8 @@ endpoints = Endpoints[LiveContainer]("Changes", "live")
     problems=(FeedExpired, TooManyPolls, NotReady, Unprocessable),
 )
 def changes(request: LiveRequest) -> Response:
-    """The changes after a cursor, with the token of what they contain. An answer that is empty too early asks for a
-    pause.
+    """Return the changes after a cursor, with the token of the versions in them. An answer that is empty too
+    early asks for a pause.
     """
     own = request.container
     if request.parameters.get("wait", "0") != "0":
@@ -70,7 +70,9 @@ def changes(request: LiveRequest) -> Response:
     problems=(InvalidRequest,),
 )
 def create_ticket(request: LiveRequest) -> Response:
-    """A ticket for a socket of this project, which must exist: 1 read unit. Nothing is stored before it is used."""
+    """Return a ticket for a socket of this project, which must exist: 1 read unit. Nothing is stored before
+    it is used.
+    """
     request.require_no_body()
     own, actor, project = request.container, request.actor, request.path["project"]
     own.catalogs.current(own.table, actor.tenant, project)
@@ -84,7 +86,9 @@ def create_ticket(request: LiveRequest) -> Response:
 
 
 def _resolved(request: LiveRequest) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
-    """The request over the current definitions, and the rows that it asks for: those of a filter and a sort, or of a saved view."""
+    """Return the request over the current definitions, and the rows that it asks for: by a filter and a sort,
+    or by a saved view.
+    """
     own, actor, project = request.container, request.actor, request.path["project"]
 
     def resolved(catalog: Catalog, epoch: EpochCheck) -> tuple[Catalog, AskedChanges, FollowedRows | None]:

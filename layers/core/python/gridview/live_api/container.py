@@ -1,4 +1,4 @@
-"""What the live function keeps from one request to the next."""
+"""The objects that the live function keeps from one request to the next."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from gridview.schema.store import Catalogs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveContainer:
-    """The table, the definitions, what seals cursors and tickets, and the requests that wait."""
+    """The table, the definitions, the seals of cursors and tickets, and the requests that wait."""
 
     table: Table
     catalogs: Catalogs

@@ -1,10 +1,12 @@
-"""Issues as they were at an instant: the documents of now, without the changes that were made since.
+"""Issues as they were at an instant: their present documents, without the changes made since.
 
-    version      5 (09:58)     6 (10:01)       7 (10:02, the document)        as of 10:00
-    cost         70            70 -> 80        80 -> 90                       70, version 5
+```
+version      5 (09:58)     6 (10:01)       7 (10:02, the document)        as of 10:00
+cost         70            70 -> 80        80 -> 90                       70, version 5
+```
 
-Changes are remembered by the stream consumer, so those of the last second may not be told yet; and those of an issue that was
-purged are gone.
+The stream consumer records changes, so changes of the last second may be missing yet. The changes of a purged
+issue are gone.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,17 +26,17 @@ _AT_ONCE = 16
 
 
 class Untold(Exception):
-    """What an issue was at the instant is not remembered: not yet, or not any more."""
+    """The issue at the instant is not recorded: not yet, or not any more."""
 
 
 def document_at(
     document: Document, newest: Callable[[], Iterable[Change]], instant: str, floor: int = 0
 ) -> Document | None:
-    """An issue at a stored instant; None: there was none, or it was deleted. Untold.
+    """Return an issue at a stored instant; None: there was none, or it was deleted. Untold.
 
-    `floor`: a version that is known to have been there by then, whatever the clock of who wrote it said. `newest` gives the
-    changes, the newest first; they are asked for only if there may be any since. Who made the version of then is None where that
-    is not remembered any more.
+    `floor`: a version that is known to have existed by then, whatever its writer's clock said. `newest`
+    returns the changes, newest first; it is called only if there may be any since. The author of that version
+    is None if it is no longer recorded.
     """
     version: int = document["version"]
     if document["updated"] <= instant or version <= floor:
@@ -59,7 +61,7 @@ def document_at(
 def _image(
     document: Document, values: Mapping[str, Any] | None, version: int, at: str, by: str | None
 ) -> Document | None:
-    """The document of a version with these values."""
+    """Return the document of a version with these values."""
     if values is None:
         return None
     kept = {name: value for name, value in document.items() if name not in SET_BY_A_DELETE}
@@ -84,9 +86,10 @@ def documents_at(
     instant: str,
     floors: Mapping[int, int],
 ) -> dict[int, Document | Untold | None]:
-    """These issues at a stored instant, by number (`document_at`).
+    """Return these issues at a stored instant, by number (`document_at`).
 
-    For each that was changed since a Query, strongly consistent: a read unit for each 4 KB of its last changes, up to 20 a call.
+    A strongly consistent Query for each issue that was changed since. It costs a read unit for each 4 KB of
+    the last changes, up to 20 a call.
     """
 
     def found(document: Document) -> Document | Untold | None:
@@ -107,7 +110,7 @@ def documents_at(
 
 
 def _newest(table: Table, project: tuple[str, str], num: int) -> Iterator[Change]:
-    """The changes of an issue that are remembered, the newest first."""
+    """Return the changes of an issue that are remembered, the newest first."""
     version = derived_keys.MAX_VERSION
     while version > 0:
         page = table.query(

@@ -16,13 +16,13 @@ class Batches(Protocol):
         """Put an object, whole, over any other of its name."""
 
     def read(self, name: str) -> bytes | None:
-        """The content of an object; None if it is gone."""
+        """Return the content of an object; None if it is gone."""
 
     def remove(self, name: str) -> None:
         """Remove an object; nothing happens if it is gone."""
 
     def names(self) -> list[str]:
-        """The first 1,000 names, sorted."""
+        """Return the first 1,000 names, sorted."""
 
 
 class BatchBucket:

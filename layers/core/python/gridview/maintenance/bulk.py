@@ -1,14 +1,19 @@
-"""Changes or deletes everything that a filter matches, as a user job: in batches, each issue at most once, whatever dies.
+"""Changes or deletes everything that a filter matches, as a user job: in batches, each issue at most once,
+even after a crash.
 
-    freeze      the numbers of the issues, from an index that holds what the caller has just written, are stored in chunks
-    decide      the documents of a batch are read, strongly consistent: what does not match any more is refused
-    checkpoint  the job notes the versions that it is about to write over, and that these numbers are taken up
-    write       each document is put under the version noted, as part of the job's change
-    outcome     goes into the next batch's checkpoint; what was refused is an item of its own
+- *freeze*: the numbers of the issues are stored in chunks. They come from an index that includes the caller's
+  recent writes.
+- *decide*: the documents of a batch are read, strongly consistent. Documents that do not match any more are
+  refused.
+- *checkpoint*: the job notes the versions that it is about to write over, and that these numbers are taken
+  up.
+- *write*: each document is put under the version noted, as part of the job's change.
+- *outcome*: goes into the next batch's checkpoint; refused issues are an item of their own.
 
-Who finds a batch begun, and no outcome, looks at each document (`BulkRule.fate`): the version noted has not been written over, and
-the one after it is the job's own if it is of the job's change and user. If others have changed an issue further, its history tells;
-where it does not, the issue is refused, so that none is written twice.
+A worker that finds a batch begun, without an outcome, looks at each document (`BulkRule.fate`). The
+version noted may not have been written over. The next version is the job's own if it is of the job's change
+and user. If others have changed an issue further, its history decides. If the history does not, the issue is
+refused, so that none is written twice.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +48,9 @@ from gridview.support.errors import Conflict, NotFound, Overloaded, RequestError
 
 
 class BulkChanges:
-    """The work of the kinds `update` and `delete` (`job_line.JobWork`). `rate`: what the jobs of each tenant may write."""
+    """The work of the kinds `update` and `delete` (`job_line.JobWork`). `rate`: the writes that the jobs of
+    each tenant may make.
+    """
 
     def __init__(self, table: Table, catalogs: Catalogs, rate: WriteRate) -> None:
         self._table = table
@@ -85,7 +92,9 @@ class _BulkTurn(NumberedTurn):
     # Batches
 
     def _batch(self) -> float:
-        """Take up the next batch, and write it. Returns the seconds to wait first, if the tenant's rate has no room for it."""
+        """Take up the next batch, and write it. Returns the seconds to wait first, if the tenant's rate has
+        no room for it.
+        """
         taken = self._taken()
         if taken is None:
             return 0.0
@@ -120,7 +129,9 @@ class _BulkTurn(NumberedTurn):
         return [rule.verdict(one, found.get(one.num), now) for one in issues]
 
     def _write(self, rule: BulkRule, verdict: BulkVerdict) -> Again | RequestError | None:
-        """Write an issue: None. If somebody else has changed it first: the issue, to be decided anew; or why it is refused."""
+        """Write an issue: None. If another writer has changed it first: the issue, to be decided again; or
+        why it is refused.
+        """
         num, version = verdict.issue.num, verdict.begun.version
         try:
             if verdict.write is not None:
@@ -133,7 +144,8 @@ class _BulkTurn(NumberedTurn):
         except Overloaded:
             raise
         except (ConditionFailed, VersionMismatch, NotFound, Conflict):
-            # The SDK repeats a request whose answer was lost, and that of a worker that died may have been late.
+            # The SDK repeats a request whose answer was lost, and the request of a killed worker may have
+            # been late.
             found = documents_by_number(self._table, *self._project, [num]).get(num)
             match self._fate(rule, verdict.begun, found):
                 case Fate.WRITTEN:
@@ -146,7 +158,7 @@ class _BulkTurn(NumberedTurn):
         return None
 
     def _fate(self, rule: BulkRule, begun: Begun, found: Document | None) -> Fate:
-        """What has become of an issue. Where its document does not tell, its history may: a read unit."""
+        """Return the fate of an issue. If its document does not decide it, its history may: a read unit."""
         fate = rule.fate(begun, found)
         if fate is not Fate.UNSURE:
             return fate
@@ -157,7 +169,7 @@ class _BulkTurn(NumberedTurn):
         return Fate.WRITTEN if rule.is_own_change(change) else Fate.OPEN
 
     def _settle(self) -> None:
-        """Find out what has become of a batch whose worker died. Of a job that is over, only what was written is counted."""
+        """Settle a batch whose worker was killed. For a job that is over, count only the written issues."""
         catalog = self._catalogs.current(self._table, *self._project)
         rule = replace(self._rule(catalog, BitMap()), only=None)
         found = documents_by_number(self._table, *self._project, [one.num for one in self._place.begun])
@@ -179,7 +191,7 @@ class _BulkTurn(NumberedTurn):
 
 
 def _outcome(verdicts: Sequence[BulkVerdict], written: Mapping[int, Again | RequestError | None]) -> Outcome:
-    """What came of a batch, by what was decided and what came of the writes."""
+    """Return the outcome of a batch, from its verdicts and the results of its writes."""
     done = not_meant = 0
     refused: list[tuple[int, RequestError]] = []
     again: list[Again] = []

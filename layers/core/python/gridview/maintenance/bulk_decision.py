@@ -1,4 +1,4 @@
-"""What is to become of an issue by a bulk change, and what has become of one whose batch was interrupted. Pure."""
+"""The decision about an issue in a bulk change, and the fate of an issue whose batch was interrupted. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,13 +18,14 @@ from gridview.schema.trash import living
 from gridview.support.errors import Conflict, NotFound, RequestError
 
 TRIES = 8
-"""How often an issue is decided anew because others keep changing it."""
+"""How often an issue is decided again because others keep changing it."""
 
 
 class BulkVerdict(NamedTuple):
-    """What is to become of an issue whose document is `found`.
+    """The decision about an issue whose document is `found`.
 
-    It is refused, or `done` without a write, or not `meant` at all; else it is written over the version found: `write`, or deleted.
+    It is refused, or `done` without a write, or not `meant` at all. Otherwise the version found is written
+    over with `write`, or deleted.
     """
 
     issue: Again
@@ -41,13 +42,13 @@ class BulkVerdict(NamedTuple):
 
     @property
     def begun(self) -> Begun:
-        """What a checkpoint notes of it."""
+        """Return the note of it in a checkpoint."""
         version = self.found["version"] if self.found is not None and self.writes else 0
         return Begun(self.issue.num, version, self.issue.tries)
 
 
 class Fate(Enum):
-    """What has become of an issue that was to be written when the worker died."""
+    """The fate of an issue that was to be written when the worker was killed."""
 
     WRITTEN = "the job has written it"
     OPEN = "the job has not written it"
@@ -57,9 +58,10 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BulkRule:
-    """A bulk change under the present definitions: what matches is to have these values, or is deleted (None).
+    """A bulk change under the present definitions: matching issues are to have these values, or are deleted
+    (None).
 
-    Of the issues in `undecided` it was not known whether they match when the numbers were frozen.
+    `undecided`: issues of which it was not known whether they match when the numbers were frozen.
     """
 
     catalog: Catalog
@@ -70,7 +72,7 @@ class BulkRule:
     undecided: BitMap
 
     def verdict(self, issue: Again, found: Document | None, now: str) -> BulkVerdict:
-        """What is to become of an issue, by its document as it is now (None: there is none)."""
+        """Return the decision about an issue, by its present document (None: there is none)."""
         try:
             return self._verdict(issue, found, now)
         except RequestError as error:
@@ -104,15 +106,15 @@ class BulkRule:
         )
 
     def _changed(self, found: Document, changes: Changes, now: str) -> Document | None:
-        """The next version of a document; None if it has all that it is to have."""
+        """Return the next version of a document; None if it has all that it is to have."""
         bare = {name: value for name, value in found.items() if name != "mark"}
         after = documents.merged(self.catalog, bare, changes, user=self.user, now=now, change=self.change)
         return None if after is bare else after
 
     def fate(self, begun: Begun, found: Document | None) -> Fate:
-        """What has become of an issue that was to be written over the version noted, by its document as it is now.
+        """Return the fate of an issue that was to be written over the version noted, by its present document.
 
-        None of it is there any more if it was purged; then it had been deleted.
+        A purged issue has no document any more; it had been deleted before.
         """
         if found is None:
             return Fate.WRITTEN if self.changes is None else Fate.GONE
@@ -126,11 +128,13 @@ class BulkRule:
         return Fate.WRITTEN if living(found) is not None and self._has_all(found) else Fate.UNSURE
 
     def is_own_change(self, change: Mapping[str, Any]) -> bool:
-        """Whether what is remembered of a version's change says that it was the job's."""
+        """Return whether the recorded change of a version was the job's."""
         return bool(change.get("change") == self.change.bytes and change["by"] == self.user)
 
     def _is_own(self, found: Document) -> bool:
-        """Whether a version is the one that the job was to write. Its user may have written others as part of the same change."""
+        """Return whether a version is the one that the job was to write. Its user may have written others as
+        part of the same change.
+        """
         if found.get("change") != self.change.bytes or found["updated_by"] != self.user:
             return False
         return (
@@ -140,7 +144,7 @@ class BulkRule:
         )
 
     def _has_all(self, found: Document) -> bool:
-        """Whether an issue has all that it is to have."""
+        """Return whether an issue has all that it is to have."""
         if self.changes is None:
             return False
         try:
@@ -150,13 +154,15 @@ class BulkRule:
 
 
 def open_again(begun: Begun, found: Document | None, tries: int) -> Again:
-    """An issue that the job has not written, by its document as it is now. A late write can only come over the version noted."""
+    """Return an issue that the job has not written, by its document as it is now. A late write can only come
+    over the version noted.
+    """
     unchanged = found is not None and found["version"] == begun.version
     return Again(begun.num, tries, begun.version if unchanged else 0)
 
 
 def unsure() -> Conflict:
-    """Why an issue is refused of which nobody can tell whether the job has written it."""
+    """Return the refusal of an issue that the job may or may not have written."""
     return Conflict(
         "The issue has been changed several times while the job was writing it. It is not written again."
     )

@@ -1,4 +1,4 @@
-"""How far a bulk change has come, as its job notes it, and the chunks of numbers that it works through. Pure."""
+"""The progress of a bulk change, as its job notes it, and the chunks of numbers that it works through. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,9 @@ from pyroaring import BitMap
 
 
 class Begun(NamedTuple):
-    """An issue of a batch: the version that is to be written over (0: none is), and how often it was decided anew."""
+    """An issue of a batch: the version that is to be written over (0: none is), and how often it was decided
+    again.
+    """
 
     num: int
     version: int
@@ -18,7 +20,7 @@ class Begun(NamedTuple):
 class Again(NamedTuple):
     """An issue that is to be decided, and how often it was before.
 
-    `version`: over which a write of the job may still come, though whoever began it is dead (0: none may).
+    `version`: the version over which a write of a killed worker may still come (0: none may).
     """
 
     num: int
@@ -32,7 +34,7 @@ class Again(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Frozen numbers; of the `undecided` among them only documents tell whether they match."""
+    """Frozen numbers. Only documents decide whether the `undecided` among them match."""
 
     numbers: BitMap
     undecided: BitMap
@@ -48,7 +50,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(numbers: BitMap, undecided: BitMap, size: int) -> Iterable[Chunk]:
-    """The chunks, of so many numbers each, in order."""
+    """Return the chunks, of so many numbers each, in order."""
     for at in range(0, len(numbers), size):
         some = numbers[at : at + size]
         yield Chunk(some, some & undecided)
@@ -62,10 +64,10 @@ def _serialized(numbers: BitMap) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class BulkPlace:
-    """How far a job is. Its numbers were frozen at the revision `frozen` of it, in so many `chunks`.
+    """The progress of a job. Its numbers were frozen at its revision `frozen`, in so many `chunks`.
 
-    Of the present `chunk` those up to `after` have been taken up, by batches up to the number `batch`. `again` are issues that are
-    to be decided anew. `begun` is the batch whose outcome is not known yet.
+    The numbers up to `after` of the present `chunk` have been taken up, by batches up to the number `batch`.
+    `again`: issues to decide again. `begun`: the batch whose outcome is not known yet.
     """
 
     frozen: int = 0
@@ -98,7 +100,9 @@ class BulkPlace:
         return cls(**{**item, "again": again, "begun": begun})
 
     def taking(self, chunk: Chunk, most: int) -> tuple[list[Again], Self]:
-        """The next issues of the present chunk, so many at most, those to be decided anew first; and the place behind them."""
+        """Return up to `most` next issues of the present chunk, the ones to decide again first; and the place
+        after them.
+        """
         first, rest = list(self.again[:most]), self.again[most:]
         at = chunk.numbers.rank(self.after)
         new = list(chunk.numbers[at : at + most - len(first)])
@@ -110,9 +114,9 @@ class BulkPlace:
         return replace(self, batch=self.batch + 1, begun=tuple(begun))
 
     def ended(self, again: Iterable[Again]) -> Self:
-        """With the batch ended, of which these issues are to be decided anew."""
+        """Return this place with the batch ended, and with these of its issues to decide again."""
         return replace(self, begun=(), again=(*self.again, *again))
 
     def in_next_chunk(self) -> Self | None:
-        """The beginning of the next chunk; None behind the last."""
+        """Return the beginning of the next chunk; None after the last."""
         return replace(self, chunk=self.chunk + 1, after=0) if self.chunk + 1 < self.chunks else None

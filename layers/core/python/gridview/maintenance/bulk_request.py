@@ -1,4 +1,6 @@
-"""What a bulk change is asked to do: the bodies of `update-matching` and `delete-matching`, and how a job keeps them. Pure."""
+"""The orders of bulk changes: the bodies of `update-matching` and `delete-matching`, and their stored form in
+a job. Pure.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +31,9 @@ MAX_ROWS = 1_000_000
 
 
 class RowsInput(RequestModel):
-    """Rows of an order, as a grid with this sort and the filter shows them: from one to another, both included, counted from 0."""
+    """Rows of an order, as a grid with this sort and the filter shows them: from one to another, both
+    included, counted from 0.
+    """
 
     sort: SortKeys = ModelField(default_factory=list)
     first: int = ModelField(alias="from", ge=0, le=MAX_OFFSET)
@@ -44,7 +48,9 @@ class RowsInput(RequestModel):
 
 
 class DeleteMatching(RequestModel):
-    """POST /v1/projects/{project}/issues/delete-matching. A filter of null stands for all issues, or all rows in the range."""
+    """POST /v1/projects/{project}/issues/delete-matching. A filter of null means all issues, or all rows in
+    the range.
+    """
 
     filter: FilterDocument
     rows: RowsInput | None = None
@@ -63,7 +69,7 @@ class UpdateMatching(DeleteMatching):
 
 @dataclass(frozen=True, slots=True)
 class BulkOrder:
-    """What a job is to do: to which issues, and what each is to have (None: they are deleted), in stored form."""
+    """The order of a job, in stored form: the issues, and their new values (None: they are deleted)."""
 
     filter: list[Any] | None
     rows: Mapping[str, Any] | None
@@ -80,18 +86,22 @@ class BulkOrder:
         return cls(stored["filter"], stored["rows"], stored["values"], tuple(stored["recent"]))
 
     def filter_in(self, catalog: Catalog) -> Filter | None:
-        """The filter under the present definitions. Conflict if a field of it has been deleted."""
+        """Return the filter under the present definitions. Conflict if a field of it has been deleted."""
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def rows_in(self, catalog: Catalog) -> RowRange | None:
-        """The rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so
+        any more.
+        """
         if self.rows is None:
             return None
         keys = resolve_position(catalog, {"sort": self.rows["sort"]}).keys
         return RowRange(keys, self.rows["first"], self.rows["last"])
 
     def changes_in(self, catalog: Catalog) -> Changes | None:
-        """What each issue is to have; None if they are deleted. Conflict if a field or an option of it has been deleted."""
+        """Return the new values of each issue; None if they are deleted. Conflict if a field or an option of
+        it has been deleted.
+        """
         if self.values is None:
             return None
         fields = self.values["fields"]
@@ -106,17 +116,19 @@ class BulkOrder:
         return Changes(self.values["builtins"], fields, self.values["replaces_fields"])
 
     def recent_writes(self) -> Recent:
-        """The writes that the index is to hold when the numbers are frozen."""
+        """Return the writes that the index has to include when the numbers are frozen."""
         return from_texts(self.recent)
 
 
 def parse_update(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """What `update-matching` asks for. InvalidRequest names all errors at once; Unprocessable, IndexNotReady of its rows."""
+    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; Unprocessable,
+    IndexNotReady of its rows.
+    """
     return _parse(UpdateMatching, catalog, body, recent)
 
 
 def parse_delete(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """What `delete-matching` asks for, like `parse_update`."""
+    """Return the order in a `delete-matching`, like `parse_update`."""
     return _parse(DeleteMatching, catalog, body, recent)
 
 

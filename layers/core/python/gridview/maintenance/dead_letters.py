@@ -6,7 +6,7 @@ from gridview.support import aws
 
 
 class DeadLetters:
-    """Sends poison issues to SQS: `{"key", "version", "error"}`. A redrive reads the document anew."""
+    """Sends poison issues to SQS: `{"key", "version", "error"}`. A redrive reads the document again."""
 
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url

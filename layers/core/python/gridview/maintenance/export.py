@@ -1,14 +1,18 @@
-"""Writes the rows of a grid into a file, as a user job: all as of one instant, each row once, whatever dies.
+"""Writes the rows of a grid into a file, as a user job: all as of one instant, each row once, even after a
+crash.
 
-    freeze      the numbers of the rows, in order, from an index that holds what the caller has just written; then the instant
-    read        documents, strongly consistent; what was changed since the instant is taken back by the history (`as_of`)
-    write       lines are gathered in memory; what makes a part of the upload goes to S3, what does not at the end of a turn too
-    checkpoint  after each part: how many rows are taken up, the parts, where the rest of the lines is
-    finish      S3 makes one file of the parts; a file of less than a part is put as a whole
+- *freeze*: the numbers of the rows, in order, from an index that includes the caller's recent writes; then
+  the instant.
+- *read*: documents, strongly consistent. Changes since the instant are taken back by the history (`as_of`).
+- *write*: lines are gathered in memory. Enough lines for a part of the upload go to S3; at the end of a turn
+  the rest does too.
+- *checkpoint*: after each part: how many rows are taken up, the parts, where the rest of the lines is.
+- *finish*: S3 makes one file of the parts; a file of less than a part is put as a whole.
 
-A worker that is killed leaves the last checkpoint: whoever follows writes the same lines again, into a part of the same number.
-Which parts belong to the file is in the job alone. So a late part of a dead worker is that part byte by byte, or S3 refuses to
-complete the upload, and the lines are written anew from the frozen rows.
+A worker that is killed leaves the last checkpoint. The next worker writes the same lines again, into a part
+of the same number. Only the job records which parts belong to the file. So a late part of a killed worker is
+equal byte by byte, or S3 refuses to complete the upload. Then the lines are written again from the frozen
+rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,16 +55,16 @@ CHUNK = 50_000
 PART = 8 * 1024 * 1024
 """Bytes of a part, at least; S3 wants 5 MiB."""
 LARGE_PART = 8 * PART
-"""Of one behind the first SMALL_PARTS."""
+"""Bytes of a part after the first SMALL_PARTS."""
 SMALL_PARTS = 100
 MOST_PARTS = 2_000
 """So a file has 120 GB at most, and the job's item 80 KB."""
 
 PATIENCE = 60.0
-"""Seconds for which rows wait until the history tells what they were. The consumer takes one or two."""
+"""Seconds for which rows wait for the history of their values. The consumer takes one or two."""
 
 MOST_RESTARTS = 3
-"""How often all lines are written anew before the job is given up."""
+"""How often all lines are written again before the job is given up."""
 
 _REFUSED = 500
 """Refused issues in one item."""
@@ -84,7 +88,9 @@ class Exports:
 
 
 class _ExportTurn:
-    """One turn of work on one job. `_job` and `_place` are ahead of the checkpoint by the lines in memory, and no further."""
+    """One turn of work on one job. `_job` and `_place` are ahead of the checkpoint by the lines in memory,
+    and no further.
+    """
 
     def __init__(self, table: Table, catalogs: Catalogs, files: ExportFiles, held: HeldJob) -> None:
         self._table = table
@@ -142,7 +148,9 @@ class _ExportTurn:
     # Rows
 
     def _freeze(self) -> None:
-        """Find out which rows these are, and store them under keys of this attempt. The instant is behind all that was told."""
+        """Find the rows, and store them under keys of this attempt. The instant is after every write of the
+        caller's tokens.
+        """
         numbers = self._catalogs.using(self._table, *self._project, self._numbers, numbered=True)
         job = self._job
         chunks = list(chunks_of(numbers, CHUNK))
@@ -173,7 +181,7 @@ class _ExportTurn:
         )
 
     def _chunk_of(self, place: ExportPlace) -> Numbers:
-        """The present chunk: a read unit for each 4 KB, once a turn."""
+        """Return the present chunk: a read unit for each 4 KB, once a turn."""
         if self._chunk is None or self._chunk[0] != place.chunk:
             item = self._table.get(
                 self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True
@@ -186,7 +194,7 @@ class _ExportTurn:
     # Lines
 
     def _batch(self) -> bool:
-        """Write the next rows. False: the history does not tell yet what they were."""
+        """Write the next rows. False: the history does not have their values yet."""
         taken, behind = self._place.taking(self._chunk_of(self._place), BATCH)
         found = self._documents(taken)
         if any(isinstance(one, Untold) for one in found.values()) and self._waits():
@@ -217,17 +225,17 @@ class _ExportTurn:
         return documents_at(self._table, self._project, documents, self._place.instant, floors)
 
     def _waits(self) -> bool:
-        """Whether the history still has time to tell."""
+        """Return whether to wait longer for the history."""
         if not self._place.stuck:
             self._place = replace(self._place, stuck=clock.now())
         return clock.until(self._place.stuck) > -PATIENCE
 
     def _written(self, documents: Sequence[Document]) -> int:
-        """Write the lines of those that match; how many these are."""
+        """Write the lines of the documents that match; return their number."""
         catalog = self._catalogs.current(self._table, *self._project)
         try:
             lines = self._lines_of(catalog, documents)
-        except UnknownOption:  # an issue is younger than what was read
+        except UnknownOption:  # an issue is younger than the definitions
             lines = self._lines_of(self._catalogs.reload(self._table, *self._project), documents)
         if not self._place.begun:
             self._lines += self._form(catalog).head()
@@ -267,7 +275,7 @@ class _ExportTurn:
         self._save()
 
     def _finish(self) -> None:
-        """Make the file. If somebody has done so before and died, it is there."""
+        """Make the file. If a killed worker has made it already, keep it."""
         if not self._place.begun:
             catalog = self._catalogs.current(self._table, *self._project)
             self._lines += self._form(catalog).head()
@@ -292,7 +300,7 @@ class _ExportTurn:
         self._save()
 
     def _save(self) -> None:
-        """Save a checkpoint, with what was refused since the last one."""
+        """Save a checkpoint, with the rows refused since the last one."""
         item = refusals_item(
             *self._project,
             self._job,
@@ -301,7 +309,7 @@ class _ExportTurn:
         )
         if self._refused:
             self._table.put(item)
-        else:  # whoever died here may have refused what is known by now
+        else:  # a worker killed here may have refused rows whose values are known by now
             self._table.delete(item[keys.PK], item[keys.SK])
         self._held.save(replace(self._job, at=self._place.to_item()))
         self._job = self._held.job

@@ -1,9 +1,12 @@
 """The files of exports in S3, put together from parts.
 
-    files/<tenant>/<project>/<job>.csv       whole files; the bucket removes them after FILE_DAYS
-    tails/<tenant>/<project>/<job>/<random>  what a turn has written and no part holds yet; removed after a day
+```
+files/<tenant>/<project>/<job>.csv       whole files; the bucket removes them after FILE_DAYS
+tails/<tenant>/<project>/<job>/<random>  lines of a turn that no part holds yet; removed after a day
+```
 
-An upload that nobody completes is removed by the bucket too. What S3 refuses for the moment is Overloaded, and the job waits.
+The bucket also removes an upload that was never completed. A passing refusal by S3 is Overloaded, and the job
+waits.
 """
 
 import uuid
@@ -21,7 +24,7 @@ MEDIA: Final = {"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjso
 """The media type of a file by its form."""
 
 FILE_DAYS: Final = 7
-"""Days after which the bucket removes a file. Nobody is told a link to it any more then."""
+"""Days after which the bucket removes a file. No link to it is given out after that."""
 
 _GONE = {"NoSuchUpload", "InvalidPart", "NoSuchKey", "404", "403"}
 _BUSY = {"SlowDown", "RequestTimeout", "OperationAborted"}
@@ -32,12 +35,12 @@ class UploadGone(Exception):
 
 
 def file_key(tenant: str, project: str, job: str, form: str) -> str:
-    """The key of a whole file."""
+    """Return the key of a whole file."""
     return f"{FILES}{tenant}/{project}/{job}.{form}"
 
 
 class ExportFiles:
-    """The bucket, as whoever writes files sees it."""
+    """The bucket, for workers that write files."""
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
@@ -74,7 +77,7 @@ class ExportFiles:
         self._call("put_object", Key=key, ContentType=media, Body=body)
 
     def exists(self, key: str) -> bool:
-        """Whether there is a whole file. One request."""
+        """Return whether there is a whole file. One request."""
         try:
             self._call("head_object", Key=key)
         except UploadGone:
@@ -82,13 +85,13 @@ class ExportFiles:
         return True
 
     def put_aside(self, tenant: str, project: str, job: str, body: bytes) -> str:
-        """Keep what no part holds yet; returns the key, which nobody else has. One request."""
+        """Keep lines that no part holds yet; return the key, which nobody else has. One request."""
         key = f"{TAILS}{tenant}/{project}/{job}/{uuid.uuid4().hex}"
         self._call("put_object", Key=key, Body=body)
         return key
 
     def set_aside(self, key: str) -> bytes:
-        """What was kept. One request. UploadGone."""
+        """Return the lines that were kept. One request. UploadGone."""
         body: bytes = self._call("get_object", Key=key)["Body"].read()
         return body
 

@@ -1,4 +1,4 @@
-"""Links to the files of exports: presigned URLs of S3, good for minutes, for whoever has them."""
+"""Links to the files of exports: presigned URLs of S3, which work for minutes, for anyone who has them."""
 
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -9,7 +9,7 @@ from gridview.schema.user_jobs import JobKind, UserJob
 from gridview.support import aws, clock
 
 LINK_SECONDS: Final = 300
-"""How long a link is good: no longer than a session of a tenant has left, but for rare moments."""
+"""Seconds for which a link works: no longer than a session of a tenant has left, but for rare moments."""
 
 _DAY = 86_400.0
 
@@ -23,7 +23,7 @@ class Link(NamedTuple):
 
 
 def link_of(project: str, job: UserJob) -> Link | None:
-    """What is linked to for a job that is done; None if it made no file, or the bucket has removed it."""
+    """Return the link of a job that is done; None if it made no file, or the bucket has removed it."""
     key = str(job.at.get("file", "")) if job.kind is JobKind.EXPORT else ""
     if not key or clock.until(job.ended) < -FILE_DAYS * _DAY:
         return None
@@ -32,7 +32,9 @@ def link_of(project: str, job: UserJob) -> Link | None:
 
 
 class ExportLinks:
-    """The bucket, as whoever tells people of their files sees it. With a session role, links are of the tenant's own session."""
+    """The bucket, for functions that give users links to their files. With a session role, links are of the
+    tenant's own session.
+    """
 
     def __init__(self, bucket: str, session_role: str) -> None:
         self._bucket = bucket
@@ -41,7 +43,7 @@ class ExportLinks:
         )
 
     def url(self, link: Link) -> str:
-        """A URL that is good for minutes. No request, but one to STS now and then."""
+        """Return a URL that is good for minutes. No request, but one to STS now and then."""
         parameters = {
             "Bucket": self._bucket,
             "Key": link.key,
@@ -53,5 +55,5 @@ class ExportLinks:
 
 @cache
 def export_links(bucket: str, session_role: str) -> ExportLinks:
-    """Those of this process: to make a client takes 50 ms."""
+    """Return the links of this process: a client takes 50 ms to make."""
     return ExportLinks(bucket, session_role)

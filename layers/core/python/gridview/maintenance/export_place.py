@@ -1,4 +1,4 @@
-"""How far an export is, as its job notes it, and its frozen rows as they are stored. Pure."""
+"""The progress of an export, as its job notes it, and its frozen rows as they are stored. Pure."""
 
 import zlib
 from array import array
@@ -12,12 +12,17 @@ FrozenRows: TypeAlias = "array[int]"
 
 @dataclass(frozen=True, slots=True)
 class ExportPlace:
-    """How far a job is. Its rows were frozen at the revision `frozen` of it, in so many `chunks`, `rows` of them in all.
+    """The progress of a job. Its rows were frozen at its revision `frozen`, in so many `chunks`, `rows` of
+    them in all.
 
-    `instant`: as of when the values are. Of the present `chunk` the first `after` rows have been taken up. `begun`: whether the
-    head has been written. `upload`: the multipart upload, with the ETags of its `parts`; `tail`: the object that holds what was
-    written behind these. `stuck`: since when the next rows wait for the history to tell. `file`: the key of the whole file.
-    `restarts`: how often all lines were written anew.
+    - `instant`: as of when the values are.
+    - `after`: how many rows of the present `chunk` have been taken up.
+    - `begun`: whether the head has been written.
+    - `upload`: the multipart upload, with the ETags of its `parts`. `tail`: the object with the lines after
+      these.
+    - `stuck`: since when the next rows wait for the history.
+    - `file`: the key of the whole file.
+    - `restarts`: how often all lines were written again.
     """
 
     frozen: int = 0
@@ -50,7 +55,7 @@ class ExportPlace:
         return self.chunk >= self.chunks
 
     def taking(self, chunk: FrozenRows, most: int) -> tuple[list[int], Self]:
-        """The next rows of the present chunk, so many at most, and the place behind them."""
+        """Return up to `most` next rows of the present chunk, and the place after them."""
         taken = chunk[self.after : self.after + most].tolist()
         after = self.after + len(taken)
         behind = (
@@ -64,7 +69,9 @@ class ExportPlace:
 
 
 def chunks_of(numbers: FrozenRows, size: int) -> Iterable[bytes]:
-    """The rows as they are stored, so many at a time: the distance of each number from the one before, compressed."""
+    """Return the rows as they are stored, so many at a time: the distance of each number from the one before,
+    compressed.
+    """
     for begin in range(0, len(numbers), size):
         some = numbers[begin : begin + size]
         distances = array("i", (num - before for num, before in zip(some, (0, *some), strict=False)))
@@ -72,7 +79,7 @@ def chunks_of(numbers: FrozenRows, size: int) -> Iterable[bytes]:
 
 
 def numbers_in(chunk: bytes) -> FrozenRows:
-    """The rows of a stored chunk."""
+    """Return the rows of a stored chunk."""
     distances = array("i")
     distances.frombytes(zlib.decompress(chunk))
     found, last = array("I"), 0

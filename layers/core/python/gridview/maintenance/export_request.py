@@ -1,4 +1,4 @@
-"""What an export is asked to hold: the body of `POST .../export`, and how a job keeps it. Pure."""
+"""The order of an export: the body of `POST .../export`, and its stored form in a job. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,9 @@ ExportFormat = Literal["csv", "ndjson"]
 
 
 class ExportQuery(RequestModel):
-    """What an export holds: the rows and columns of a saved view, or those of a grid with this order and filter."""
+    """The content of an export: the rows and columns of a saved view, or of a grid with this order and
+    filter.
+    """
 
     view: str | None = ModelField(default=None, pattern=f"^{VIEW.pattern}$", description="A saved view.")
     sort: SortKeys = ModelField(default_factory=list)
@@ -64,12 +66,12 @@ class ExportRequest(RequestModel):
 
 
 QueryOfView = Callable[[int], Mapping[str, Any]]
-"""The `query` and the `columns` of the view with this number, as the API tells them. NotFound."""
+"""Returns the `query` and the `columns` of the view with this number, as the API returns them. NotFound."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
-    """What a job is to write, in stored form. `columns`: the keys of the fields; None: all, which CSV never says."""
+    """The order of a job, in stored form. `columns`: the keys of the fields; None: all, which CSV never says."""
 
     format: ExportFormat
     raw: bool
@@ -95,19 +97,19 @@ class ExportOrder:
         return cls(**{**stored, "recent": tuple(stored["recent"])})
 
     def filter_in(self, catalog: Catalog) -> Filter | None:
-        """The filter under the present definitions. Conflict if a field of it has been deleted."""
+        """Return the filter under the present definitions. Conflict if a field of it has been deleted."""
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """The order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
-        """The writes that the index is to hold when the rows are frozen."""
+        """Return the writes that the index has to include when the rows are frozen."""
         return from_texts(self.recent)
 
     def least_versions(self) -> dict[int, int]:
-        """Of each issue that a token names the version that the export is to hold at least."""
+        """Return, for each issue that a token names, the version that the export has to contain at least."""
         found: dict[int, int] = {}
         for one in self.recent_writes():
             for num, version in one.versions.items():
@@ -117,7 +119,9 @@ class ExportOrder:
 
 
 def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
-    """What a request asks for. InvalidRequest names all errors at once; NotFound; Unprocessable, IndexNotReady of its order."""
+    """Parse a request. InvalidRequest lists all errors at once; NotFound; Unprocessable, IndexNotReady of its
+    order.
+    """
     errors: list[FieldError] = []
     request, only = None, None
     try:

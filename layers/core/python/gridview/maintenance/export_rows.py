@@ -1,7 +1,8 @@
-"""Issues as lines of a file: NDJSON as the API tells rows, or CSV as the importers read it. Pure.
+"""Issues as lines of a file: NDJSON as the API returns rows, or CSV as the importers read it. Pure.
 
-In CSV instants are in UTC, numbers have all their digits, and options are joined by semicolons, with a backslash before one that
-is part of a value. What a spreadsheet would run is guarded, unless `raw` (`csv_lines`).
+In CSV instants are in UTC and numbers have all their digits. Options are joined by semicolons, with a
+backslash before one that is part of a value. Text that a spreadsheet would run is guarded, unless `raw`
+(`csv_lines`).
 """
 
 import re
@@ -25,7 +26,8 @@ _IN_A_LIST = re.compile(r"[\\;]")
 class Lines:
     """Makes the lines of one export, under one version of the definitions.
 
-    `columns`: the keys of the fields; None: all, which only NDJSON may say. Of a field that has been deleted CSV keeps the column.
+    `columns`: the keys of the fields; None: all, which only NDJSON may say. CSV keeps the column of a deleted
+    field.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class Lines:
         self._shown = None if columns is None else shown
 
     def head(self) -> bytes:
-        """What comes before all rows: in CSV the names of the columns, each another one."""
+        """Return the bytes before all rows: in CSV the names of the columns, no two the same."""
         if self._form == "ndjson":
             return b""
         ids = [key if field is None else field.id for key, field in self._fields]
@@ -47,7 +49,7 @@ class Lines:
         return self._line(_apart(names, ids))
 
     def row(self, document: Document) -> bytes:
-        """An issue. UnknownOption: the definitions are older than the issue."""
+        """Return an issue. UnknownOption: the definitions are older than the issue."""
         if self._form == "ndjson":
             return dumps(documents.to_json(self._catalog, document, self._shown)) + b"\n"
         return self._line([self._cell(key, field, document) for key, field in self._fields])
@@ -73,7 +75,7 @@ def _text(value: Any) -> str:
 
 
 def _apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
-    """Names for columns, no two the same: where they would be, the id stands behind the name."""
+    """Return names for columns, no two the same: an id follows each name that would occur twice."""
     found: list[str] = []
     for name, field_id in zip(names, ids, strict=True):
         told = name if names.count(name) == 1 else f"{name} ({field_id})"

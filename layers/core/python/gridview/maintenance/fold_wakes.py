@@ -13,7 +13,9 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 
 ENOUGH = 1_000
-"""The weight of what waits at which the fold is worth a turn: in groups of that size a write of a block is cheap."""
+"""The weight of waiting changes at which the fold is worth a turn: in groups of that size a write of a block
+is cheap.
+"""
 
 _SECONDS_BETWEEN = 1.0
 _REMEMBERED = 1_000
@@ -21,10 +23,11 @@ _REMEMBERED = 1_000
 
 
 class Wakes:
-    """The looks that one container of the consumer takes at journals, so that they are folded before the next minute begins.
+    """The looks of one container of the consumer at journals, so that they are folded before the next minute
+    begins.
 
-    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also empties the numbers
-    that others have taken and left, at which whoever follows the journal waits (`gaps`).
+    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also
+    empties the numbers that writers have taken and left, at which followers of the journal wait (`gaps`).
     """
 
     def __init__(self, send: Callable[[Hint], None]) -> None:
@@ -33,9 +36,9 @@ class Wakes:
         self._gaps = Gaps()
 
     def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
-        """Hint at the folds of those projects of these stream records in which enough waits and nobody folds.
+        """Hint at the folds of the projects in these stream records in which enough waits and nobody folds.
 
-        Half a read unit for each project, at most once a second, and what `Gaps.close` takes.
+        Half a read unit for each project, at most once a second, and the cost of `Gaps.close`.
         """
         now = clock.seconds()
         for project in projects_in(records):
@@ -54,6 +57,6 @@ class Wakes:
                     self._gaps.close(log, head)
 
     def _wake(self, log: Log, head: Head) -> None:
-        # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
+        # The holder of the fold has moved on the instant at which it is due, and continues without a hint.
         if head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
             self._send(Hint(log.partition, head.due))

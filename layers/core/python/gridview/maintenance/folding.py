@@ -1,6 +1,8 @@
-"""Folds the journals of projects: a turn when one is due, or all that stands in one before something else can go on.
+"""Folds the journals of projects: a turn when one is due, or everything in one before other work can
+continue.
 
-A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offers those that are, and no others.
+A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offers the due folds, and no
+others.
 """
 
 from collections.abc import Callable
@@ -21,15 +23,17 @@ from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace
 
 _TOO_MUCH = 4 * MOST
-"""Changes of issues that may wait before a pass waits for the fold: readers lay them over what blocks hold."""
+"""Changes of issues that may wait before a pass waits for the fold: readers lay them over the content of
+blocks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The fold of one project. Where much waits, the first to fold takes a lease.
+    """The fold of one project. If many items wait, the first to fold takes a lease.
 
-    A lease only saves money: folds may overlap. So a fold of little takes none, and no write of a fold depends on one.
-    `send_poison` receives an issue of each block that cannot be read.
+    A lease only saves money: folds may overlap. So a short fold takes none, and no write of a fold depends on
+    one. `send_poison` receives an issue of each block that cannot be read.
     """
 
     table: Table
@@ -40,7 +44,8 @@ class Folder:
     send_poison: Callable[[Poison], None]
 
     def take_turn(self, due: str, left: Callable[[], float]) -> Turn | None:
-        """Fold for a turn if the fold is due at this instant and time is `left`; None if not. The hints say when to look again.
+        """Fold for a turn if the fold is due at this instant and time is `left`; None if not. The hints say
+        when to look again.
 
         If the fold fails, it stays due; a lease runs out. DefinitionsMissing.
         """
@@ -50,9 +55,11 @@ class Folder:
         return self._turn(head, left) if head is not None and head.due == due else None
 
     def fold_all(self, left: Callable[[], float]) -> bool:
-        """Fold what stands in the journal by now; False if there is something to wait for, or the seconds in `left` ran out.
+        """Fold the present items of the journal; False if there is something to wait for, or the seconds in
+        `left` ran out.
 
-        The fold is then due within seconds: it closes a number that nobody uses once that has been seen for long enough.
+        The fold is then due within seconds: it closes an unused number once that has been seen for long
+        enough.
         """
         last = self._log.head().last
         if self._fold_for(left).folded >= last:
@@ -75,7 +82,7 @@ class Folder:
         return Log(self.table, self.tenant, self.project)
 
     def _turn(self, head: Head, left: Callable[[], float]) -> Turn | None:
-        """A turn, if nobody else takes it first."""
+        """Take a turn, if nobody else takes it first."""
         try:
             if head.due is None:
                 return None
@@ -85,7 +92,7 @@ class Folder:
             if self._fold_for(left).due != taken.due:  # nothing waits, or another has taken or released it
                 return Turn()
         except Overloaded:
-            pass  # what has been written is not written again
+            pass  # finished writes are not repeated
         try:
             again = self._log.release(clock.after(RETRY if left() > 0 else 0))
         except Overloaded:
@@ -95,13 +102,17 @@ class Folder:
         return Turn(hints=(Hint(self._log.partition, again),), overdue=self._overdue())
 
     def _overdue(self) -> float:
-        """For how many seconds longer than the pace allows the oldest change has waited. A read unit for the head and the item."""
+        """For how many seconds longer than the pace allows the oldest change has waited. A read unit for the
+        head and the item.
+        """
         head = self._log.known_head()
         waiting = () if head is None else self._log.behind(head.folded, consistent=False, rows=1).records
         return max((clock.seconds() - item.made - pace().seconds for item in waiting), default=0.0)
 
     def _fold_for(self, left: Callable[[], float]) -> Head:
-        """Fold what stands in the journal by now, and what comes meanwhile if it weighs enough; returns the head then."""
+        """Fold the present items of the journal, and later ones if they weigh enough; return the head
+        afterwards.
+        """
         head = self._log.head()
         last = head.last
         while left() > 0 and (head.folded < last or head.waiting >= pace().weight):

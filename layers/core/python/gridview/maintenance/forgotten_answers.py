@@ -1,4 +1,6 @@
-"""Takes what was permanently deleted out of remembered answers, so that a repeated request does not return it."""
+"""Takes permanently deleted values out of remembered answers, so that a repeated request does not return
+them.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -18,8 +20,8 @@ def redact_answers(
 ) -> bool:
     """Rewrite the remembered answers of a project's requests; False if the seconds in `left` ran out.
 
-    Another call starts again and does no harm. Costs a strongly consistent read of what a day's requests with a key have left,
-    and a transaction for each answer that changes. Overloaded.
+    Another call starts again and does no harm. Costs a strongly consistent read of the records of a day's
+    requests with a key, and a transaction for each answer that changes. Overloaded.
     """
     partition = keys.request(tenant, project)
     found = table.query_all(partition, consistent=True)
@@ -36,7 +38,9 @@ def redact_answers(
 
 
 def redaction(digest: str, items: list[Item], redact: Redaction) -> Iterator[Write]:
-    """The writes that replace a record's answer; none if it does not contain what is to go, or is just being written."""
+    """Return the writes that replace a record's answer; none if it contains no deleted value, or is just
+    being written.
+    """
     record = Record(digest, items)
     try:
         answer = record.kept_answer

@@ -1,12 +1,13 @@
-"""Turns of work on the user jobs of a tenant: the line's lease, and the checkpoints of the job that has its turn.
+"""Turns of work on the user jobs of a tenant: the line's lease, and the checkpoints of the job that has its
+turn.
 
-What a job does is its kind's business (`JobWork`). A worker that is killed leaves the line to the next one once the lease has run
-out, and the job as its last checkpoint says. A checkpoint fails if another worker has written the job since, so a
-worker that has lost the line writes nothing more of it. Only cancelling a job writes it without the line, and the
-checkpoint takes that over.
+The kind of a job decides its work (`JobWork`). A worker that is killed leaves the line to the next one once
+the lease has run out, and the job at its last checkpoint. A checkpoint fails if another worker has written
+the job since, so a worker that has lost the line writes nothing more of it. Only cancelling a job writes it
+without the line, and the checkpoint takes that over.
 
-Each turn first looks at the rights of the job's user (`job_rights`). A job whose user lost them fails; what it wrote
-stays.
+Each turn first looks at the rights of the job's user (`job_rights`). A job whose user lost them fails; its
+writes stay.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from gridview.support import clock
 from gridview.support.errors import INTERNAL, Forbidden, Overloaded, RequestError, problem, problem_document
 
 MOST_FAILURES = 5
-"""Turns in succession that may end in an error of ours before a job is given up."""
+"""Turns in succession that may end in an internal error before a job is given up."""
 
 _BROKEN = LEASE
 """Seconds until a job that failed by our fault gets its next turn."""
@@ -43,11 +44,14 @@ class HeldJob:
         self._saved = job
 
     def note(self, job: UserJob) -> None:
-        """Take over a state that the next checkpoint saves: what comes of losing it must be no worse than doing it again."""
+        """Take over a state that the next checkpoint saves. To lose it must be no worse than to do the work
+        again.
+        """
         self.job = job
 
     def save(self, job: UserJob) -> None:
-        """Save a checkpoint: a write unit for each KB. If the job has been cancelled meanwhile, it is saved as cancelled.
+        """Save a checkpoint: a write unit for each KB. If the job has been cancelled meanwhile, it is saved
+        as cancelled.
 
         LeaseLost if another worker has written it, which then has the line, or if it is gone.
         """
@@ -69,21 +73,22 @@ class HeldJob:
         raise LeaseLost
 
     def _is_only_cancelled(self, now: UserJob) -> bool:
-        """Whether nothing else has happened to the job since it was saved."""
+        """Return whether nothing else has happened to the job since it was saved."""
         cancelled = now.state is JobState.CANCELLED and not self._saved.state.final
         return cancelled and now.revision == self._saved.revision + 1
 
     def end_turn(self) -> None:
-        """Save what has not been saved yet."""
+        """Save everything that has not been saved yet."""
         if self.job != self._saved:
             self.save(self.job)
 
 
 JobWork = Callable[[HeldJob, Callable[[], float]], float]
-"""Works on a job of one kind until the seconds that its second argument tells are over, or the job is; it returns the seconds until
-the next turn. It is also called for a job that was cancelled before its turn, to bring to an end what was begun.
+"""Works on a job of one kind until the job is over, or the seconds that its second argument returns. Returns
+the seconds until the next turn.
 
-A RequestError fails the job; Overloaded has it wait.
+Also called for a job that was cancelled before its turn, to end the work that was begun. A RequestError fails
+the job; Overloaded has it wait.
 """
 
 
@@ -99,16 +104,16 @@ class LineWorker:
         self._role_of = role_of
 
     def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
-        """Work for a turn on the next job of the line that a hint names; None if it is not due, or the hint is
+        """Work for a turn on the next job of the line in a hint; None if it is not due, or the hint is
         outdated.
 
-        If the job fails by our fault, its error is raised; after five of these in succession it is given up.
+        An internal error of the job is raised; after five of these in succession the job is given up.
         """
         tenant = keys.parse_job_line(hint.partition)
         stored, now = self._stored_line(tenant), clock.now()
         if stored is None or stored.due != hint.due or stored.due > now or left() <= 0:
             return None
-        # A line whose worker died is due at the end of the lease, and its jobs are due already.
+        # A line whose worker was killed is due at the end of the lease, and its jobs are due already.
         entry = stored.next_at(now)
         if entry is None:
             return None
@@ -157,7 +162,7 @@ class LineWorker:
         held.save(job)
 
     def _require_rights(self, held: HeldJob) -> None:
-        """Let a job fail whose user lost the right to it. Its kind still counts what it had begun."""
+        """Fail a job whose user lost the right to it. Its kind still counts the work that it had begun."""
         if held.job.state.final:
             return
         try:

@@ -1,7 +1,8 @@
 """The queue of hints at due jobs.
 
-What is true of a job is in its item alone. A hint only says where there is work now, so it may be lost, late or double: each minute
-the function hints anew at every job that is due, and a worker heeds a hint only while it names the instant at which the job is due.
+Only a job's item has its true state. A hint names present work, so it may be lost, late or double. Each
+minute the function hints again at every due job. A worker follows a hint only while it names the instant at
+which the job is due.
 """
 
 import math
@@ -24,7 +25,7 @@ class JobQueue:
 
     @cached_property
     def _client(self) -> Any:
-        """Made when the first hint is sent: few containers of those who serve callers ever send one."""
+        """Made when the first hint is sent: few containers that serve requests ever send one."""
         return aws.client("sqs")
 
     def send(self, hint: Hint) -> None:
@@ -34,10 +35,10 @@ class JobQueue:
 
 
 def body_of(hint: Hint) -> str:
-    """The message that carries a hint: `{"partition", "due", "part"}`."""
+    """Return the message that carries a hint: `{"partition", "due", "part"}`."""
     return dumps(hint._asdict()).decode()
 
 
 def hint_in(body: str) -> Hint:
-    """The hint that a message carries."""
+    """Return the hint that a message carries."""
     return Hint(**loads(body))

@@ -1,7 +1,8 @@
-"""Whether the user of a job may still do what the job does, as the user directory knows it now.
+"""Whether the user of a job may still do its work, as the user directory says now.
 
-A token states a role for minutes; a job goes on for longer. So each turn of a job asks the directory: a user who was
-removed or disabled, moved to another tenant or given a lower role has no job at work after the turn that goes on now.
+A token states a role for minutes; a job lasts longer. So each turn of a job asks the directory. The user may
+have been removed, disabled, moved to another tenant or given a lower role; then the user's jobs stop after
+the present turn.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,19 +20,19 @@ NEEDED: Mapping[JobKind, Role] = {
     JobKind.UNDO: Role.EDITOR,
     JobKind.EXPORT: Role.VIEWER,
 }
-"""The lowest role that may start a job of a kind, and have it go on."""
+"""The lowest role that may start a job of a kind, and let it continue."""
 
 RoleOf = Callable[[str, str], Role | None]
 """The present role of a user in a tenant, by their ids; None: the user has none there."""
 
 
 def unknown_roles(tenant: str, user: str) -> Role | None:  # noqa: ARG001
-    """The roles where no directory can be asked: a job keeps the rights that it was started with."""
+    """Return the highest role: no directory can be asked, so a job keeps the rights that it was started with."""
     return max(Role)
 
 
 def require_rights(role_of: RoleOf, tenant: str, user: str, kind: JobKind) -> None:
-    """Forbidden unless a user may still have such a job done. Overloaded: the directory does not answer now."""
+    """Raise Forbidden unless a user may still have such a job done. Overloaded: the directory does not answer now."""
     role = role_of(tenant, user)
     stays = "What the job has written stays; an editor can undo it by its change."
     if role is None:
@@ -45,7 +46,7 @@ def require_rights(role_of: RoleOf, tenant: str, user: str, kind: JobKind) -> No
 
 @cache
 def role_source(user_pool: str) -> RoleOf:
-    """The roles of a Cognito user pool, by its id; without one all are unknown."""
+    """Return the roles of a Cognito user pool, by its id; without one all are unknown."""
     return UserPool(user_pool).role_of if user_pool else unknown_roles
 
 
@@ -57,7 +58,9 @@ class UserPool:
         self._client = aws.client("cognito-idp", aws.PATIENT)
 
     def role_of(self, tenant: str, user: str) -> Role | None:
-        """The role of a user (`RoleOf`): one call. Overloaded: the pool refuses calls for now, or can't be reached."""
+        """Return the role of a user (`RoleOf`): one call. Overloaded: the pool refuses calls for now, or
+        can't be reached.
+        """
         try:
             found = self._client.admin_get_user(UserPoolId=self._pool, Username=user)
         except self._client.exceptions.UserNotFoundException:

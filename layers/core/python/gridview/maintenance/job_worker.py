@@ -1,11 +1,12 @@
 """Works on the jobs of projects, and completes what their passes have prepared.
 
-A job (`schema.jobs`) says which pass over a project's issues is wanted, and its progress. A worker holds a lease. If it is killed,
-at any point, the next worker continues from the last checkpoint; repeating a part of a pass does no harm. A pass begins only when
-nobody can still be using the old definitions, and the stream consumer derives what people write meanwhile.
+A job (`schema.jobs`) says which pass over a project's issues is wanted, and its progress. A worker holds a
+lease. If it is killed, at any point, the next worker continues from the last checkpoint; repeating a part of
+a pass does no harm. A pass begins only when nobody can still be using the old definitions, and the stream
+consumer derives what people write meanwhile.
 
-Slices of a pass are worked on like jobs. The job goes on when none is left: whoever ends the last one makes it due, and if he dies
-before that, the job finds out by itself.
+Slices of a pass are worked on like jobs. The job continues when no slice is left: the worker that ends the
+last one makes the job due. If that worker is killed first, the job detects it itself.
 """
 
 import math
@@ -59,7 +60,9 @@ SLICE = 1_000
 """The fewest numbers of a slice, some seconds of work."""
 
 PROJECT_TOMBSTONE_DAYS = 90
-"""A deleted project's id stays taken until its issues' ledgers are gone, which live 60 days from when their issues are removed."""
+"""A deleted project's id stays taken until its issues' ledgers are gone, which live 60 days from when their
+issues are removed.
+"""
 
 _TURN = 10.0
 """Seconds of work on one job before others get theirs."""
@@ -80,7 +83,7 @@ _DEFINITIONS_AT_ONCE = 10
 
 
 class Worked(NamedTuple):
-    """How many jobs were worked on, and how many issues passed over."""
+    """The numbers of jobs worked on, and of issues passed over."""
 
     jobs: int
     issues: int
@@ -89,10 +92,12 @@ class Worked(NamedTuple):
 class Worker:
     """Works on jobs, a turn at a time.
 
-    `remaining` returns the seconds left. `settling` is the time in seconds after which every function knows a change of
-    definitions. `send_poison` receives the issues from which nothing can be derived. `check` continues the check of the table
-    (`nightly`) after a hint; its second argument returns the seconds left, and it returns None if it has nothing to do. `lines`
-    takes turns at user jobs (`job_line`) in the same way.
+    - `remaining` returns the seconds left.
+    - `settling`: the time in seconds after which every function knows a change of definitions.
+    - `send_poison` receives the issues from which nothing can be derived.
+    - `check` continues the check of the table (`nightly`) after a hint. Its second argument returns the
+      seconds left; it returns None if it has nothing to do.
+    - `lines` takes turns at user jobs (`job_line`) in the same way.
     """
 
     def __init__(
@@ -150,7 +155,8 @@ class Worker:
         return Worked(len(issues), sum(issues.values()))
 
     def take_turn(self, hint: Hint) -> Turn | None:
-        """Work for a turn on the job or slice that a hint names; None if it is not due, the hint is outdated, or the time is up.
+        """Work for a turn on the job or slice that a hint names. None if it is not due, the hint is outdated,
+        or the time is up.
 
         A job that fails by its own fault is postponed, and its error is raised.
         """
@@ -203,7 +209,9 @@ class Worker:
         return Folder(self._table, self._catalogs, self._fences, *project, self._send_poison)
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
+        """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds
+        of the turn.
+        """
         try:
             if job.part:
                 return self._step_of_slice(partition, job)
@@ -231,7 +239,9 @@ class Worker:
             return self._save(partition, job, replace(job, next=1, due=lease_end()))
 
     def _step_of_slice(self, partition: str, job: Job) -> Job | None:
-        """One step of a slice. It has nothing to do if its job does not wait for it any more: the project was deleted, say."""
+        """One step of a slice. It has nothing to do if its job does not wait for it any more: the project was
+        deleted, say.
+        """
         whole = _stored(self._table, partition)
         if whole is not None and whole.waits and job.last is not None and job.left:
             try:
@@ -245,7 +255,9 @@ class Worker:
         return None
 
     def _slice(self, partition: str, job: Job, slices: Sequence[Job]) -> None:
-        """Cut the rest of a pass into slices, which are due at once. The job waits: if nobody wakes it, for the end of a lease."""
+        """Cut the rest of a pass into slices, which are due at once. The job waits: if nobody wakes it, for
+        the end of a lease.
+        """
         now = clock.now()
         due = [replace(one, due=now, revision=1) for one in slices]
         waiting = replace(job.released(lease_end()), next=job.next + job.left, slices=len(due))
@@ -254,7 +266,7 @@ class Worker:
         self._hints += [_hint(partition, one) for one in due]
 
     def _wait_for_slices(self, partition: str, job: Job) -> Job | None:
-        """Go on if no slice is left. Nothing else happens to a job before."""
+        """Continue if no slice is left. Nothing else happens to a job before."""
         if _any_slice(self._table, partition):
             self._save(partition, job, job.released(lease_end()))
             return None
@@ -300,7 +312,9 @@ class Worker:
         )
 
     def _finish(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """After the last issue: update the definitions to what is true now, and start another pass if changes are still pending."""
+        """After the last issue: update the definitions to the present state, and start another pass if
+        changes are still pending.
+        """
         tenant, project = keys.parse_project(partition)
         try:
             items = read_kept(self._table, tenant, project)
@@ -331,7 +345,7 @@ class Worker:
         return None
 
     def _rest(self, partition: str, job: Job, items: ProjectItems, catalog: Catalog) -> None:
-        """There is nothing to do until the first of what was deleted can be restored no longer; or nothing at all."""
+        """Rest until the first deletion can be restored no longer, or remove the job if there is none."""
         deletions = [field.deletion.at for field in catalog.hidden if field.deletion]
         if items.deletion is not None:
             deletions.append(items.deletion.at)
@@ -341,7 +355,9 @@ class Worker:
             self._table.transact([delete(partition, keys.JOB, unchanged(job))])
 
     def _end_rest(self, partition: str, job: Job) -> None:
-        """Delete for good what can no longer be restored. A pass removes it, or its values, once every container knows."""
+        """Permanently delete what can no longer be restored. A pass removes it, or its values, once every
+        container knows.
+        """
         items = read_kept(self._table, *keys.parse_project(partition))
         if items.deletion is not None and restorable.is_over(items.deletion.at):
             self._table.transact(removal(items, job, clock.after(self._settling)))
@@ -367,12 +383,16 @@ class Worker:
         self._table.transact([*gone, raise_epoch(items), save(partition, job, wanted)])
 
     def _wait_for_fold(self, partition: str, job: Job) -> None:
-        """Go on later: somebody is writing what the pass, or an edit before its end, has put into the journal."""
+        """Continue later: another worker is writing what the pass, or an edit before its end, has put into
+        the journal.
+        """
         waiting = self._save(partition, job, job.released(clock.after(RETRY)))
         self._hints.append(_hint(partition, waiting))
 
     def _finish_removal(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """After the last issue of a project deleted for good: remove its definitions, and keep its id taken for a while."""
+        """After the last issue of a permanently deleted project: remove its definitions, and keep its id
+        taken for a while.
+        """
         tenant, project = keys.parse_project(partition)
         require_deleted(self._table, tenant, project)
         own, counter = keys.tenant(tenant), keys.COUNTER
@@ -445,7 +465,7 @@ class Worker:
 
 
 def due_jobs(table: Table) -> list[Hint]:
-    """A hint at each due job, each due part of one, each due line and fold, as of the index, by due time: seven Query calls."""
+    """Return a hint at each due job, slice, line and fold, as of the index, by due time: seven Query calls."""
     by_now = Bound("<=", clock.now())
 
     def due(listing: str, part: int = 0) -> list[Hint]:
@@ -467,7 +487,7 @@ def fold_overdue(hints: Iterable[Hint]) -> float:
 
 
 def _families(order_ids: Iterable[str]) -> list[str]:
-    """The families in which orders may have blocks."""
+    """Return the families in which orders may have blocks."""
     return [family for order_id in sorted(order_ids) for family in (order_id, order_id + TOKENS_SUFFIX)]
 
 
@@ -481,13 +501,13 @@ def _hint(partition: str, job: Job) -> Hint:
 
 
 def _any_slice(table: Table, partition: str) -> bool:
-    """Whether a slice is left. A read unit for each that there may be."""
+    """Return whether a slice is left. A read unit for each that there may be."""
     wanted = [(partition, keys.job(part)) for part in PARTS]
     return bool(table.batch_get(wanted, consistent=True, paths=((keys.SK,),)).items)
 
 
 def _after_pass(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
-    """The writes that update the definitions after a pass under those of epoch `done`."""
+    """Return the writes that update the definitions after a pass under the definitions of epoch `done`."""
     for one in catalog.pending():
         if 0 < one.deleted <= done:
             key = sort_key(catalog.tenant, catalog.project, one)

@@ -1,9 +1,11 @@
-"""A turn of work on a user job that goes through frozen numbers of issues in batches: what all kinds of such jobs share.
+"""A turn of work on a user job that goes through frozen numbers of issues in batches, for all kinds of such
+jobs.
 
-freeze    the numbers of the issues are stored in chunks, under keys of this attempt
-begin     a checkpoint notes which issues are taken up; if the job was cancelled, nothing of them is written
-outcome   what came of a batch goes into the next one's checkpoint; what was refused is an item of its own
-settle    a batch that was begun, and whose outcome nobody has noted, is brought to its end first
+- *freeze*: the numbers of the issues are stored in chunks, under keys of this attempt.
+- *begin*: a checkpoint notes which issues are taken up; if the job was cancelled, none of them is written.
+- *outcome*: the outcome of a batch goes into the next one's checkpoint; refused issues are an item of their
+  own.
+- *settle*: a batch that was begun, and has no outcome, is brought to its end first.
 """
 
 from abc import ABC, abstractmethod
@@ -34,15 +36,17 @@ CHUNK = 100_000
 """Numbers in one item: 225 KB where they lie as far apart as they can."""
 
 BEHIND = 10.0
-"""Seconds that the index may be behind before a job waits: what people write goes through the same stream."""
+"""Seconds that the index may lag before a job waits: users' writes go through the same stream."""
 
 AT_ONCE = 16
 _PROBLEM_BYTES = 2_000
-"""Of one refused issue: an item holds those of a batch."""
+"""Bytes of the problem of one refused issue: an item holds all of a batch."""
 
 
 class Outcome(NamedTuple):
-    """What came of a batch: how many issues are done, which were refused and are to be decided anew, how many were never meant."""
+    """The outcome of a batch: how many issues are done, which are refused or to be decided again, how many
+    were never meant.
+    """
 
     done: int
     refused: Sequence[tuple[int, RequestError]]
@@ -51,7 +55,7 @@ class Outcome(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The next batch: its issues, the place behind them, and the chunk that they are of."""
+    """The next batch: its issues, the place after them, and their chunk."""
 
     issues: Sequence[Again]
     place: BulkPlace
@@ -72,7 +76,9 @@ class NumberedTurn(ABC):
         self._chunk: tuple[int, Chunk] | None = None
 
     def work(self, left: Callable[[], float]) -> float:
-        """Work until the seconds that `left` tells are over, or the job is. Returns the seconds until the next turn."""
+        """Work until the job is over, or the seconds that `left` returns. Returns the seconds until the next
+        turn.
+        """
         held = self._held
         if self._place.begun:
             self._settle()
@@ -94,10 +100,10 @@ class NumberedTurn(ABC):
 
     @abstractmethod
     def _settle(self) -> None:
-        """Find out what has become of a batch whose worker died. Of a job that is over, only what was written is counted."""
+        """Settle a batch whose worker was killed. For a job that is over, count only the written issues."""
 
     def _asked(self) -> Mapping[str, Any]:
-        """What the job was asked to do, in stored form."""
+        """Return the job's order, in stored form."""
         item = self._table.get(self._parts, keys.ASKED, consistent=True)
         if item is None:
             raise NotFound("Job not found.")
@@ -109,13 +115,13 @@ class NumberedTurn(ABC):
         return BulkPlace.from_item(self._held.job.at)
 
     def _is_behind(self) -> bool:
-        """Whether the index has to catch up first: half a read unit."""
+        """Return whether the index has to catch up first: half a read unit."""
         catalog = self._catalogs.get(self._table, *self._project)
         lag = freshness.read(self._table, catalog, self._cache).seconds
         return lag is not None and lag > BEHIND
 
     def _store(self, numbers: BitMap, undecided: BitMap) -> None:
-        """Freeze the numbers; of the `undecided` among them only documents tell whether they are meant."""
+        """Freeze the numbers. Only documents decide whether the `undecided` among them are meant."""
         job = self._held.job
         chunks = list(chunks_of(numbers, undecided, CHUNK))
         for place, chunk in enumerate(chunks):
@@ -131,7 +137,7 @@ class NumberedTurn(ABC):
         self._held.save(replace(job, state=JobState.RUNNING, of=len(numbers), at=at.to_item()))
 
     def _chunk_of(self, place: BulkPlace) -> Chunk:
-        """The present chunk: a read unit for each 4 KB, once a turn."""
+        """Return the present chunk: a read unit for each 4 KB, once a turn."""
         if self._chunk is None or self._chunk[0] != place.chunk:
             item = self._table.get(
                 self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True
@@ -142,7 +148,9 @@ class NumberedTurn(ABC):
         return self._chunk[1]
 
     def _taken(self) -> Taken | None:
-        """The next batch. None if there is none in this chunk: then the job is in the next one, or done."""
+        """Return the next batch. None if there is none in this chunk: then the job is in the next one, or
+        done.
+        """
         held = self._held
         if not self._place.chunks:
             held.save(held.job.is_over(JobState.DONE, clock.now()))
@@ -177,7 +185,9 @@ class NumberedTurn(ABC):
         return True
 
     def _end_batch(self, outcome: Outcome, *, interrupted: bool = False) -> None:
-        """Note what came of a batch. An item of those refused may be there from before, if it was `interrupted`."""
+        """Note the outcome of a batch. If it was `interrupted`, an item of its refused issues may exist
+        already.
+        """
         held, place = self._held, self._place
         job = held.job
         item = refusals_item(

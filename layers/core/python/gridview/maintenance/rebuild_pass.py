@@ -1,4 +1,4 @@
-"""A part of a pass over the issues of a project: derives anew what the present definitions ask for."""
+"""A part of a pass over the issues of a project: derives again what the present definitions ask for."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
@@ -37,14 +37,16 @@ def pass_over(
     send_poison: Callable[[Poison], None],
     relieve: Callable[[], None] = lambda: None,
 ) -> int:
-    """Re-derive the issues with these numbers, and remove values of deleted attributes from them and from their histories;
-    returns the number of issues.
+    """Re-derive the issues with these numbers, and remove values of deleted attributes from them and their
+    histories. Returns their number.
 
-    Issues of a deleted project are removed instead, trashed ones too, with their history; the stream consumer then removes what was
-    derived from them. Safe to repeat. An issue costs strongly consistent reads of its document and its ledger, and, if something
-    differs, the writes of `maintainer.carry_out`; while attributes are being removed also a read of its history. If the table
-    refuses a call, Overloaded: assume that nothing was done. `relieve` is called at the end, so that not too much waits for the
-    fold.
+    Issues of a deleted project are removed instead, trashed ones too, with their history; the stream consumer
+    then removes their derived items. Safe to repeat.
+
+    An issue costs strongly consistent reads of its document and its ledger, and the writes of
+    `maintainer.carry_out` if something differs. While attributes are being removed it also costs a read of
+    its history. If the table refuses a call, Overloaded: assume that nothing was done. `relieve` is called at
+    the end, so that not too much waits for the fold.
     """
     documents: dict[str, Item] = {}
     failed: dict[str, Exception | None] = {}
@@ -69,8 +71,8 @@ def pass_over(
 
 
 class _Present(NamedTuple):
-    """The present documents of issues that are not in the trash, by key; what is to be derived; and issues that nothing can be
-    derived from.
+    """The present documents of issues that are not in the trash, by key; the subjects to derive; and issues
+    that nothing can be derived from.
     """
 
     documents: Mapping[str, Item] = {}
@@ -79,9 +81,10 @@ class _Present(NamedTuple):
 
 
 def _present(table: Table, catalogs: Catalogs, owner: tuple[str, str], issues: Sequence[str]) -> _Present:
-    """The present issues, without the values of deleted attributes. Those in the trash lose such values too.
+    """Return the present issues, without the values of deleted attributes. Trashed issues lose such values
+    too.
 
-    Of a deleted project: none; its issues and their histories are removed.
+    None for a deleted project; its issues and their histories are removed.
     """
     partition = keys.project(*owner)
     catalog = current_catalog(table, catalogs, *owner)
@@ -152,7 +155,7 @@ def _place(num: int) -> SuspectKey:
 
 
 def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:
-    """Remove the values of attributes deleted for good.
+    """Remove the values of permanently deleted attributes.
 
     The version stays: nobody can see the difference, or lose a race because of it.
     """

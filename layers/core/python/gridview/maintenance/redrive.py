@@ -1,14 +1,15 @@
 """Derives again, after a back-off, what the stream consumer could not: upkeep's pass over waiting batches.
 
-The table throttles writes to one key range, and a shard that waited for it would hold up every tenant. So the consumer hands over
-the records of the issues that the table refuses, and its shard goes on. Batches that Lambda gave up wait here too.
+The table throttles writes to one key range, and a shard that waited for it would hold up every tenant. So the
+consumer hands over the records of the issues that the table refuses, and its shard continues. Batches that
+Lambda gave up wait here too.
 
-A newer record of an issue may be processed before an older one that waits. The ledger of the issue decides: an image older than
-the ledger changes nothing (`derive.ledger.plan`). The history of a record is written before the record is handed over, so the
-feed finds the changes of all versions that an item of the journal reports.
+A newer record of an issue may be processed before an older one that waits. The ledger of the issue decides:
+an image older than the ledger changes nothing (`derive.ledger.plan`). The history of a record is written
+before the record is handed over. So the feed finds the changes of all versions in an item of the journal.
 
-Two passes at once, and one that dies anywhere, do no harm: deriving again changes nothing, and a batch is removed only after it
-was put under its next name.
+Two passes at once do no harm, nor does a crash: deriving again changes nothing. A batch is removed only after
+it was put under its next name.
 """
 
 from collections.abc import Callable
@@ -50,8 +51,8 @@ def redrive(
 ) -> Redriven:
     """Derive the batches that are due, the longest due first, while time remains.
 
-    Costs a request for the list, five for each batch, and what `derive` costs. `report` gets each error that an attempt raised; its
-    batch waits. Overloaded: from the bucket.
+    Costs a request for the list, five for each batch, and the cost of `derive`. `report` gets each error that
+    an attempt raised; its batch waits. Overloaded: from the bucket.
     """
     now = clock.seconds()
     total = Redriven()

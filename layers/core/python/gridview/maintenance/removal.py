@@ -1,4 +1,4 @@
-"""Removes what a deleted project leaves in partitions of its own."""
+"""Removes the partitions of a deleted project's histories, activity and outboxes."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -11,7 +11,7 @@ from gridview.support.concurrency import in_threads
 
 
 def remove_histories(table: Table, tenant: str, project: str, numbers: Iterable[int]) -> None:
-    """Delete what is remembered of these issues' changes: a strongly consistent read of each, and a write unit for each KB."""
+    """Delete the history of these issues: a strongly consistent read of each, and a write unit for each KB."""
     in_threads(
         lambda num: remove_partition(table, derived_keys.history(tenant, project, num), lambda: 1.0),
         list(numbers),
@@ -19,9 +19,10 @@ def remove_histories(table: Table, tenant: str, project: str, numbers: Iterable[
 
 
 def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
-    """Delete a project's changes in the order of time, and what is part of them; False if the seconds in `left` ran out.
+    """Delete a project's changes in the order of time, with their members; False if the seconds in `left` ran
+    out.
 
-    Another call goes on. Costs a strongly consistent read of all, and a write unit for each item.
+    Another call continues. Costs a strongly consistent read of all, and a write unit for each item.
     """
     partition = derived_keys.activity(tenant, project)
     while left() > 0:
@@ -29,7 +30,7 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
         entries = (entry for item in page.items for entry in activity_entries(item))
         changes = {entry["change"] for entry in entries if "change" in entry}
         parts = [derived_keys.change(tenant, project, one) for one in changes]
-        # Behind them: an activity that is gone would not tell of the change any more.
+        # The activity goes last: without it nothing would name the change any more.
         if not all(in_threads(partial(remove_partition, table, left=left), parts)):
             return False
         in_threads(lambda item: table.delete(partition, item[keys.SK]), page.items)
@@ -41,8 +42,8 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
 def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
     """Delete a project's user jobs, with all that belongs to them; False if the seconds in `left` ran out.
 
-    Another call goes on. A job that the tenant's line still lists leaves it at its next turn. Costs a strongly
-    consistent read of all, and a write unit for each KB.
+    Another call continues. A job that the tenant's line still lists leaves it at its next turn. Costs a
+    strongly consistent read of all, and a write unit for each KB.
     """
     partition = keys.jobs(tenant, project)
     for item in table.query_all(partition, consistent=True, paths=()):
@@ -55,10 +56,11 @@ def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], floa
 
 
 def remove_outboxes(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
-    """Delete the outboxes of a project's webhooks, with their deliveries; False if the seconds in `left` ran out.
+    """Delete the outboxes of a project's webhooks, with their deliveries; False if the seconds in `left` ran
+    out.
 
-    The webhooks stay: they tell which outboxes there are. Another call goes on. Costs a strongly consistent read of all, and a
-    write unit for each KB.
+    The webhooks stay: they list the outboxes. Another call continues. Costs a strongly consistent read of
+    all, and a write unit for each KB.
     """
     webhooks = table.query_all(live_keys.webhooks(tenant, project), consistent=True, paths=())
     return all(

@@ -1,10 +1,12 @@
-"""The stream consumer: keeps derived data right, whatever Lambda, the stream and the network do.
+"""The stream consumer: keeps derived data correct, also after failures of Lambda, the stream and the network.
 
-It records what each record changed (`history`), folds the batch to the newest image of each issue, reads the ledgers and the
-catalog's epoch strongly consistent, and brings each issue's derived items to its image (`derive`).
+It records the change in each record (`history`), and folds the batch to the newest image of each issue. It
+reads the ledgers and the catalog's epoch strongly consistent, and brings each issue's derived items to its
+image (`derive`).
 
-The records of issues that the table refuses for the moment are handed over to upkeep (`redrive`), so that the shard goes on.
-A refusal of the history is not: the shard waits, because readers of the feed need the history of a version before they see it.
+The records of issues that the table refuses for the moment are handed over to upkeep (`redrive`), so that the
+shard continues. If the table refuses the history, the shard waits, because readers of the feed need the
+history of a version before they see it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,12 +45,14 @@ def consume(
     send_poison: Callable[[Poison], None],
     hand_over: Callable[[Records], None] | None = None,
 ) -> str | None:
-    """Derive everything from a batch of stream records. None if all is done, else the sequence number of the first failed record.
+    """Derive everything from a batch of stream records. None if all is done, else the sequence number of the
+    first failed record.
 
-    Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's definitions are missing: it
-    waits for a repair of the table. All records of the issues that the table refuses go to `hand_over` and then count as done,
-    unless that raises Overloaded. Costs a strongly consistent read of each ledger and two of the projects' epochs, plus the
-    writes of `history.record` and of `maintainer.carry_out`.
+    Each poison issue goes to `send_poison` and then counts as done. So does an issue whose project's
+    definitions are missing: it waits for a repair of the table. All records of the issues that the table
+    refuses go to `hand_over` and then count as done, unless that raises Overloaded. Costs a strongly
+    consistent read of each ledger and two of the projects' epochs, plus the writes of `history.record` and of
+    `maintainer.carry_out`.
     """
     try:
         history.record(table, records, partial(_setting, table, catalogs), partial(_removed, catalogs))
@@ -72,10 +76,11 @@ def consume(
 def derive_again(
     table: Table, catalogs: Catalogs, batch: Batch, send_poison: Callable[[Poison], None]
 ) -> Batch:
-    """Derive from a batch that has waited; returns the batch that is left of it. Overloaded: nothing is known to be done.
+    """Derive from a batch that has waited; return the rest of the batch. Overloaded: assume that nothing was
+    done.
 
-    If its history is not written yet, it is written of the issues that are still there: what was purged stays forgotten. Costs as
-    `consume`, and then a strongly consistent read of each document.
+    If its history is not written yet, it is written for the issues that still exist: purged ones stay
+    forgotten. Costs as `consume`, and then a strongly consistent read of each document.
     """
     if not batch.recorded:
         here = _documents_of(table, batch.keys)
@@ -91,7 +96,7 @@ def derive_again(
 
 
 def _documents_of(table: Table, partitions: Iterable[str]) -> set[str]:
-    """Those of these partition keys that have a document."""
+    """Return the partition keys that have a document."""
     issues = [(key, keys.parse_issue(key)) for key in partitions if keys.is_issue(key)]
     wanted = [(key, keys.project(issue.tenant, issue.project)) for key, issue in issues]
     return {key for key, _ in table.batch_get(wanted, consistent=True, paths=((keys.PK,),)).items}
@@ -100,7 +105,7 @@ def _documents_of(table: Table, partitions: Iterable[str]) -> set[str]:
 def _bring_up(
     table: Table, catalogs: Catalogs, images: Sequence[Arrival], send_poison: Callable[[Poison], None]
 ) -> dict[str, Overloaded | Superseded]:
-    """Bring what is derived to these images; returns the errors that another attempt may not meet, by issue."""
+    """Bring derived items to these images; return the errors that another attempt may not meet, by issue."""
     by_key = {image.key: image for image in images}
     failed: dict[str, Exception | None] = {}
     left = list(by_key)
@@ -122,9 +127,9 @@ def _bring_up(
 def _subjects(
     table: Table, catalogs: Catalogs, images: Sequence[Image]
 ) -> tuple[list[Subject], dict[str, DefinitionsMissing]]:
-    """The images with the definitions and ledgers of now, and the issues without definitions.
+    """Return the images with the present definitions and ledgers, and the issues without definitions.
 
-    The images are those of the batch, whatever has happened to the issues since: those changes are still to come.
+    The images come from the batch, even if the issues have changed since: those changes are still to come.
     """
     ledgers = table.batch_get([(image.key, derived_keys.LEDGER) for image in images], consistent=True).items
     current = _catalogs_of(table, catalogs, images)
@@ -141,9 +146,10 @@ def _subjects(
 
 
 def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:
-    """The newest image of each issue, in the order of their first records; and items with an issue's key that are not issues.
+    """Return the newest image of each issue, in the order of their first records; and items with an issue's
+    key that are not issues.
 
-    Records of other items are skipped, and those of a deleted issue's removal.
+    Skips records of other items, and of the removal of a deleted issue.
     """
     newest: dict[str, Arrival] = {}
     poison = []
@@ -166,7 +172,9 @@ def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Pois
 
 
 def _is_no_change(record: Mapping[str, Any]) -> bool:
-    """Whether a record says that a deleted issue has left the trash for good. Its delete was the change."""
+    """Return whether a record says that a deleted issue was permanently removed from the trash. Its delete
+    was the change.
+    """
     return record["eventName"] == "REMOVE" and is_trashed(record["dynamodb"].get("OldImage", {}))
 
 
@@ -184,7 +192,9 @@ def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
 
 
 def _setting(table: Table, catalogs: Catalogs, project: history.ProjectKey) -> HistorySetting | None:
-    """What a project remembers of changes; None if it was deleted. One whose definitions are missing remembers as by default."""
+    """Return a project's setting of the history; None if the project was deleted. The default if its
+    definitions are missing.
+    """
     found = _definitions(table, catalogs, *project)
     if isinstance(found, DefinitionsMissing):
         return HistorySetting()
@@ -192,7 +202,9 @@ def _setting(table: Table, catalogs: Catalogs, project: history.ProjectKey) -> H
 
 
 def _removed(catalogs: Catalogs, project: history.ProjectKey, key: str) -> bool:
-    """Whether an attribute was permanently deleted, by the definitions that `_setting` has just looked at."""
+    """Return whether an attribute was permanently deleted, by the definitions that `_setting` has just looked
+    at.
+    """
     known = catalogs.known(*project)
     return known is not None and known.removed(key)
 
@@ -209,7 +221,9 @@ def _catalogs_of(
 def _definitions(
     table: Table, catalogs: Catalogs, tenant: str, project: str
 ) -> Catalog | DefinitionsMissing | None:
-    """The current catalog, None for a deleted project. Without this check, lost definitions would clear a project's index."""
+    """Return the current catalog, None for a deleted project. Without this check, lost definitions would
+    clear a project's index.
+    """
     catalog = current_catalog(table, catalogs, tenant, project)
     if catalog is None:
         try:

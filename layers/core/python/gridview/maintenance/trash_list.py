@@ -1,7 +1,9 @@
-"""The list of a project's deleted issues, newest first, as the stream consumer keeps it, and what goes when one is purged.
+"""The list of a project's deleted issues, newest first, as the stream consumer keeps it; and the removal of
+purged issues' data.
 
-An item of the list holds nothing but its keys and an expiry: the document tells the rest, and whether the item is true. A record
-that is delivered again, after the issue was restored, lists it again; nobody shows such an item, and it expires.
+An item of the list has only its keys and an expiry: the document has the rest, and decides whether the item
+is true. A record that is delivered again, after the issue was restored, lists it again. Such an item is never
+shown, and expires.
 """
 
 from collections import defaultdict
@@ -24,9 +26,10 @@ from gridview.support.concurrency import in_threads
 
 
 class Heard(NamedTuple):
-    """What stream records ask for: items of lists to put, or to delete (None), by key; and the issues that left the trash for good.
+    """The effects of stream records: items of lists to put, or to delete (None), by key; and the permanently
+    deleted issues.
 
-    Of those that were `purged` nothing is to be remembered, either.
+    `purged`: the issues whose history is to be removed too.
     """
 
     listed: Mapping[Key, Item | None]
@@ -35,11 +38,12 @@ class Heard(NamedTuple):
 
 
 def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
-    """List the issues that records say were deleted, and take out those that were restored or purged: 1 write unit for each.
+    """List the issues that records say were deleted, and take restored or purged ones out: 1 write unit for
+    each.
 
-    The comments on what is gone for good are removed, and of what was purged also the history (`remove_partition`), which must
-    have been written before, and what remembered answers contain of it (`redact_answers`). Doing it again does no harm.
-    Overloaded: some of it may be done.
+    Removes the comments on permanently deleted issues. For purged ones also removes the history
+    (`remove_partition`), which must have been written before, and their values in remembered answers
+    (`redact_answers`). Doing it again does no harm. Overloaded: some of it may be done.
     """
 
     def write(change: tuple[Key, Item | None]) -> None:
@@ -63,7 +67,9 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def hear(records: Iterable[Mapping[str, Any]]) -> Heard:
-    """What records ask for; of several about the same item, the last one. What has expired goes by itself."""
+    """Return the effects of records; the last of several about the same item. Expired items are left to the
+    table.
+    """
     listed: dict[Key, Item | None] = {}
     gone: set[IssueKey] = set()
     purged: set[IssueKey] = set()
@@ -84,7 +90,7 @@ def hear(records: Iterable[Mapping[str, Any]]) -> Heard:
                 item = _item(key, new)
                 listed[item[keys.PK], item[keys.SK]] = item
         except NOT_AN_ISSUE:
-            continue  # `fold` tells of it
+            continue  # `fold` reports it
     return Heard(listed, frozenset(gone), frozenset(purged))
 
 

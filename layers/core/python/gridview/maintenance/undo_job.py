@@ -1,7 +1,8 @@
-"""Takes back a large change, as a user job: batch by batch, by what a request does for a small one (`commands.undo`).
+"""Takes back a large change, as a user job: batch by batch, as a request does for a small one
+(`commands.undo`).
 
-An issue whose undo was cut short needs no note of its own: its document and its history tell what the job has written, so whoever
-goes on takes nothing back twice.
+An issue whose undo was cut short needs no note: its document and its history show what the job has written.
+So the next worker takes nothing back twice.
 """
 
 from collections import defaultdict
@@ -25,7 +26,9 @@ from gridview.support.errors import NotTold
 
 
 class UndoChanges:
-    """The work of the kind `undo` (`job_line.JobWork`). `rate`: what the jobs of each tenant may write."""
+    """The work of the kind `undo` (`job_line.JobWork`). `rate`: the writes that the jobs of each tenant may
+    make.
+    """
 
     def __init__(self, table: Table, catalogs: Catalogs, rate: WriteRate) -> None:
         self._table = table
@@ -45,7 +48,9 @@ class _UndoTurn(NumberedTurn):
         self._order = UndoOrder.from_stored(self._asked())
 
     def _freeze(self) -> float:
-        """Store the numbers of all issues of the change, once all of it has been told: a read unit for each 30 versions."""
+        """Store the numbers of all issues of the change, once all of it is recorded: a read unit for each 30
+        versions.
+        """
         catalog = self._catalogs.current(self._table, *self._project)
         undo.require_history(catalog)
         numbers, extent = BitMap(), undo.Extent({})
@@ -67,7 +72,9 @@ class _UndoTurn(NumberedTurn):
         )
 
     def _batch(self) -> float:
-        """Take up the next batch, and take it back. Returns the seconds to wait first, if the tenant's rate has no room for it."""
+        """Take up the next batch, and take it back. Returns the seconds to wait first, if the tenant's rate
+        has no room for it.
+        """
         taken = self._taken()
         if taken is None:
             return 0.0
@@ -79,7 +86,7 @@ class _UndoTurn(NumberedTurn):
         return 0.0
 
     def _settle(self) -> None:
-        """Go on with a batch whose worker died. Of a job that is over, only what was taken back is counted."""
+        """Continue a batch whose worker was killed. For a job that is over, count only the issues taken back."""
         numbers = [one.num for one in self._place.begun]
         over = self._held.job.state.final
         results = self._take_back(numbers, only_look=over)
@@ -100,6 +107,8 @@ class _UndoTurn(NumberedTurn):
 
 
 def _outcome(results: Sequence[TakenBack]) -> Outcome:
-    """What came of a batch. An issue of which something stays is refused, whatever else of it was taken back."""
+    """Return the outcome of a batch. An issue of which a part stays is refused, even if the rest was taken
+    back.
+    """
     refused = [(one.num, one.refused) for one in results if one.refused is not None]
     return Outcome(sum(one.refused is None for one in results), refused)

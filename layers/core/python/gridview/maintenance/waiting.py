@@ -2,8 +2,9 @@
 
     waiting/<due>-<since>-<attempts>-<state>-<id>   seconds since 1970, three digits, `w` or `b`, a UUID
 
-Names sort by the instant at which a batch is due. `b` (begun): an attempt began and did not end in order, because it raised an
-error or was killed. The next pass cuts such a batch in two, so a few attempts isolate what fails, and the rest gets done.
+Names sort by the instant at which a batch is due. `b` (begun): an attempt began and did not end in order,
+because it raised an error or was killed. The next pass cuts such a batch in two, so a few attempts isolate
+what fails, and the rest gets done.
 """
 
 import re
@@ -46,7 +47,7 @@ _ID: Final = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """What the name of a waiting batch says. `due` and `since` (it was handed over) are seconds since 1970."""
+    """The parts of a waiting batch's name. `due` and `since` (it was handed over) are seconds since 1970."""
 
     due: int
     since: int
@@ -56,13 +57,13 @@ class Waiting:
 
     @classmethod
     def new(cls) -> Self:
-        """A batch that is handed over now."""
+        """Return a batch that is handed over now."""
         now = int(clock.seconds())
         return cls(due=now + FIRST_WAIT, since=now, attempts=0, begun=False, id=str(uuid.uuid4()))
 
     @classmethod
     def taken_over(cls, name: str) -> Self:
-        """A batch that Lambda gave up, due now. Lambda's names end in a UUID, which it keeps."""
+        """Return a batch that Lambda gave up, due now. Lambda's names end in a UUID, which it keeps."""
         now = int(clock.seconds())
         return cls(due=now, since=now, attempts=0, begun=False, id=name[-_ID:])
 
@@ -87,7 +88,7 @@ class Waiting:
         return self.attempts >= _FEWEST_ATTEMPTS and clock.seconds() - self.since >= PATIENCE
 
     def attempted(self) -> Self:
-        """This batch while an attempt is on, due again after twice the last wait."""
+        """Return this batch while an attempt is on, due again after twice the last wait."""
         wait = min(2 * FIRST_WAIT * 2 ** min(self.attempts, 30), LONGEST_WAIT)
         return replace(
             self,
@@ -97,7 +98,7 @@ class Waiting:
         )
 
     def refused(self) -> Self:
-        """This batch after an attempt that ended in order, and was refused by the table."""
+        """Return this batch after an attempt that ended in order, and was refused by the table."""
         return replace(self, begun=False)
 
     def halves(self) -> tuple[Self, Self]:
@@ -106,7 +107,9 @@ class Waiting:
 
 
 class Batch(NamedTuple):
-    """The content of a waiting batch. `recorded`: its history is written; only what is derived is not. `reason`: why it waits."""
+    """The content of a waiting batch. `recorded`: its history is written, but its derived items are not.
+    `reason`: why it waits.
+    """
 
     records: Records
     recorded: bool
@@ -114,7 +117,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """Decode what `encoded` made, or what Lambda wrote. ValueError for something else."""
+        """Decode the result of `encoded`, or of Lambda. ValueError for something else."""
         try:
             stored = orjson.loads(content)
             payload = stored["payload"]
@@ -145,7 +148,7 @@ class Batch(NamedTuple):
         return tuple(dict.fromkeys(map(key_of, self.records)))
 
     def only(self, wanted: Sequence[str]) -> Self:
-        """The records of these partition keys."""
+        """Return the records of these partition keys."""
         return self._replace(records=[one for one in self.records if key_of(one) in wanted])
 
     def halves(self) -> tuple[Self, Self]:
@@ -155,12 +158,12 @@ class Batch(NamedTuple):
 
 
 def _text_of(value: object) -> str:
-    """A binary value as Lambda has it in JSON."""
+    """Return a binary value as Lambda has it in JSON."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
     raise TypeError(f"{type(value).__name__} is in no record")
 
 
 def key_of(record: Mapping[str, Any]) -> str:
-    """The partition key that a record is about."""
+    """Return the partition key that a record is about."""
     return str(record["dynamodb"]["Keys"][keys.PK]["S"])

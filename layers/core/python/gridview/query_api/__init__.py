@@ -1,5 +1,5 @@
-"""What reads: the endpoints of the query function, one module and one router for each resource.
+"""The endpoints of the query function, which read: one module and one router for each resource.
 
-I/O: answers, attributes, comments, container, grid, history, indexes, issues, jobs, projects, resources, service, trash, users,
-views, webhooks.
+I/O: answers, attributes, comments, container, grid, history, indexes, issues, jobs, projects, resources,
+service, trash, users, views, webhooks.
 """

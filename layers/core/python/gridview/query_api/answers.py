@@ -1,4 +1,4 @@
-"""What the endpoints that read an index have in common."""
+"""Shared parts of the endpoints that read an index."""
 
 from collections.abc import Callable
 
@@ -16,18 +16,18 @@ from gridview.view.shown_versions import Answered, Shown
 
 
 def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
-    """The header with the token of what an answer shows."""
+    """Return the header with the token of the versions in an answer."""
     own = request.container
     return tokens.telling(request, own.cursor_source, shown, own.logger)
 
 
 def recent(request: QueryRequest) -> Recent:
-    """What the answer is to include, by the tokens that came with the request. InvalidRequest."""
+    """Return the writes that the answer has to include, by the tokens of the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)
 
 
 def feed(request: QueryRequest) -> Cursors:
-    """What seals the cursors of the feed of changes."""
+    """Return the seals for cursors of the feed of changes."""
     return request.container.cursor_source.cursors("changes")
 
 
@@ -37,7 +37,7 @@ def answered(
     recent: Recent = (),
     feed: Cursors | None = None,
 ) -> Response:
-    """The result of a query over the current catalog. Its cost is published, even if the query fails.
+    """Return the result of a query over the current catalog. Its cost is published, even if the query fails.
 
     TooMuchWork: the user's or the tenant's queries take more than their share of the container.
     """

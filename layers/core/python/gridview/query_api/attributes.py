@@ -1,4 +1,4 @@
-"""The attributes of a project, also those that were deleted and can be restored."""
+"""The attributes of a project, also deleted ones that can be restored."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
@@ -28,7 +28,7 @@ def get_attribute(request: QueryRequest) -> Response:
     answer="DeletedAttributeList",
 )
 def list_deleted_attributes(request: QueryRequest) -> Response:
-    """The attributes that can be restored."""
+    """Return the attributes that can be restored."""
     from gridview.commands import deleted_attributes
 
     table, project = request.container.table, request.path["project"]

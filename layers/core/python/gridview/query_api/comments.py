@@ -1,4 +1,4 @@
-"""The comments on an issue. What reads them is imported when one is read."""
+"""The comments on an issue. Their readers are imported when one is read."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ endpoints = Endpoints[QueryContainer]("Comments", "query")
     answer="CommentPage",
 )
 def list_comments(request: QueryRequest) -> Response:
-    """A page of the comments on an issue."""
+    """Return a page of the comments on an issue."""
     from gridview.commands import comments
 
     own, num = request.container, int(request.path["num"])

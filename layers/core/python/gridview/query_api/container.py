@@ -1,4 +1,4 @@
-"""What the query function keeps from one request to the next."""
+"""The objects that the query function keeps from one request to the next."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from gridview.view.block_cache import BlockCache
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryContainer:
-    """The table, what is remembered of it and of the work that users took, and what seals cursors and tokens."""
+    """The table, caches of it, the recorded work of users, and the seals of cursors and tokens."""
 
     table: Table
     cache: BlockCache

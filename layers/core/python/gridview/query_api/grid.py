@@ -1,6 +1,7 @@
-"""What the index answers: pages of the grid, groups, summaries and positions.
+"""Answers from the index: pages of the grid, groups, summaries and positions.
 
-What counts groups and summaries is imported when they are asked for, not when the function starts.
+The modules that count groups and summaries are imported when they are asked for, not when the function
+starts.
 """
 
 from gridview.api.endpoints import Endpoints
@@ -30,7 +31,7 @@ endpoints = Endpoints[QueryContainer]("Grid", "query")
     problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
 )
 def grid(request: QueryRequest) -> Response:
-    """A page of the grid, for a request with a body."""
+    """Return a page of the grid, for a request with a body."""
     return _grid(request, request.body() if request.raw_body.strip() else {})
 
 
@@ -45,7 +46,7 @@ def grid(request: QueryRequest) -> Response:
     problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
 )
 def grid_get(request: QueryRequest) -> Response:
-    """A page of the grid, for a request with query parameters."""
+    """Return a page of the grid, for a request with query parameters."""
     return _grid(request, grid_request.from_parameters(request.parameters))
 
 
@@ -115,7 +116,7 @@ def summary(request: QueryRequest) -> Response:
     problems=(NotReady, TooMuchWork, Unprocessable),
 )
 def position(request: QueryRequest) -> Response:
-    """The row number of an issue."""
+    """Return the row number of an issue."""
     body = grid_request.from_parameters(request.parameters)
 
     def found(context: ReadContext) -> Answered:

@@ -24,7 +24,7 @@ endpoints = Endpoints[QueryContainer]("History", "query")
     problems=(TooMuchWork,),
 )
 def issue_history(request: QueryRequest) -> Response:
-    """The changes of an issue."""
+    """Return the changes of an issue."""
     num = int(request.path["num"])
 
     def listed(context: ReadContext) -> Answered:
@@ -44,7 +44,7 @@ def issue_history(request: QueryRequest) -> Response:
     problems=(TooMuchWork,),
 )
 def activity(request: QueryRequest) -> Response:
-    """The changes of a project."""
+    """Return the changes of a project."""
 
     def listed(context: ReadContext) -> Answered:
         cursors = request.container.cursor_source.cursors("activity")

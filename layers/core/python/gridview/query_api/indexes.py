@@ -16,7 +16,7 @@ endpoints = Endpoints[QueryContainer]("Indexes", "query")
     answer="IndexList",
 )
 def list_indexes(request: QueryRequest) -> Response:
-    """The composite indexes of a project."""
+    """Return the composite indexes of a project."""
     return ok(reads.list_composites(request.container.table, request.actor, request.path["project"]))
 
 

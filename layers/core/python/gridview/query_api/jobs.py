@@ -23,7 +23,7 @@ endpoints = Endpoints[QueryContainer]("Jobs", "query")
     answer="BackgroundJobPage",
 )
 def list_jobs(request: QueryRequest) -> Response:
-    """A page of the project's jobs."""
+    """Return a page of the project's jobs."""
     own = request.container
     cursors = own.cursor_source.cursors("jobs")
     return _of_a_project(
@@ -47,7 +47,9 @@ def get_job(request: QueryRequest) -> Response:
 
 
 def _link(bucket: str, project: str, job: UserJob) -> str | None:
-    """A URL of the file of an export. What signs it is imported when one is asked for, not when the function starts."""
+    """Return a URL of the file of an export. The signer is imported when a URL is asked for, not when the
+    function starts.
+    """
     from gridview.maintenance.export_links import export_links, link_of
 
     link = link_of(project, job)
@@ -62,7 +64,7 @@ def _link(bucket: str, project: str, job: UserJob) -> str | None:
     answer="RefusedPage",
 )
 def list_refused(request: QueryRequest) -> Response:
-    """A page of the issues that a job could not change."""
+    """Return a page of the issues that a job could not change."""
     own, job = request.container, request.path["job"]
     cursors = own.cursor_source.cursors("refused")
     return _of_a_project(
@@ -74,6 +76,6 @@ def list_refused(request: QueryRequest) -> Response:
 
 
 def _of_a_project(request: QueryRequest, read: Callable[[str], dict[str, Any]]) -> Response:
-    """What is read of a project that exists."""
+    """Return the result of `read` for a project that exists."""
     own, project = request.container, request.path["project"]
     return ok(own.catalogs.existing(own.table, request.actor.tenant, project, lambda _: read(project)))

@@ -1,4 +1,4 @@
-"""Projects, also those that were deleted and can be restored."""
+"""Projects, also deleted ones that can be restored."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
@@ -17,7 +17,7 @@ endpoints = Endpoints[QueryContainer]("Projects", "query")
     answer="ProjectPage",
 )
 def list_projects(request: QueryRequest) -> Response:
-    """A page of the tenant's projects."""
+    """Return a page of the tenant's projects."""
     own = request.container
     cursors = own.cursor_source.cursors("projects")
     return ok(reads.list_projects(own.table, request.actor, request.parameters, cursors))
@@ -39,7 +39,7 @@ def get_project(request: QueryRequest) -> Response:
     answer="DeletedProjectPage",
 )
 def list_deleted_projects(request: QueryRequest) -> Response:
-    """A page of the projects that can be restored."""
+    """Return a page of the projects that can be restored."""
     from gridview.commands import deleted_projects
 
     own = request.container

@@ -46,4 +46,6 @@ LATER = (
     "gridview.query.saved_views",
     "gridview.query.summary_request",
 )
-"""What endpoints import when they are called: a function that starts without a snapshot does not wait for it."""
+"""Modules that endpoints import when they are called: a function that starts without a snapshot does not wait
+for them.
+"""

@@ -24,7 +24,7 @@ endpoints = Endpoints[QueryContainer]("Trash", "query")
     gives=(Gives.TOKEN_OF_SHOWN,),
 )
 def list_trash(request: QueryRequest) -> Response:
-    """A page of a project's deleted issues."""
+    """Return a page of a project's deleted issues."""
     own = request.container
 
     def page(catalog: Catalog, epoch: EpochCheck) -> Answered:

@@ -17,7 +17,7 @@ endpoints = Endpoints[QueryContainer]("Users", "query")
     answer="UserPage",
 )
 def list_users(request: QueryRequest) -> Response:
-    """A page of the tenant's users."""
+    """Return a page of the tenant's users."""
     own = request.container
     return ok(
         users.list_users(own.table, request.actor, request.parameters, own.cursor_source.cursors("users"))

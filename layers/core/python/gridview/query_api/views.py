@@ -1,4 +1,4 @@
-"""Saved views. What reads them is imported when one is read, not when the function starts."""
+"""Saved views. Their readers are imported when one is read, not when the function starts."""
 
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ endpoints = Endpoints[QueryContainer]("Views", "query")
     answer="SavedViewPage",
 )
 def list_views(request: QueryRequest) -> Response:
-    """A page of the views that the caller sees."""
+    """Return a page of the views that the caller sees."""
     from gridview.commands import views
     from gridview.query import saved_views
 

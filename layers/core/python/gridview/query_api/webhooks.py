@@ -1,4 +1,4 @@
-"""The webhooks of a project, and what was sent to them. What reads them is imported when one is read."""
+"""The webhooks of a project, and their deliveries. Their readers are imported when one is read."""
 
 from gridview.api.endpoints import Endpoints
 from gridview.api.http import Response, ok, versioned
@@ -12,7 +12,7 @@ endpoints = Endpoints[QueryContainer]("Webhooks", "query")
     "/v1/projects/<project>/webhooks", Role.ADMIN, "The webhooks of a project", answer="WebhookList"
 )
 def list_webhooks(request: QueryRequest) -> Response:
-    """The webhooks of a project."""
+    """Return the webhooks of a project."""
     from gridview.live import webhook_reads
 
     own = request.container
@@ -41,7 +41,7 @@ def get_webhook(request: QueryRequest) -> Response:
     answer="DeliveryPage",
 )
 def list_deliveries(request: QueryRequest) -> Response:
-    """A page of the deliveries of a webhook."""
+    """Return a page of the deliveries of a webhook."""
     from gridview.live import webhook_reads
 
     own = request.container

@@ -1,4 +1,4 @@
-"""What remembered answers (`remembered`) lose when an issue or an attribute is permanently deleted. Pure.
+"""The removal of permanently deleted issues and attributes from remembered answers (`remembered`). Pure.
 
 Each function returns the answer without it, or None if the answer does not contain it.
 """
@@ -33,7 +33,7 @@ def without_issues(answer: Answer, numbers: Collection[int]) -> Answer | None:
 
 
 def _is_of(result: Any, numbers: Collection[int]) -> bool:
-    """Whether a result of a batch contains one of these issues."""
+    """Return whether a result of a batch contains one of these issues."""
     if not isinstance(result, dict):
         return False
     issue, refused = result.get("issue"), result.get("problem")

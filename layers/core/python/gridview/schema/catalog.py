@@ -23,7 +23,7 @@ class HistorySetting(NamedTuple):
 
 
 HISTORY = HistorySetting()
-"""What a project remembers that says nothing of it."""
+"""The default setting of a project's history."""
 
 
 class Part(NamedTuple):
@@ -35,10 +35,11 @@ class Part(NamedTuple):
 
 
 def normal_form(parts: Sequence[Part]) -> tuple[tuple[Part, ...], bool]:
-    """An equivalent order whose last key is ascending, and whether it is the reversal of the given one.
+    """Return an equivalent order whose last key is ascending, and whether it is the reversal of the given
+    one.
 
-    Ties are broken by issue number in the direction of the last key, so a whole order can be read backwards. If every issue has a
-    value in a field, the place of nulls makes no difference and is dropped.
+    Ties are broken by issue number in the direction of the last key, so a whole order can be read backwards.
+    If every issue has a value in a field, the place of nulls makes no difference and is dropped.
     """
     backwards = parts[-1].descending
     return tuple(
@@ -55,7 +56,8 @@ def normal_form(parts: Sequence[Part]) -> tuple[tuple[Part, ...], bool]:
 class Composite:
     """An index over several fields, defined by an administrator. `sort` is the order as requested.
 
-    `key` is its id, both internally and in the API; no other index of the project, living or deleted, ever has the same key.
+    `key` is its id, both internally and in the API; no other index of the project, living or deleted, ever
+    has the same key.
     """
 
     key: str
@@ -86,7 +88,9 @@ class Composite:
         return max(self.indexes.pending, self.deleted)
 
     def after_pass(self, done: int, epoch: int) -> "Composite":
-        """The index after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
+        """Return the index after a pass over all issues under the definitions of epoch `done`; the result
+        holds from `epoch` on.
+        """
         return replace(self, indexes=self.indexes.after_pass(done, epoch))
 
 
@@ -96,7 +100,9 @@ Definition = Field | Composite
 
 @dataclass(frozen=True)
 class CompositeOrder:
-    """An order by several keys, with an entry for every issue. `fields` are those of `composite.normal`."""
+    """An order by several keys, with an entry for every issue. `fields` belong to the keys of
+    `composite.normal`.
+    """
 
     composite: Composite
     fields: tuple[Field, ...]
@@ -153,14 +159,20 @@ class CompositeServed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key `a<next_key>`.
+    """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key
+    `a<next_key>`.
 
-    `own_builtins` are the built-in fields whose index this project has changed. `hidden` are the deleted attributes that can be
-    restored; issues keep their values, and the index their entries. `deleting` are those that are being removed for good, of which
-    issues may still hold values. `composites` are in creation order and include those being removed. `history`: what is remembered
-    of changes. `closed`: the project is deleted and can be restored; what is derived of it is kept right, and no one else sees it.
-    `first_version`: that of a new comment, view or attribute. After a restore of the table, ids may be given out again, and
-    versions are not.
+    - `own_builtins`: the built-in fields whose index this project has changed.
+    - `hidden`: the deleted attributes that can be restored. Issues keep their values, and the index their
+      entries.
+    - `deleting`: attributes that are being permanently removed, of which issues may still hold values.
+    - `composites`: in creation order, including those being removed.
+    - `history`: the setting of the history.
+    - `closed`: the project is deleted and can be restored. Its derived items are kept right, and no request
+      sees it.
+    - `first_version`: the version of a new comment, view or attribute. After a restore of the table, ids may
+      be given out again, and versions are not.
+
     Compares by identity: `Catalogs` keeps one instance per state.
     """
 
@@ -191,7 +203,7 @@ class Catalog:
         return {entry.id: entry for entry in (*self.builtins, *self.attributes)}
 
     def get(self, field_id: str) -> Field | None:
-        """The field with this id in the API (never `num`, which is not stored as a value)."""
+        """Return the field with this id in the API (never `num`, which is not stored as a value)."""
         return self._by_id.get(field_id)
 
     @property
@@ -200,12 +212,14 @@ class Catalog:
         return self._by_id["state"]
 
     def deleted(self, key: str) -> bool:
-        """Whether the attribute with this internal id was deleted. An unknown one may also be newer than this copy."""
+        """Return whether the attribute with this internal id was deleted. An unknown one may also be newer
+        than this copy.
+        """
         number = key.removeprefix("a")
         return key not in self._keys and number.isdecimal() and int(number) < self.next_key
 
     def removed(self, key: str) -> bool:
-        """Whether it was deleted for good, so that nothing keeps its values."""
+        """Return whether it was permanently deleted, so that nothing keeps its values."""
         return self.deleted(key) and all(field.key != key for field in self.hidden)
 
     @cached_property
@@ -238,15 +252,15 @@ class Catalog:
         }
 
     def pending(self) -> Iterator[Definition]:
-        """The fields and composite indexes with a change that does not yet hold for all issues."""
+        """Return the fields and composite indexes with a change that does not yet hold for all issues."""
         return (one for one in self.definitions if one.pending)
 
     @cached_property
     def living_composites(self) -> tuple[Composite, ...]:
         """The composite indexes that are not deleted.
 
-        Definitions are read one after the other, so a composite index may be read whose newest field was not. Such an index is left
-        out.
+        Definitions are read one after the other, so a composite index may be read whose newest field was not.
+        Such an index is left out.
         """
         return tuple(
             one
@@ -255,23 +269,23 @@ class Catalog:
         )
 
     def composite(self, index_id: str) -> Composite | None:
-        """The composite index with this id, if any."""
+        """Return the composite index with this id, if any."""
         return next((one for one in self.living_composites if one.id == index_id), None)
 
     def composites_over(self, key: str) -> list[Composite]:
-        """The composite indexes that sort by the field with this internal id."""
+        """Return the composite indexes that sort by the field with this internal id."""
         return [one for one in self.living_composites if any(part.field == key for part in one.sort)]
 
     def known(self, key: str) -> Field | None:
-        """The field with this internal id; None if it is unknown here."""
+        """Return the field with this internal id; None if it is unknown here."""
         return self._by_key.get(key)
 
     def field_of(self, key: str) -> Field:
-        """The field with this internal id, even a deleted one. KeyError if there is none."""
+        """Return the field with this internal id, even a deleted one. KeyError if there is none."""
         return self._by_key[key]
 
     def living(self, key: str) -> Field | None:
-        """The field with this internal id that is not deleted; None if there is none."""
+        """Return the field with this internal id that is not deleted; None if there is none."""
         return self._by_key.get(key) if key in self._keys or key in BUILTINS else None
 
     @cached_property
@@ -279,7 +293,7 @@ class Catalog:
         return {one.key: one for one in (*self.builtins, *self.attributes, *self.hidden, *self.deleting)}
 
     def composite_for(self, parts: Sequence[Part]) -> CompositeServed | None:
-        """The complete composite index that gives this order or its reversal; None if there is none."""
+        """Return the complete composite index that gives this order or its reversal; None if there is none."""
         found = self._composite_of(parts)
         if found is None:
             return None
@@ -288,7 +302,7 @@ class Catalog:
         return None if ready is None else CompositeServed(self._order(composite, ready), backwards)
 
     def composite_being_built(self, parts: Sequence[Part]) -> Composite | None:
-        """The composite index that will give this order when it is complete; None if there is none."""
+        """Return the composite index that will give this order when it is complete; None if there is none."""
         found = self._composite_of(parts)
         return found[0] if found is not None and found[0].indexes.ready is None else None
 
@@ -305,7 +319,9 @@ class Catalog:
 
 
 def without_number(parts: Sequence[Part]) -> Sequence[Part]:
-    """The keys before the issue number, which decides all ties; empty if they alone do not give the same order."""
+    """Return the keys before the issue number, which decides all ties; empty if without it they do not give
+    the same order.
+    """
     place = next((at for at, part in enumerate(parts) if part.field == NUM), len(parts))
     if 0 < place < len(parts) and parts[place].descending != parts[place - 1].descending:
         return ()

@@ -1,13 +1,16 @@
-"""What is listed of changes: a project's activity, and the versions that are part of a change. Pure.
+"""The lists of changes: a project's activity, and the versions that are part of a change. Pure.
 
-    activity-T.P       <second>~<digest>      up to 50 changes of one second: which fields, by whom
-    change-T.P.<id>    <thousand>~<digest>    up to 50 versions of issues whose numbers are in the same thousand
+- `activity-T.P`, `<second>~<digest>`: up to 50 changes of one second, with their fields and users.
+- `change-T.P.<id>`, `<thousand>~<digest>`: up to 50 versions of issues whose numbers are in the same
+  thousand.
 
-An entry has the attributes `num`, `version`, `kind`, `by`, `at`, `keys` (of the fields; the activity alone), and `change` if the
-version is part of one. Its place is its identity: a redelivery in other company puts other groups, with entries that are there
-already. A comment in the activity is an item by itself, whose sort key is its place.
+An entry has the attributes `num`, `version`, `kind`, `by` and `at`. In the activity it also has `keys` (of
+the fields). It has `change` if the version is part of one. Its place is its identity: a redelivery in another
+batch puts other groups, with entries that are there already. A comment in the activity is a separate item,
+whose sort key is its place.
 
-A change whose id tells its time needs no item of its own for versions of that second and the next: the activity lists them.
+A change whose id states its time needs no item of its own for versions of that second and the next: the
+activity lists them.
 """
 
 import json
@@ -46,7 +49,7 @@ class _ListItem(NamedTuple):
 
 
 def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iterable[Change]) -> list[Item]:
-    """The items that list these changes, none where the history is off."""
+    """Return the items that list these changes, none where the history is off."""
     if not setting.enabled:
         return []
     single = {derived_keys.activity_place(one.at, one.num, one.version): one for one in changes}
@@ -63,7 +66,9 @@ def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iter
 
 
 def activity_entries(item: Item) -> list[Item]:
-    """The entries of an item of the activity, as items by themselves: each has its place as its sort key. A comment is one."""
+    """Return the entries of an item of the activity as separate items, each with its place as its sort key. A
+    comment is one.
+    """
     if "packed" not in item:
         return [{"at": derived_keys.parse_activity_at(item[keys.SK]), **item}]
     return _entries(
@@ -72,21 +77,23 @@ def activity_entries(item: Item) -> list[Item]:
 
 
 def member_entries(item: Item) -> list[Item]:
-    """The entries of an item of a change, as items by themselves: each has its place as its sort key."""
+    """Return the entries of an item of a change as separate items, each with its place as its sort key."""
     return _entries(item, lambda entry: derived_keys.change_place(entry["num"], entry["version"]))
 
 
 def told_by_time(change: bytes, at: str) -> bool:
-    """Whether the activity of the seconds that a change's id tells lists a version of this stored instant."""
+    """Return whether the activity of the seconds that a change's id states lists a version of this stored
+    instant.
+    """
     begun = begun_at(change)
     return begun is not None and 0 <= _second(at) - _second(begun) <= 1
 
 
 def begun_at(change: bytes) -> str | None:
-    """The stored instant that the id of a change tells, if any."""
+    """Return the stored instant in the id of a change, if any."""
     made = UUID(bytes=change)
     milliseconds = made.int >> 80
-    # Anybody may send an id: it may tell a time that no instant can.
+    # Clients may send any id: it may state a time that no instant can.
     if made.version != _TELLS_TIME or milliseconds > _LAST:
         return None
     return clock.stored(milliseconds / 1000)

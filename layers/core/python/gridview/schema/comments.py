@@ -1,8 +1,9 @@
 """Comments on issues as data, and how they are stored. Pure.
 
-comment-T.P  <num>.<id>                  the comment
-comment-T.P  <num>                       the register: the last id given out, and how many comments there are
-activity-T.P <at>.<num>.comment.<id>     whom it mentions, among the project's changes, as long as these are remembered
+- `comment-T.P`, `<num>.<id>`: the comment.
+- `comment-T.P`, `<num>`: the register: the last id given out, and how many comments there are.
+- `activity-T.P`, `<at>.<num>.comment.<id>`: whom it mentions, among the project's changes, as long as these
+  are remembered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.history import expiry_of
 
 MAX_COMMENTS = 1_000
-"""Of an issue."""
+"""Comments of an issue."""
 MAX_COMMENT_LENGTH = 10_000
 """Characters of a comment."""
 MAX_MENTIONS = 50
@@ -26,7 +27,7 @@ COMMENTED = "comment"
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What somebody says about an issue, and whom it is meant for: ids of users of the tenant."""
+    """A comment of a user on an issue, and the ids of the tenant's users that it mentions."""
 
     num: int
     id: int
@@ -39,11 +40,11 @@ class Comment:
     updated_by: str
 
     def next_version(self, user: str, now: str) -> Self:
-        """The comment as the next version, written by `user`."""
+        """Return the comment as the next version, written by `user`."""
         return replace(self, version=self.version + 1, updated=now, updated_by=user)
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.comments(tenant, project),
             keys.SK: keys.comment(self.num, self.id),
@@ -60,12 +61,12 @@ class Comment:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """The comment that a stored item holds."""
+        """Return the comment that a stored item holds."""
         stored = {name: item[name] for name in cls.__slots__}
         return cls(**{**stored, "mentions": tuple(item["mentions"])})
 
     def to_json(self) -> dict[str, Any]:
-        """The comment as the API returns it."""
+        """Return the comment as the API returns it."""
         return {
             "id": self.id,
             "num": self.num,
@@ -79,15 +80,17 @@ class Comment:
         }
 
     def event(self) -> dict[str, Any]:
-        """What the issue's history tells of it: the same as the project's activity."""
+        """Return its event in the issue's history, the same as in the project's activity."""
         return _event(self.num, self.id, self.created_by, self.created, self.mentions)
 
     def activity_key(self, tenant: str, project: str) -> tuple[str, str]:
-        """The key of its item among the project's changes."""
+        """Return the key of its item among the project's changes."""
         return derived_keys.activity(tenant, project), keys.comment_activity(self.created, self.num, self.id)
 
     def activity_item(self, catalog: Catalog) -> dict[str, Any]:
-        """Its item among the project's changes, which has no text: the comment itself tells that, as long as it is there."""
+        """Return its item among the project's changes. It has no text: the comment itself has it, while it
+        exists.
+        """
         partition_key, sort_key = self.activity_key(catalog.tenant, catalog.project)
         return {
             keys.PK: partition_key,
@@ -114,21 +117,21 @@ def _event(num: int, comment_id: int, by: str, at: str, mentions: Sequence[str])
 
 
 def comment_event(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What the activity tells of an item that `activity_item` has made."""
+    """Return the event of an item that `activity_item` has made."""
     at = derived_keys.parse_activity_at(item[keys.SK])
     return _event(item["num"], item["comment"], item["by"], at, item["mentions"])
 
 
 @dataclass(frozen=True, slots=True)
 class CommentRegister:
-    """What an issue knows of its comments: the last id given out, and how many there are."""
+    """The register of an issue's comments: the last id given out, and how many there are."""
 
     last: int = 0
     count: int = 0
     revision: int = 0
 
     def to_item(self, tenant: str, project: str, num: int) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.comments(tenant, project),
             keys.SK: keys.comment_register(num),
@@ -139,5 +142,5 @@ class CommentRegister:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """The register that a stored item holds; of an issue without comments there is none."""
+        """Return the register that a stored item holds; of an issue without comments there is none."""
         return cls() if item is None else cls(**{name: item[name] for name in cls.__slots__})

@@ -1,11 +1,11 @@
 """A project's own item while the project is deleted, restored, and removed. Pure.
 
-    living     sort: its place among the tenant's projects by name
-    deleted    sort: its place among the deleted ones; deletion: by whom and when
-    removed    deleted: for good; it is in no list
+- *living*: `sort` is its place among the tenant's projects by name.
+- *deleted*: `sort` is its place among the deleted ones; `deletion` has by whom and when.
+- *removed*: `deleted` means permanently; it is in no list.
 
-Each step is one transaction on condition of the item's version, and it raises the epoch: so of a restore and a removal one wins,
-and whoever uses older definitions reads them anew.
+Each step is one transaction on condition of the item's version, and it raises the epoch. So of a restore and
+a removal one wins, and users of older definitions read them again.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ _CLOSED = "closed"
 
 
 def deletion(items: ProjectItems, project: str, user: str, now: str) -> list[Write]:
-    """The writes that hide a project from everybody at the stored instant `now`.
+    """Return the writes that hide a project from everybody at the stored instant `now`.
 
-    The job is written too, even if there is work already: a worker that is about to find nothing to wait for then loses, and looks
-    again.
+    The job is written too, even if there is work already. A worker that is about to find nothing to wait for
+    then loses its race, and looks again.
     """
     own = _changed(items.project, user, now)
     own |= {keys.SORT: keys.deleted_project(now, project), DELETION: [user, now]}
@@ -39,7 +39,9 @@ def deletion(items: ProjectItems, project: str, user: str, now: str) -> list[Wri
 
 
 def restoration(items: ProjectItems, own: Item, counter: Item) -> list[Write]:
-    """The writes that bring a deleted project back; `own`: its own item then (`restored`); `counter`: as it was read."""
+    """Return the writes that bring a deleted project back; `own`: its own item then (`restored`); `counter`:
+    as it was read.
+    """
     opened = {name: value for name, value in counter.items() if name != _CLOSED}
     return [
         _put(items, own),
@@ -49,12 +51,14 @@ def restoration(items: ProjectItems, own: Item, counter: Item) -> list[Write]:
 
 
 def restored(items: ProjectItems, sort: str, user: str, now: str) -> Item:
-    """A deleted project's own item once it is restored. `sort`: its place among the tenant's projects."""
+    """Return a deleted project's own item once it is restored. `sort`: its place among the tenant's projects."""
     return {**_changed(items.project, user, now), keys.SORT: sort}
 
 
 def removal(items: ProjectItems, job: Job | None, due: str) -> list[Write]:
-    """The writes that remove a deleted project for good: work on all that it has begins at `due`. `job`: as it was read."""
+    """Return the writes that permanently remove a deleted project: work on all its data begins at `due`.
+    `job`: as it was read.
+    """
     own = _without_marks(items.project) | {"deleted": True, "version": items.project["version"] + 1}
     wanted = Job(items.next_epoch, due) if job is None else job.restarted(items.next_epoch, due)
     return [_put(items, own), raise_epoch(items), save(own[keys.PK], job, wanted)]

@@ -19,13 +19,16 @@ from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_DOCUMENT_BYTES = 400 * 1024 - 512
-"""The largest item that DynamoDB stores, less what a delete adds to it (`schema.trash`)."""
+"""The largest item that DynamoDB stores, less the attributes that a delete adds (`schema.trash`)."""
 
 CHANGED = "changed"
-"""The attribute of a document with the version that last changed each field, by its internal key. Without one it is version 1."""
+"""The attribute of a document with the version that last changed each field, by its internal key. Without one
+it is version 1.
+"""
 LOST = "lost"
-"""The attribute of a document with the versions that restores of the table skipped: pairs of the last version before a restore and
-the first after it, oldest first. Both are the same content. Versions between them were lost, if there were any.
+"""The attribute of a document with the versions that restores of the table skipped. Pairs of the last version
+before a restore and the first after it, oldest first. Both have the same content. Versions between them were
+lost, if there were any.
 """
 
 Document = dict[str, Any]
@@ -55,12 +58,12 @@ class _Models(NamedTuple):
 
 
 def parse_create(catalog: Catalog, body: Any) -> Changes:
-    """The values of a new issue. InvalidRequest names all errors at once."""
+    """Return the values of a new issue. InvalidRequest names all errors at once."""
     return _changes(parse(_models(catalog).create, body))
 
 
 def parse_patch(catalog: Catalog, body: Any) -> Changes:
-    """The values of a merge patch (RFC 7396). InvalidRequest names all errors at once."""
+    """Return the values of a merge patch (RFC 7396). InvalidRequest names all errors at once."""
     return _changes(parse(_models(catalog).patch, body))
 
 
@@ -78,9 +81,10 @@ def _changes(request: BaseModel) -> Changes:
 def new_document(
     catalog: Catalog, num: int, changes: Changes, *, user: str, now: str, change: UUID | None = None
 ) -> Document:
-    """Version 1 of an issue; `now` is a stored instant (`values.parse_datetime`).
+    """Return version 1 of an issue; `now` is a stored instant (`values.parse_datetime`).
 
-    `change`: what the version is part of (`commands.changes`). What tools load is part of none.
+    `change`: the change that the version is part of (`commands.changes`). Versions that tools load are part
+    of none.
     """
     return _complete(
         catalog,
@@ -108,7 +112,9 @@ def merged(
     now: str,
     change: UUID | None = None,
 ) -> Document:
-    """The next version of an issue, validated as a whole; the document itself if the changes change nothing."""
+    """Return the next version of an issue, validated as a whole; the document itself if the changes change
+    nothing.
+    """
     held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
     hidden = {key: value for key, value in held.items() if catalog.deleted(key)}
     fields = _without_nulls({**(hidden if changes.replaces_fields else held), **changes.fields})
@@ -131,7 +137,9 @@ def merged(
 
 
 def amended(document: Document, fields: Mapping[str, Any], *, user: str, now: str) -> Document:
-    """The next version with these values, of stored form, in the place of present ones. Part of no change, and not validated."""
+    """Return the next version with these values, of stored form, in the place of present ones. Part of no
+    change, and not validated.
+    """
     version = document["version"] + 1
     return {
         **{name: value for name, value in document.items() if name not in ("mark", "change")},
@@ -144,11 +152,11 @@ def amended(document: Document, fields: Mapping[str, Any], *, user: str, now: st
 def restored(
     catalog: Catalog, document: Document, *, user: str, now: str, change: UUID | None = None
 ) -> Document:
-    """The version of a deleted issue that brings it back.
+    """Return the version of a deleted issue that brings it back.
 
-    What nobody can choose any more is left out: values of attributes that are gone for good, and options that were dropped. An
-    issue in a state that was dropped comes back in the first one. A value that is required by now may be missing; the next edit
-    asks for it. UnknownOption: the catalog is older than the document.
+    Leaves out values that can no longer be chosen: of permanently deleted attributes, and options that were
+    dropped. An issue in a state that was dropped comes back in the first one. A value that is required by now
+    may be missing; the next edit asks for it. UnknownOption: the catalog is older than the document.
     """
     held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
     fields = _without_nulls({key: _choosable(catalog.known(key), value) for key, value in held.items()})
@@ -169,7 +177,9 @@ def restored(
 
 
 def _choosable(field: Field | None, value: Any) -> Any:
-    """What of a value a new issue could have; None for nothing. Of a field that is newer than the catalog: all. UnknownOption."""
+    """Return the part of a value that a new issue could have; None for nothing. All of it if the field is
+    newer than the catalog. UnknownOption.
+    """
     if field is None or not field.type.has_options:
         return value
     if isinstance(value, list):
@@ -178,29 +188,35 @@ def _choosable(field: Field | None, value: Any) -> Any:
 
 
 def _version(number: int, user: str, now: str, change: UUID | None) -> Document:
-    """What a document tells of its version: all that the history of an issue needs beside its values."""
+    """Return the attributes of a document's version: all that the history of an issue needs beside its
+    values.
+    """
     version = {"version": number, "updated": now, "updated_by": user}
     return version if change is None else {**version, "change": change.bytes}
 
 
 def values_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """All that a request can set of an issue, in stored form by internal field key."""
+    """Return all that a request can set of an issue, in stored form by internal field key."""
     return {"name": document["name"], "state": document["state"], **document["fields"]}
 
 
 def changed_at(document: Mapping[str, Any], key: str) -> int:
-    """The version that last changed a field."""
+    """Return the version that last changed a field."""
     version: int = document.get(CHANGED, {}).get(key, 1)
     return version
 
 
 def is_lost(document: Mapping[str, Any], version: int) -> bool:
-    """Whether a version is one that a restore of the table took back: the document does not come from it."""
+    """Return whether a version is one that a restore of the table took back: the document does not come from
+    it.
+    """
     return any(last < version < first for last, first in document.get(LOST, ()))
 
 
 def versions_between(document: Mapping[str, Any], after: int, before: int) -> Iterator[int]:
-    """The versions after one and before another that changes of the issue made, in order; none that a restore skipped."""
+    """Return the versions after one and before another that changes of the issue made, in order; none that a
+    restore skipped.
+    """
     begin = after + 1
     for last, first in document.get(LOST, ()):
         yield from range(begin, min(last + 1, before))
@@ -209,7 +225,7 @@ def versions_between(document: Mapping[str, Any], after: int, before: int) -> It
 
 
 def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
-    """The versions that changed its fields, but for those of attributes that are gone for good."""
+    """Return the versions that changed its fields, without permanently deleted attributes."""
     return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.removed(key)}
 
 
@@ -218,7 +234,9 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Whether stored values are the same. The order in which options were given makes no difference: they are a set."""
+    """Return whether stored values are the same. The order in which options were given makes no difference:
+    they are a set.
+    """
     if isinstance(one, list) and isinstance(other, list):
         return set(one) == set(other)
     return bool(one == other)
@@ -244,7 +262,8 @@ def _complete(catalog: Catalog, document: Document) -> Document:
 def to_json(
     catalog: Catalog, document: Mapping[str, Any], columns: frozenset[str] | None = None
 ) -> dict[str, Any]:
-    """The issue as the API returns it. `columns` (field ids), if given, limits the fields; number and version are always included.
+    """Return the issue as the API returns it. `columns` (field ids), if given, limits the fields; number and
+    version are always included.
 
     UnknownOption if the catalog is older than the document.
     """
@@ -271,7 +290,7 @@ class _Form(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
-    """The form of a row, computed once and kept for all rows of this page and the next pages."""
+    """Return the form of a row, computed once and kept for all rows of this page and the next pages."""
 
     def shown(fields: Iterable[Field]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
         return tuple(
@@ -315,7 +334,7 @@ _PARSERS: dict[FieldType, Callable[[Field, Any], Any]] = {
 
 
 def parse_value(field: Field, value: Any) -> Any:
-    """A request's value in stored form, or None for no value. ValueError says what is wrong with it."""
+    """Return a request's value in stored form, or None for no value. ValueError says why it is refused."""
     if value is None or value in ("", []):
         if field.required:
             raise ValueError("is required")
@@ -325,7 +344,7 @@ def parse_value(field: Field, value: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _models(catalog: Catalog) -> _Models:
-    """The request models of a project, made from its fields and kept until the catalog changes."""
+    """Return the request models of a project, made from its fields and kept until the catalog changes."""
 
     def slot(field: Field, *, optional: bool) -> Any:
         value = Annotated[Any, PlainValidator(partial(parse_value, field))]

@@ -1,4 +1,6 @@
-"""Whether the definitions that a request uses are the current ones: one read of the project's epoch tells, beside other work."""
+"""Whether the definitions that a request uses are the current ones: one read of the project's epoch, beside
+other work.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -15,7 +17,9 @@ class StaleDefinitions(Exception):
 
 
 class FoundEpoch(NamedTuple):
-    """Whether the definitions were current, and which issue numbers had been given out then, where that was read too."""
+    """Whether the definitions were current, and which issue numbers had been given out then, where that was
+    read too.
+    """
 
     current: bool
     numbering: Numbering | None = None
@@ -38,11 +42,15 @@ class EpochCheck:
 
     @property
     def numbering(self) -> Numbering | None:
-        """Which issue numbers had been given out when the epoch was read; None where it has not been, or does not tell."""
+        """Return the issue numbers given out when the epoch was read; None if it was not read, or without the
+        counter.
+        """
         return None if self._found is None else self._found.numbering
 
     def holds(self, table: Table) -> bool:
-        """Whether the definitions were current when the epoch was read: 1 read unit, unless it has been read."""
+        """Return whether the definitions were current when the epoch was read: 1 read unit, unless it has
+        been read.
+        """
         if self._found is None:
             self._found = FoundEpoch(True) if self._read is None else self._read(table)
         return self._found.current
@@ -57,7 +65,9 @@ class EpochCheck:
         return self.numbering
 
     def beside(self, table: Table, work: Callable[[], Result]) -> Result:
-        """The result of `work`; the epoch is read in the first of its rounds. StaleDefinitions goes before what `work` raises."""
+        """Return the result of `work`; the epoch is read in the first of its rounds. StaleDefinitions takes
+        precedence over errors of `work`.
+        """
         if not self.due:
             self.confirm(table)
             return work()

@@ -42,11 +42,13 @@ class FormerRank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order (`option_ranks`).
+    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order
+    (`option_ranks`).
 
-    A retired option is no longer in the list. No new value may use it, but an issue that got it from a writer with an older catalog
-    still shows it and sorts by it. `former` holds the ranks, oldest first, under which issues may still be indexed until the pass
-    over them is done. `moved` is the epoch of the last move. `color` is None where nobody has chosen one.
+    A retired option is no longer in the list. No new value may use it. An issue that got it from a writer
+    with an older catalog still shows it and sorts by it. `former` holds the ranks, oldest first, under which
+    issues may still be indexed until the pass over them is done. `moved` is the epoch of the last move.
+    `color` is None if nobody has chosen one.
     """
 
     id: str
@@ -58,11 +60,11 @@ class Option:
     color: Color | None = None
 
     def moved_to(self, rank: str, epoch: int) -> Self:
-        """This option with another rank from this epoch on."""
+        """Return this option with another rank from this epoch on."""
         return replace(self, rank=rank, former=(*self.former, FormerRank(epoch, self.rank)), moved=epoch)
 
     def rank_before(self, epoch: int) -> str:
-        """The rank that it had until this epoch, as far as that still matters."""
+        """Return the rank that it had until this epoch, as far as that still matters."""
         return next((former.rank for former in self.former if former.until >= epoch), self.rank)
 
     @property
@@ -100,12 +102,16 @@ FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
 
 
 def gets_entries(kind: FieldType) -> bool:
-    """Whether issues get sort entries in an index of such a field. With few values, blocks contain the order as well."""
+    """Return whether issues get sort entries in an index of such a field. With few values, blocks contain the
+    order as well.
+    """
     return kind not in FEW_VALUES
 
 
 class Deletion(NamedTuple):
-    """By whom and when (a stored instant) an attribute was deleted that can be restored, and its place among the others then."""
+    """By whom and when (a stored instant) an attribute was deleted that can be restored, and its place among
+    the others then.
+    """
 
     by: str
     at: str
@@ -120,8 +126,8 @@ class UnknownOption(LookupError):
 class Field:
     """A built-in field or a custom attribute.
 
-    `id` is its name in the API. `key` is the internal id that documents and derived items hold; no other attribute of the project,
-    living or deleted, ever has the same key.
+    `id` is its name in the API. `key` is the internal id that documents and derived items hold; no other
+    attribute of the project, living or deleted, ever has the same key.
     """
 
     id: str
@@ -139,7 +145,9 @@ class Field:
     deletion: Deletion | None = None
     """Its deletion, while that can be taken back: nobody sees the attribute, and all that belongs to it is kept."""
     deleted: int = 0
-    """The epoch that deleted it for good; 0 before. Its definition stays until no issue holds a value of it."""
+    """The epoch that permanently deleted it; 0 before. Its definition stays until no issue holds a value of
+    it.
+    """
 
     @property
     def indexed(self) -> bool:
@@ -163,7 +171,9 @@ class Field:
 
     @property
     def moving(self) -> int:
-        """The epoch of the last move of options whose issues may still be indexed under former ranks; 0 if there is none."""
+        """The epoch of the last move of options whose issues may still be indexed under former ranks; 0 if
+        there is none.
+        """
         return max((former.until for option in self.options for former in option.former), default=0)
 
     @cached_property
@@ -177,7 +187,7 @@ class Field:
         return sorted({former.until for option in self.options for former in option.former})
 
     def before(self, epoch: int) -> "Field":
-        """This field as it was before the moves of this epoch, as far as that still matters."""
+        """Return this field as it was before the moves of this epoch, as far as that still matters."""
         options = tuple(replace(option, rank=option.rank_before(epoch), former=()) for option in self.options)
         return replace(self, options=options)
 
@@ -192,15 +202,17 @@ class Field:
         return max(self.indexes.pending, self.moving, self.deleted)
 
     def changed(self, now: str, **values: Any) -> Self:
-        """The next version of this field, with these values, as of a stored instant."""
+        """Return the next version of this field, with these values, as of a stored instant."""
         return replace(self, version=self.version + 1, updated=now, **values)
 
     def removed_from(self, epoch: int, now: str) -> Self:
-        """This field deleted for good from this epoch on."""
+        """Return this field, permanently deleted from this epoch on."""
         return self.changed(now, deletion=None, deleted=epoch, indexes=self.indexes.off(epoch))
 
     def after_pass(self, done: int, epoch: int) -> "Field":
-        """The field after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
+        """Return the field after a pass over all issues under the definitions of epoch `done`; the result
+        holds from `epoch` on.
+        """
         options = tuple(
             replace(option, former=tuple(former for former in option.former if former.until > done))
             for option in self.options
@@ -217,7 +229,7 @@ class Field:
         return {option.id: option for option in self.options}
 
     def option(self, option_id: str) -> Option:
-        """The option with this id, including retired ones. UnknownOption if there is none."""
+        """Return the option with this id, including retired ones. UnknownOption if there is none."""
         try:
             return self._option_by_id[option_id]
         except KeyError:
@@ -229,7 +241,7 @@ class Field:
         return {option.value: option for option in self.live_options}
 
     def value_in(self, document: Mapping[str, Any]) -> Any:
-        """The stored value of this field in an issue document, or None."""
+        """Return the stored value of this field in an issue document, or None."""
         return document.get(self.key) if self.builtin else document.get("fields", {}).get(self.key)
 
     @property

@@ -1,4 +1,4 @@
-"""Stored values as the API tells them. Pure."""
+"""Stored values as the API returns them. Pure."""
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -27,9 +27,11 @@ FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
     FieldType.MULTI_ENUM: _options_json,
     FieldType.USER: lambda _, value: value,
 }
-"""From stored values to those of the API."""
+"""Functions from stored values to the API's values."""
 
 
 def value_json(field: Field, stored: Any) -> Any:
-    """A stored value as the API returns it. UnknownOption if the catalog does not know an option in it."""
+    """Return a stored value as the API returns it. UnknownOption if the catalog does not know an option in
+    it.
+    """
     return FORMATTERS[field.type](field, stored)

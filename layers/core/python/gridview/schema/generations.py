@@ -1,12 +1,13 @@
-"""The generations of a field's index: which are written, which one is served, and how one follows another. Pure.
+"""The generations of a field's index: which are written, which one is served, and how one follows another.
+Pure.
 
-    on       BUILDING --------------------> READY         the pass over all issues is over
-    rebuilt  READY + BUILDING ------------> LEAVING + READY            also when word search is switched on or off
-    off      READY or BUILDING -> LEAVING -> nothing
+- *on*: BUILDING, then READY once the pass over all issues is over.
+- *rebuilt*: READY + BUILDING, then LEAVING + READY. Also when word search is switched on or off.
+- *off*: READY or BUILDING, then LEAVING, then nothing.
 
-The catalog's epoch determines what is written and what is served. Every function knows a change once the longest function timeout
-and the longest life of a cached catalog have passed. Then a pass over the issues (`maintenance.rebuild_pass`) makes the change
-true, and `after_pass` records that.
+The catalog's epoch determines which generations are written and served. Every function knows a change once
+the longest function timeout and the longest life of a cached catalog have passed. Then a pass over the issues
+(`maintenance.rebuild_pass`) makes the change true, and `after_pass` records that.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,9 +42,11 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One generation: the version of its sort strings, its state, and the epoch in which it entered that state.
+    """One generation: the version of its sort strings, its state, and the epoch in which it entered that
+    state.
 
-    `words`: whether the words of a text are indexed too. `entries`: whether issues get sort entries, besides their keys in blocks.
+    `words`: whether the words of a text are indexed too. `entries`: whether issues also get sort entries, not
+    only keys in blocks.
     """
 
     generation: int
@@ -60,24 +63,30 @@ class Index:
 
 
 ENTRYLESS_SUFFIX = "b"
-"""What the order id of a generation without sort entries ends with, behind its number: its issues stand in blocks alone."""
+"""The end of the order id of a generation without sort entries, after its number: its issues are only in
+blocks.
+"""
 
 
 def order_id(key: str, generation: int, *, entries: bool) -> str:
-    """Name the order of a generation of a field or composite index: its internal id and the generation, `a1.1` or `a1.1b`."""
+    """Name the order of a generation of a field or composite index: its internal id and the generation,
+    `a1.1` or `a1.1b`.
+    """
     return f"{key}.{generation}{'' if entries else ENTRYLESS_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """All existing generations of one field, oldest first. The next one gets `next_generation`; no number is used twice."""
+    """All existing generations of one field, oldest first. The next one gets `next_generation`; no number is
+    used twice.
+    """
 
     generations: tuple[Index, ...] = ()
     next_generation: int = 1
 
     @classmethod
     def complete(cls, *, words: bool = False, entries: bool = True) -> Self:
-        """The generations of a field that no issue has a value of yet: one, with nothing to build."""
+        """Return the generations of a field that no issue has a value of yet: one, with nothing to build."""
         return cls((Index(1, IndexState.READY, 0, sort_strings.SPEC_VERSION, words, entries),), 2)
 
     @property
@@ -113,7 +122,9 @@ class Indexes:
         )
 
     def on(self, epoch: int, *, words: bool = False, entries: bool = True) -> Self:
-        """Indexed from this epoch on, with or without words and sort entries. Nothing changes if it is already indexed."""
+        """Indexed from this epoch on, with or without words and sort entries. Nothing changes if it is
+        already indexed.
+        """
         return self if self.written else self._with_another(epoch, words=words, entries=entries)
 
     def off(self, epoch: int) -> Self:
@@ -124,14 +135,16 @@ class Indexes:
         )
 
     def searched(self, epoch: int, *, words: bool) -> Self:
-        """With or without words from this epoch on. A change rebuilds the index. Nothing changes if the field is not indexed."""
+        """With or without words from this epoch on. A change rebuilds the index. Nothing changes if the field
+        is not indexed.
+        """
         return self if self.words is words else self.rebuilt(epoch, words=words)
 
     def rebuilt(self, epoch: int, *, words: bool | None = None, entries: bool = True) -> Self:
         """Rebuilt from this epoch on; the present generation is served meanwhile. A build in progress starts over.
 
-        `words`: whether the words of a text are indexed from then on; None: as before. `entries`: whether the new generation has
-        sort entries.
+        `words`: whether the words of a text are indexed from then on; None: as before. `entries`: whether the
+        new generation has sort entries.
         """
         if not self.written:
             return self
@@ -143,7 +156,9 @@ class Indexes:
         )
 
     def after_pass(self, done: int, epoch: int) -> Self:
-        """The generations after a pass over all issues under the definitions of epoch `done`; they hold from `epoch` on."""
+        """Return the generations after a pass over all issues under the definitions of epoch `done`; they
+        hold from `epoch` on.
+        """
         left = [
             index for index in self.generations if index.state is not IndexState.LEAVING or index.since > done
         ]

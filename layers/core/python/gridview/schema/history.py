@@ -1,11 +1,12 @@
-"""Changes of issues as data: their stored items, and the events that the API tells of them. Pure.
+"""Changes of issues as data: their stored items, and their events in the API. Pure.
 
-A change is what one version of an issue changed: who, when, and of each field the value before and after it. Its item:
+A change has the differences between two versions of an issue: who, when, and the value of each field before
+and after it. Its item:
 
     history-T.P.<num>  <version>    the change; a large one has further parts
 
-The stream consumer puts it (`journal.history`). It is made from the stream's record alone, so a redelivery makes the same one.
-`change_entries` says how changes are listed.
+The stream consumer puts it (`journal.history`). It depends only on the stream's record, so a redelivery makes
+the same one. `change_entries` says how changes are listed.
 """
 
 import json
@@ -28,10 +29,12 @@ from gridview.support import clock
 Kind = Literal["create", "update", "delete", "restore"]
 
 RESET = {"kind": "reset"}
-"""The event that tells a client to read anew what it shows: definitions have changed, or what happened cannot be told."""
+"""The event after which a client reads everything again: definitions have changed, or the changes are no
+longer known.
+"""
 
 FEED_DAYS = 7
-"""Every change is remembered as long as a cursor of the feed is good, whatever the project's setting says."""
+"""Every change is remembered as long as a cursor of the feed is valid, whatever the project's setting is."""
 
 _DAY = 86_400
 _PLAIN_BYTES = 1_024
@@ -49,10 +52,12 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a version of an issue changed. `fields` are by internal key; `at` is a stored instant.
+    """The change in a version of an issue. `fields` are by internal key; `at` is a stored instant.
 
-    `by` is empty where nobody can tell who it was. `change` is the id of what the version is part of; None: of nothing. `was`: when
-    the version before was made, and `created`: when the issue was, if it is deleted or restored; empty where nobody can tell.
+    - `by`: empty if the user is not known.
+    - `change`: the id of the change that the version is part of; None: of none.
+    - `was`: when the version before was made; empty if not known.
+    - `created`: when the issue was created, if it is deleted or restored; empty if not known.
     """
 
     num: int
@@ -67,23 +72,27 @@ class Change:
 
     @property
     def by_hand(self) -> bool:
-        """Whether somebody took the document out of the table. It stands under the number of the next version, but is none."""
+        """Return whether someone took the document out of the table by hand. The change has the number of the
+        next version, but is none.
+        """
         return self.kind == "delete" and not self.by
 
 
 def floor_of(setting: HistorySetting) -> str:
-    """The instant before which a project remembers nothing any more, whether or not the table has removed it yet."""
+    """Return the instant before which a project remembers nothing any more, whether or not the table has
+    removed it yet.
+    """
     return clock.after(-_DAY * (setting.days if setting.enabled else FEED_DAYS))
 
 
 def expiry_of(setting: HistorySetting, at: str) -> int:
-    """When what happened at an instant is forgotten, in seconds since 1970."""
+    """Return when changes at an instant are forgotten, in seconds since 1970."""
     days = max(setting.days, FEED_DAYS) if setting.enabled else FEED_DAYS
     return int(clock.instant(at)) + days * _DAY
 
 
 def to_items(tenant: str, project: str, change: Change, expires: int) -> list[Item]:
-    """The stored change: its item, and further ones if it is larger than an item can be."""
+    """Return the stored change: its item, and further ones if it is larger than an item can be."""
     base = {keys.PK: derived_keys.history(tenant, project, change.num), keys.TTL_ATTRIBUTE: expires}
     item: Item = {
         **base,
@@ -109,7 +118,7 @@ def to_items(tenant: str, project: str, change: Change, expires: int) -> list[It
 
 
 def parts_of(item: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The keys of the further items of a stored change."""
+    """Return the keys of the further items of a stored change."""
     version = int(item[keys.SK])
     return [
         (item[keys.PK], derived_keys.history_part(version, place + 1))
@@ -142,7 +151,8 @@ def _edits(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Itera
 
 
 def event_json(catalog: Catalog, change: Change, columns: Collection[str] | None = None) -> dict[str, Any]:
-    """A change as the API tells of it. Fields and options that the catalog does not know any more are left out.
+    """Return a change as an event of the API. Fields and options that the catalog does not know any more are
+    left out.
 
     `columns`: the internal ids of the only fields that are shown; None: all.
     """
@@ -171,7 +181,9 @@ def _fields(catalog: Catalog) -> tuple[Field, ...]:
 
 
 def _value_json(field: Field, stored: Any) -> Any:
-    """A value as the API tells it; None for what the catalog cannot tell, such as an option that it does not know any more."""
+    """Return a value as the API has it. None if the catalog cannot express it, such as an option that it does
+    not know any more.
+    """
     if stored is None:
         return None
     try:
@@ -183,7 +195,7 @@ def _value_json(field: Field, stored: Any) -> Any:
 
 
 _UNTOLD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""The errors of a value that is none of its field's type, as somebody may have put it into the table by hand."""
+"""The errors of a value that is none of its field's type, as someone may have put it into the table by hand."""
 
 
 def _knows(field: Field, option: str) -> bool:

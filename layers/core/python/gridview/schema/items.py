@@ -13,11 +13,15 @@ from gridview.schema.numbering import Numbering
 from gridview.schema.restorable import ProjectDeletion, deletion_of
 
 FIRST_VERSION = "first_version"
-"""The attribute of a catalog item with the version of what is new in the project: 1 unless the table was restored."""
+"""The attribute of a catalog item with the version of new things in the project: 1 unless the table was
+restored.
+"""
 
 
 class ProjectItems(NamedTuple):
-    """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its job with slices."""
+    """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its
+    job with slices.
+    """
 
     project: dict[str, Any]
     catalog: dict[str, Any]
@@ -56,7 +60,8 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         attributes=tuple(by_key[key] for key in items.catalog["order"]),
         next_key=items.catalog["next_key"],
         own_builtins={key: field for key, field in by_key.items() if field.builtin},
-        # Items are read one after the other. What is not in the order that was read may also have come back since: it is kept too.
+        # Items are read one after the other. A field outside the order that was read may also have come back
+        # since: it is kept too.
         hidden=tuple(
             field for field in by_key.values() if not (field.builtin or field.deleted or field.key in listed)
         ),
@@ -69,12 +74,12 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
 
 
 def to_history(project: Mapping[str, Any]) -> HistorySetting:
-    """What a project's own item says of its history; that of a project that says nothing is on."""
+    """Return the setting of the history in a project's own item; on if the item has none."""
     return HistorySetting(**project.get("history", {}))
 
 
 def to_field(item: Mapping[str, Any]) -> Field:
-    """The attribute or built-in field that a stored item defines."""
+    """Return the attribute or built-in field that a stored item defines."""
     return Field(
         id=item["id"],
         key=item["key"],
@@ -94,7 +99,7 @@ def to_field(item: Mapping[str, Any]) -> Field:
 
 
 def to_composite(item: Mapping[str, Any]) -> Composite:
-    """The composite index that a stored item defines."""
+    """Return the composite index that a stored item defines."""
     return Composite(
         key=item["key"],
         sort=tuple(Part(*part) for part in item["keys"]),
@@ -106,7 +111,7 @@ def to_composite(item: Mapping[str, Any]) -> Composite:
 
 
 def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The orders that may have entries in the index, by the stored items of a project, deleted or not."""
+    """Return the orders that may have entries in the index, by the stored items of a project, deleted or not."""
     fields = {**BUILTINS}
     composites = []
     for item in items:
@@ -126,7 +131,7 @@ def sort_key(tenant: str, project: str, definition: Definition) -> str:
 
 
 def to_item(tenant: str, project: str, definition: Definition) -> dict[str, Any]:
-    """The stored item that defines a field or composite index."""
+    """Return the stored item that defines a field or composite index."""
     item = {
         keys.PK: keys.project(tenant, project),
         keys.SK: sort_key(tenant, project, definition),
@@ -164,7 +169,7 @@ def raise_epoch(
     next_key: int | None = None,
     next_composite: int | None = None,
 ) -> Write:
-    """The write that publishes a change of definitions; part of every transaction that makes one.
+    """Return the write that publishes a change of definitions; part of every transaction that makes one.
 
     Its condition is the epoch that was read, so changes of one project are serialized.
     """

@@ -1,10 +1,13 @@
-"""A project's background work, as one item in its partition: a pass over its issues that makes changed definitions true.
+"""A project's background work, as one item in its partition: a pass over its issues that makes changed
+definitions true.
 
-Every change of definitions that affects unedited issues writes this item in the same transaction, so no change is forgotten. The
-item is in GSI1 under its sort key, with its due time as `sort`: one Query lists the jobs of all projects, ordered by due time.
+Every change of definitions that affects unedited issues writes this item in the same transaction, so no
+change is forgotten. The item is in GSI1 under its sort key, with its due time as `sort`. One Query lists the
+jobs of all projects, ordered by due time.
 
-A pass over many issues is cut into *slices*, contiguous ranges of issue numbers that several workers pass over side by side. A
-slice is an item like the job, beside it, and is deleted when its range is done. While any is left, the job waits.
+A pass over many issues is cut into *slices*, contiguous ranges of issue numbers that several workers pass
+over in parallel. A slice is an item like the job, beside it, and is deleted when its range is done. While any
+is left, the job waits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +19,7 @@ from gridview.dynamodb.expressions import ABSENT, Condition, Write, put, revisio
 from gridview.encoding import keys
 
 PARTS = range(1, 5)
-"""The numbers of the parts that background work is divided into, to be worked on side by side."""
+"""The numbers of the parts that background work is divided into, to be worked on in parallel."""
 
 
 class Progress(NamedTuple):
@@ -29,8 +32,9 @@ class Progress(NamedTuple):
 class Hint(NamedTuple):
     """A message to a worker: the job in this partition, or this part of it, is due, or will be at `due`.
 
-    Every turn of work makes the job due at another instant. So a hint that comes late, or twice, names an instant that is no longer
-    the job's, and is ignored. A hint may be lost too, since every due job is hinted at again (`job_queue`).
+    Every turn of work makes the job due at another instant. So a hint that comes late, or twice, names an
+    instant that is no longer the job's, and is ignored. A hint may be lost too, since every due job is hinted
+    at again (`job_queue`).
     """
 
     partition: str
@@ -39,10 +43,11 @@ class Hint(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What a worker did in one turn.
+    """The result of one turn of a worker.
 
-    The issues it passed over, how often in succession the job could not go on, and the hints to go on with if there is more to do.
-    `overdue`: for how many seconds longer than they may the changes have waited that a fold has left.
+    `issues`: how many it passed over. `refusals`: how often in succession the job could not continue.
+    `hints`: hints to continue with, if there is more to do. `overdue`: seconds beyond the limit for which the
+    changes that a fold left have waited.
     """
 
     issues: int = 0
@@ -53,13 +58,19 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the definitions of `epoch`.
+    """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the
+    definitions of `epoch`.
 
-    `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
-    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession
-    that it could not go on. `slices` is how many slices the pass was cut into; as long as one is left, `next` is behind `last`.
-    `part` tells a slice: its number, from 1 on. `rests`: there is no pass to make; at `due` it is to be seen whether anything that
-    was deleted can no longer be restored. Every write raises `revision`.
+    - `due` (a stored instant): when the job next needs a worker. While it waits, the earliest start; while a
+      `holder` works on it, the end of the lease.
+    - `rate`: the maximum of issues per second; 0 means no limit.
+    - `refusals`: how often in succession it could not continue.
+    - `slices`: how many slices the pass was cut into; as long as one is left, `next` is after `last`.
+    - `part`: the number of a slice, from 1 on.
+    - `rests`: there is no pass to make; at `due` a worker checks for deletions that can no longer be
+      restored.
+
+    Every write raises `revision`.
     """
 
     epoch: int
@@ -75,9 +86,11 @@ class Job:
     rests: bool = False
 
     def wanted(self, epoch: int, due: str, rate: int) -> "Job":
-        """This job, extended to the definitions of `epoch`, by a pass that begins at `due` at the earliest.
+        """Return this job, extended to the definitions of `epoch`, by a pass that begins at `due` at the
+        earliest.
 
-        If this pass has begun, another follows it: at its end the definitions show what is still pending (`job_worker`).
+        If this pass has begun, another follows it: at its end the definitions show which changes are still
+        pending (`job_worker`).
         """
         if self.rests:
             return Job(epoch, due, rate=rate, revision=self.revision)
@@ -86,28 +99,29 @@ class Job:
         return replace(self, epoch=epoch, due=max(due, self.due), rate=rate or self.rate)
 
     def restarted(self, epoch: int, due: str) -> Self:
-        """This job started over, whatever was in progress."""
+        """Return this job started over, even if it was in progress."""
         return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0, rests=False)
 
     def resting(self, due: str) -> "Job":
-        """This job after its pass, with nothing to do until `due`."""
+        """Return this job after its pass, with nothing to do until `due`."""
         return Job(self.epoch, due, revision=self.revision, rests=True)
 
     def released(self, due: str) -> Self:
-        """This job after its turn: no one holds it, and it is due at `due`."""
+        """Return this job after its turn: no one holds it, and it is due at `due`."""
         return replace(self, due=due, holder="")
 
     def postponed(self, due: str) -> Self:
-        """This job after it could not go on: no one holds it until `due`."""
+        """Return this job after it could not continue: no one holds it until `due`."""
         return replace(self.released(due), refusals=self.refusals + 1)
 
     @property
     def left(self) -> int:
-        """How many issue numbers are still to be passed over by this pass, once it has begun, or by this slice."""
+        """Return how many issue numbers remain for this pass, once it has begun, or for this slice."""
         return 0 if self.last is None else max(self.last - self.next + 1, 0)
 
     def cut(self, least: int) -> "list[Job]":
-        """Slices of the rest of a pass that has begun, each of at least so many numbers; none if the rest is too short for two.
+        """Return slices of the rest of a pass that has begun, of at least so many numbers each. Returns none
+        if the rest is too short for two.
 
         A pass with a rate is kept whole.
         """
@@ -166,16 +180,16 @@ class Job:
 
 
 def left_of(job: Job, slices: Iterable[Job]) -> int:
-    """How many issue numbers are still to be passed over by a pass and its slices."""
+    """Return how many issue numbers remain for a pass and its slices."""
     return sum(one.left for one in (job, *(slices if job.waits else ())))
 
 
 def save(partition_key: str, before: Job | None, after: Job) -> Write:
-    """The write of a changed job, on condition that it is unchanged since it was read."""
+    """Return the write of a changed job, on condition that it is unchanged since it was read."""
     written = replace(after, revision=(before.revision if before else 0) + 1)
     return put(written.to_item(partition_key), unchanged(before))
 
 
 def unchanged(job: Job | None) -> Condition:
-    """The condition that the job is as it was read (None: that there is none)."""
+    """Return the condition that the job is as it was read (None: that there is none)."""
     return ABSENT if job is None else revision_is(job.revision)

@@ -1,11 +1,12 @@
-"""When a project's issue numbers were given out, as its counter tells. Pure.
+"""When a project's issue numbers were given out, from its counter. Pure.
 
-    last    the last number
-    at      when it was given out
-    m7      the last number before the first that was given out in a minute whose place in the ring is 7
+- `last`: the last number.
+- `at`: when it was given out.
+- `m7`: the last number before the first that was given out in a minute whose place in the ring is 7.
 
-A write of the counter marks its minute unless that is marked, and drops the marks of the older half of the ring. It reads nothing.
-So a mark may be of an earlier turn of the ring; what it says is true even so, for it tells of fewer numbers.
+A write of the counter marks its minute unless that is marked, and drops the marks of the older half of the
+ring. It reads nothing. So a mark may be of an earlier turn of the ring; it is true even so, for it covers
+fewer numbers.
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,13 @@ from typing import Any, NamedTuple, Self
 _RING = 32
 _MINUTE = 60
 _SKEW = 2
-"""Minutes by which the clock of whoever marked may be ahead."""
+"""Minutes by which the clock of a marking writer may be ahead."""
 
 
 class Marking(NamedTuple):
-    """What a write of the counter sets, what it sets to another attribute of the item where there is none, and what it drops."""
+    """A write of the counter: the attributes to set, those to copy from another attribute if they are
+    missing, and those to drop.
+    """
 
     assign: Mapping[str, int]
     keep: Mapping[str, str]
@@ -26,14 +29,16 @@ class Marking(NamedTuple):
 
 
 def marking(now: float) -> Marking:
-    """What giving out numbers `now` (seconds since 1970) writes."""
+    """Return the write for numbers given out `now` (seconds since 1970)."""
     minute = int(now // _MINUTE)
     older = tuple(_mark(minute - before) for before in range(_RING // 2, _RING))
     return Marking({"at": round(now * 1_000)}, {_mark(minute): "last"}, older)
 
 
 class Numbering(NamedTuple):
-    """A counter: the last number, when it was given out (None: nobody knows any more), and the marks by their places."""
+    """A counter: the last number, when it was given out (None: nobody knows any more), and the marks by their
+    places.
+    """
 
     last: int
     at: float | None
@@ -46,7 +51,9 @@ class Numbering(NamedTuple):
         return cls(item["last"], item["at"] / 1_000 if "at" in item else None, marks)
 
     def given_by(self, instant: float, now: float) -> int:
-        """A number up to which all had surely been given out by an instant (both in seconds since 1970)."""
+        """Return a number up to which all had surely been given out by an instant (both in seconds since
+        1970).
+        """
         if self.at is None or self.at <= instant:
             return self.last
         newest = int(now // _MINUTE) + _SKEW

@@ -28,7 +28,7 @@ class OptionInput(RequestModel):
     color: Color | None = omissible(description="Left out, an existing option keeps its color; null: none.")
 
     def colored(self, option: Option) -> Option:
-        """The option with the color of this request, if it has a say in it."""
+        """Return the option with the color of this request, if it has a say in it."""
         return replace(option, color=self.color) if "color" in self.model_fields_set else option
 
 
@@ -75,11 +75,12 @@ def change(
     *,
     moved_at: int | None = None,
 ) -> OptionChange:
-    """Match the requested options with the existing ones, by id, else by value. An unmatched one is new; an omitted one is dropped.
+    """Match the requested options with the existing ones, by id, else by value. An unmatched one is new; an
+    omitted one is dropped.
 
-    Moved options remember their ranks until the epoch `moved_at`; None means that no issue is indexed by them. `field_name` names
-    the property in errors. InvalidRequest on an unknown id; Conflict on values that are the same text
-    in two spellings of Unicode.
+    Moved options remember their ranks until the epoch `moved_at`; None means that no issue is indexed by
+    them. `field_name` names the property in errors. InvalidRequest on an unknown id; Conflict on values that
+    are the same text in two spellings of Unicode.
     """
     wanted = list(requested)
     live = [option for option in before if not option.retired]
@@ -123,7 +124,7 @@ def _refuse_twins(field_name: str, wanted: Sequence[OptionInput]) -> None:
 
 
 def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Option]) -> list[Option | None]:
-    """The existing option that each requested one denotes, or None for a new one."""
+    """Return the existing option that each requested one denotes, or None for a new one."""
     by_id = {option.id: option for option in live}
     named = {one.id for one in wanted}
     # An option whose id appears elsewhere in the list is renamed there; its old value is free for a new option.
@@ -139,7 +140,7 @@ def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Opti
 
 
 def options_json(options: Iterable[Option]) -> list[dict[str, str | None]]:
-    """The options that a new value may use, as the API returns them."""
+    """Return the options that a new value may use, as the API returns them."""
     return [
         {"id": option.id, "value": option.value, "color": option.color}
         for option in options

@@ -1,5 +1,5 @@
-"""How many projects a tenant has: a number in the tenant's own item, written in the transaction that creates, deletes
-or restores one.
+"""The number of a tenant's projects, in the tenant's own item. Written in the transaction that creates,
+deletes or restores one.
 
 So of two creates at the limit one succeeds. A deleted project does not count; restoring it does. Pure.
 """
@@ -12,7 +12,7 @@ _PROJECTS = "projects"
 
 
 def require_room(tenant: Item | None, most: int) -> None:
-    """Unprocessable unless a tenant, by its item, may have one more project. `most`: how many; 0: no limit."""
+    """Raise Unprocessable unless a tenant, by its item, may have one more project. `most`: how many; 0: no limit."""
     if most and _count_in(tenant) >= most:
         raise Unprocessable(
             f"The tenant has {_count_in(tenant):,} projects; this deployment allows {most:,}. "
@@ -21,13 +21,13 @@ def require_room(tenant: Item | None, most: int) -> None:
 
 
 def one_more(tenant_id: str, tenant: Item | None) -> Write:
-    """The write that counts one more project, on condition that their number is as it was read."""
+    """Return the write that counts one more project, on condition that their number is as it was read."""
     item = {keys.PK: keys.tenant(tenant_id), keys.SK: keys.TENANT_SELF, **(tenant or {})}
     return put({**item, _PROJECTS: _count_in(tenant) + 1}, _unchanged(tenant))
 
 
 def one_less(tenant_id: str, tenant: Item | None) -> Write:
-    """The write that counts one project less, on the same condition."""
+    """Return the write that counts one project less, on the same condition."""
     own = keys.tenant(tenant_id), keys.TENANT_SELF
     return set_attribute(*own, _PROJECTS, _count_in(tenant) - 1, _unchanged(tenant))
 

@@ -3,7 +3,8 @@
     request-T.P  <hash>              the record: a hash of the body, and the answer
     request-T.P  <hash>.part-0-0001  a further part of a long answer
 
-The records of a project share a partition, so that what leaves the project can leave them too (`maintenance.forgotten_answers`).
+The records of a project share a partition, so that what leaves the project can leave them too
+(`maintenance.forgotten_answers`).
 """
 
 import time
@@ -34,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A use of a key: tenant and project, a hash of the key and of all that it is good for, and a hash of the body."""
+    """A use of a key: tenant and project, a hash of the key and its scope, and a hash of the body."""
 
     tenant: str
     project: str
@@ -48,7 +49,9 @@ class Use(NamedTuple):
 
 
 class Record:
-    """What the table holds under a key: the item with the state, if it has not expired, and further parts of an answer."""
+    """The items of the table under a key: the item with the state, if it has not expired, and further parts
+    of an answer.
+    """
 
     def __init__(self, digest: str, items: Iterable[Item]) -> None:
         self._items = {item[keys.SK]: item for item in items}
@@ -81,7 +84,7 @@ class Record:
 
 
 def new_state(use: Use) -> Item:
-    """The state of a record that begins now."""
+    """Return the state of a record that begins now."""
     return {
         keys.PK: use.partition,
         keys.SK: keys.remembered(use.digest),
@@ -91,7 +94,9 @@ def new_state(use: Use) -> Item:
 
 
 def answered(state: Item, answer: Answer) -> list[Item]:
-    """The items of a record with its answer: the state with as much as fits an item, and behind it the other parts."""
+    """Return the items of a record with its answer: the state with as much as fits an item, and then the
+    other parts.
+    """
     packed = zlib.compress(answer.body)
     first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
     told = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}

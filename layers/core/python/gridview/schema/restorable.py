@@ -16,7 +16,7 @@ def expires(deleted: str) -> str:
 
 
 def is_over(deleted: str) -> bool:
-    """Whether that time is over now, so that it is to be removed for good."""
+    """Return whether that time is over now, so that it is to be permanently removed."""
     return expires(deleted) <= clock.now()
 
 
@@ -32,5 +32,5 @@ class ProjectDeletion(NamedTuple):
 
 
 def deletion_of(own: Mapping[str, Any]) -> ProjectDeletion | None:
-    """The deletion of a project, by its own item; None if it is not deleted, or for good."""
+    """Return the deletion of a project, by its own item; None if it is not deleted, or permanently."""
     return ProjectDeletion(*own[DELETION]) if DELETION in own else None

@@ -1,4 +1,4 @@
-"""Reads a project's catalog, and keeps it until the project's epoch tells of a newer one."""
+"""Reads a project's catalog, and keeps it until the project's epoch shows that there is a newer one."""
 
 import threading
 from collections.abc import Callable
@@ -25,14 +25,14 @@ Result = TypeVar("Result")
 
 
 class DefinitionsMissing(Exception):
-    """A project that was not deleted has no definitions: somebody has edited the table by hand."""
+    """A project that was not deleted has no definitions: someone has edited the table by hand."""
 
     def __init__(self, tenant: str, project: str) -> None:
         super().__init__(f"The definitions of {keys.project(tenant, project)} are missing.")
 
 
 class ProjectClosed(NotFound):
-    """The project is deleted and can be restored. Who asks for it is told what he is told of one that does not exist."""
+    """The project is deleted and can be restored. Indistinguishable from a missing project."""
 
     def __init__(self) -> None:
         super().__init__(_NO_PROJECT)
@@ -41,19 +41,23 @@ class ProjectClosed(NotFound):
 class Catalogs:
     """Catalogs of the projects of a table. Thread-safe.
 
-    A copy may be of any age, and the epoch tells whether it is current. `using` and `existing` are for requests: what was changed
-    before the request began is seen by it. `current` is for work in somebody's name, and `kept` for that which keeps what is
-    derived right: it alone gives the catalog of a deleted project that can be restored.
+    A copy may be of any age, and the epoch shows whether it is current. `using` and `existing` are for
+    requests, and see every change made before the request began. `current` is for work in a user's name.
+    `kept` is for work that keeps derived items right: only it returns the catalog of a deleted project that
+    can be restored.
     """
 
     def __init__(self, beside: Callable[[Table, str, str], object] | None = None) -> None:
-        """`beside(table, tenant, project)` reads what else a container has to know, in the same round, when a catalog is read."""
+        """`beside(table, tenant, project)` reads further things that a container has to know, in the same
+        round, when a catalog is read.
+        """
         self._beside = beside
         self._entries: dict[tuple[str, str], Catalog] = {}
         self._lock = threading.Lock()
 
     def get(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The catalog as this container knows it, however old; read if it does not. NotFound if there is no such project.
+        """Return the catalog as this container knows it, however old; read if it does not. NotFound if there
+        is no such project.
 
         A read costs one read unit for each 4 KB of definitions.
         """
@@ -61,7 +65,7 @@ class Catalogs:
         return self.reload(table, tenant, project) if known is None or known.closed else known
 
     def known(self, tenant: str, project: str) -> Catalog | None:
-        """The catalog as this container knows it, however old; None if it does not."""
+        """Return the catalog as this container knows it, however old; None if it does not."""
         return self._entries.get((tenant, project))
 
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
@@ -78,7 +82,7 @@ class Catalogs:
         with self._lock:
             known = self._entries.pop((tenant, project), None)
             if known is not None and known.epoch == catalog.epoch:
-                catalog = known  # keep what was made from it, such as its models
+                catalog = known  # keep the objects made from it, such as its models
             self._entries[tenant, project] = catalog
             while len(self._entries) > _KEPT:
                 self._entries.pop(next(iter(self._entries)))
@@ -94,14 +98,16 @@ class Catalogs:
         return items
 
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The current catalog. NotFound.
+        """Return the current catalog. NotFound.
 
         Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale.
         """
         return _opened(self.kept(table, tenant, project))
 
     def kept(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The current catalog, also of a deleted project that can be restored. NotFound for any other. Costs the same."""
+        """Return the current catalog, also of a deleted project that can be restored. NotFound for any other.
+        Costs the same.
+        """
         known = self._entries.get((tenant, project))
         if known is not None and _is_current(table, known):
             return known
@@ -116,11 +122,12 @@ class Catalogs:
         *,
         numbered: bool = False,
     ) -> Result:
-        """The result of `use` with the current catalog. NotFound.
+        """Return the result of `use` with the current catalog. NotFound.
 
-        The cached copy is tried first. `use` has its check made beside its first round, and before it writes anything; here it is
-        made at last, alone. `use` is repeated once, with the catalog read anew, if the copy was stale. So it must not have written
-        when it raises UnknownOption, or anything before the check. `numbered`: the check tells the project's counter too.
+        The cached copy is tried first. `use` has its check made beside its first round, and before it writes
+        anything. Otherwise the check is made afterwards, in a round of its own. If the copy was stale, the
+        catalog is read again and `use` is repeated once. So it must not have written when it raises
+        UnknownOption, or anything before the check. `numbered`: the check reads the project's counter too.
         """
         known = self._entries.get((tenant, project))
         if known is not None and known.closed:
@@ -145,7 +152,8 @@ class Catalogs:
         return use(*self._read_now(table, tenant, project))
 
     def existing(self, table: Table, tenant: str, project: str, act: Callable[[Catalog], Result]) -> Result:
-        """The result of `act`, which reads, and depends on no definition but that the project exists. NotFound.
+        """Return the result of `act`, which reads, and depends on no definition but that the project exists.
+        NotFound.
 
         The epoch is read beside it: 1 read unit.
         """
@@ -162,7 +170,7 @@ class Catalogs:
 
 
 def _numbered(table: Table, catalog: Catalog) -> FoundEpoch:
-    """The project's epoch, and its counter with it: 1 read unit, as their keys follow each other."""
+    """Return the project's epoch, and its counter with it: 1 read unit, as their keys follow each other."""
     partition = keys.project(catalog.tenant, catalog.project)
     both = Bound("between", keys.CATALOG, keys.COUNTER)
     found = {item[keys.SK]: item for item in table.query(partition, bound=both, consistent=True).items}
@@ -173,12 +181,12 @@ def _numbered(table: Table, catalog: Catalog) -> FoundEpoch:
 
 
 def _unnumbered(table: Table, catalog: Catalog) -> FoundEpoch:
-    """The project's epoch alone: 1 read unit."""
+    """Return only the project's epoch: 1 read unit."""
     return FoundEpoch(_is_current(table, catalog))
 
 
 def _is_current(table: Table, catalog: Catalog) -> bool:
-    """Whether this is the catalog of the project's epoch: 1 read unit."""
+    """Return whether this is the catalog of the project's epoch: 1 read unit."""
     stored = table.get(keys.project(catalog.tenant, catalog.project), keys.CATALOG, consistent=True)
     return stored is not None and bool(stored["epoch"] == catalog.epoch)
 
@@ -190,7 +198,9 @@ def _opened(catalog: Catalog) -> Catalog:
 
 
 def read(table: Table, tenant: str, project: str) -> ProjectItems:
-    """The stored items of a project, strongly consistent. NotFound if it does not exist or is deleted; DefinitionsMissing."""
+    """Return the stored items of a project, strongly consistent. NotFound if it does not exist or is deleted;
+    DefinitionsMissing.
+    """
     items = read_kept(table, tenant, project)
     if items.deletion is not None:
         raise ProjectClosed
@@ -198,7 +208,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
 
 
 def read_kept(table: Table, tenant: str, project: str) -> ProjectItems:
-    """The same, also of a deleted project that can be restored."""
+    """Return the same, also of a deleted project that can be restored."""
     found: dict[str, dict[str, Any]] = {}
     attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
@@ -228,9 +238,11 @@ def read_kept(table: Table, tenant: str, project: str) -> ProjectItems:
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
-    """The catalog of the table's present epoch, also of a deleted project that can be restored (`Catalogs.kept`).
+    """Return the catalog of the table's present epoch, also of a deleted project that can be restored
+    (`Catalogs.kept`).
 
-    None if there are no definitions: nothing is derived from the issues of a permanently deleted project (`require_deleted`).
+    None if there are no definitions: nothing is derived from the issues of a permanently deleted project
+    (`require_deleted`).
     """
     try:
         return catalogs.kept(table, tenant, project)
@@ -239,14 +251,18 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
 
 
 def require_deleted(table: Table, tenant: str, project: str) -> None:
-    """DefinitionsMissing unless the project's own item says that it was deleted for good: nothing else lets issues be removed."""
+    """Raise DefinitionsMissing unless the project's own item says that it was permanently deleted: only that
+    lets issues be removed.
+    """
     own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
     if own is None or not own.get("deleted"):
         raise DefinitionsMissing(tenant, project)
 
 
 def retry_lost_races(change: Callable[[], Result]) -> Result:
-    """Run a change that reads, checks and writes in one transaction; start over after a lost race, at last raise Conflict."""
+    """Run a change that reads, checks and writes in one transaction; start over after a lost race, at last
+    raise Conflict.
+    """
     for _ in range(_ATTEMPTS):
         try:
             return change()

@@ -2,10 +2,10 @@
 
 Each is one item, and a tenant has one line of them.
 
-The *line* is what the queue's hints name (`jobs`): it lists the tenant's open jobs. The worker that holds its lease
-works on one job for a turn, after which that goes to the end. So tenants take turns, in a tenant its projects, and in
-a project its users, one at a time. The items of a project's jobs are in one partition, and what a job also needs is
-in one of its own (`keys.job_parts`). Pure.
+The queue's hints (`jobs`) name a *line*, which lists the tenant's open jobs. The worker that holds its lease
+works on one job for a turn, after which that goes to the end. So tenants take turns, in a tenant its
+projects, and in a project its users, one at a time. The items of a project's jobs are in one partition, and
+further items of a job in a partition of its own (`keys.job_parts`). Pure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,11 @@ MOST_OF_TENANT = 200
 """Open jobs of a tenant: its line is one item, and each turn writes it twice."""
 
 KEPT_DAYS = 30.0
-"""How long a job can be looked at after it was made, with what it could not do. None is at work for so long."""
+"""Days for which a job can be read after it was made, with its refusals. None is at work for so long."""
 
 
 class JobKind(StrEnum):
-    """What a job does."""
+    """The kinds of jobs."""
 
     UPDATE = "update"
     DELETE = "delete"
@@ -45,7 +45,7 @@ class JobKind(StrEnum):
 
 
 class JobState(StrEnum):
-    """How far a job is. The last three are final."""
+    """The states of a job. The last three are final."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -55,7 +55,7 @@ class JobState(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing will be done for it any more, but to count what had been begun."""
+        """Whether nothing will be done for it any more, other than to count the work that had been begun."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -63,9 +63,13 @@ class JobState(StrEnum):
 class UserJob:
     """A job of the user `user`, as part of the change `change`.
 
-    `of` is how many issues it is about, None until it has counted them; `done` and `refused` are how many of these are done with.
-    `at` is how far the work has come, as its kind notes it. `problem` is the problem document of a job that failed. `failures`
-    counts the turns in succession that ended in an error of ours. Every write raises `revision`.
+    - `of`: how many issues it is about, None until it has counted them. `done` and `refused`: how many of
+      these are finished.
+    - `at`: the progress of the work, as its kind notes it.
+    - `problem`: the problem document of a job that failed.
+    - `failures`: how many turns in succession ended in an internal error.
+
+    Every write raises `revision`.
     """
 
     id: str
@@ -127,7 +131,7 @@ class UserJob:
         )
 
     def is_over(self, state: JobState, now: str, problem: Mapping[str, Any] | None = None) -> Self:
-        """The job in a final state; one that it is in already stays."""
+        """Return the job in a final state; one that it is in already stays."""
         if self.state.final:
             return self
         return replace(self, state=state, ended=now, problem=problem)
@@ -147,9 +151,9 @@ class OpenJob(NamedTuple):
 class JobLine:
     """The open jobs of a tenant in the order of their turns.
 
-    Turns go round the projects, then round the users of a project, then round a user's jobs. `due` (a stored instant)
-    is when the next turn may begin, or the end of the lease while a `holder` works on a job. `refusals` counts the
-    turns in succession that could not go on.
+    Turns go round the projects, then round the users of a project, then round a user's jobs. `due` (a stored
+    instant) is when the next turn may begin, or the end of the lease while a `holder` works on a job.
+    `refusals` counts the turns in succession that could not continue.
     """
 
     open: tuple[OpenJob, ...] = ()
@@ -164,7 +168,7 @@ class JobLine:
         return replace(self, open=jobs, due=self.due if self.holder else _first_due(jobs))
 
     def next_at(self, now: str) -> OpenJob | None:
-        """The job whose turn it is at a stored instant; None if none is due."""
+        """Return the job whose turn it is at a stored instant; None if none is due."""
         return next((job for job in self.open if job.due <= now), None)
 
     def after_turn(self, worked: OpenJob, due: str, *, over: bool, refused: bool) -> Self:
@@ -214,14 +218,18 @@ def _first_due(jobs: Iterable[OpenJob]) -> str:
 
 
 def save_line(tenant: str, before: JobLine | None, after: JobLine) -> Write:
-    """The write of a changed line, on condition that it is unchanged since it was read (None: that there was none)."""
+    """Return the write of a changed line, on condition that it is unchanged since it was read (None: that
+    there was none).
+    """
     unchanged: Condition = ABSENT if before is None else revision_is(before.revision)
     written = replace(after, revision=(before.revision if before else 0) + 1)
     return put(written.to_item(tenant), unchanged)
 
 
 def new_job(job: UserJob, tenant: str, project: str, asked: Mapping[str, Any]) -> list[Write]:
-    """The writes of a new job, and of what it is `asked` to do (stored form), which no checkpoint has to write again."""
+    """Return the writes of a new job, and of its order `asked` (stored form), which no checkpoint has to
+    write again.
+    """
     about = {
         keys.PK: keys.job_parts(tenant, project, job.id),
         keys.SK: keys.ASKED,

@@ -1,7 +1,8 @@
-"""Saved views as data: what a view holds, who sees it, and how it is stored. Pure.
+"""Saved views as data: their content, who sees them, and how they are stored. Pure.
 
-A view names fields by their internal ids and options by theirs, as documents do. So it follows what is renamed, and a field with
-the id of a deleted one is another field. `query.saved_views` reads it from a request and tells it to a client.
+A view names fields by their internal ids and options by theirs, as documents do. So it follows renamed
+fields, and a field with the id of a deleted one is another field. `query.saved_views` reads it from a request
+and returns it to a client.
 """
 
 from collections.abc import Mapping
@@ -16,15 +17,22 @@ MAX_SHARED_VIEWS = 100
 MAX_PRIVATE_VIEWS = 50
 """Views of a project that one user has for themselves."""
 MAX_VIEW_BYTES = 64 * 1024
-"""Of one view, as it is stored and as it is answered when it is written."""
+"""Bytes of one view, as it is stored and as it is answered when it is written."""
 
 Visibility = Literal["private", "shared", "default"]
-"""Its owner's own; everybody's; everybody's, and what a project opens with."""
+"""For its owner; for everybody; for everybody, and opened first."""
 
 Look = Mapping[str, Any]
-"""What a view shows and how, in stored form: `sort` [[field, descending, nulls first]], `filter` as `Filter.canonical` gives it or
-None, `columns` [[field, width, frozen]] or None, `groups` [[field, unit, zone]], `footers` [[field, function]], `color` field or
-None, `height`. Fields are internal ids; `named` has the ids that they had in the API when the view was written.
+"""The look of a view, in stored form. Fields are internal ids.
+
+- `sort`: [[field, descending, nulls first]].
+- `filter`: as `Filter.canonical` gives it, or None.
+- `columns`: [[field, width, frozen]] or None.
+- `groups`: [[field, unit, zone]].
+- `footers`: [[field, function]].
+- `color`: field or None.
+- `height`.
+- `named`: the ids that the fields had in the API when the view was written.
 """
 
 
@@ -54,11 +62,11 @@ class View:
         return keys.private_view(self.owner, self.num) if self.owner else keys.shared_view(self.num)
 
     def seen_by(self, visibility: Visibility, user: str) -> Self:
-        """The view with another visibility. A private one is the own of `user` from then on."""
+        """Return the view with another visibility. If that is private, `user` is its owner from then on."""
         return replace(self, visibility=visibility, owner=user if visibility == "private" else "")
 
     def next_version(self, user: str, now: str) -> Self:
-        """The view as the next version, written by `user`."""
+        """Return the view as the next version, written by `user`."""
         return replace(self, version=self.version + 1, updated=now, updated_by=user)
 
     @property
@@ -67,7 +75,7 @@ class View:
         return item_size(self.name) + item_size(dict(self.look))
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
             keys.SK: self.sort_key,
@@ -85,19 +93,19 @@ class View:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """The view that a stored item holds."""
+        """Return the view that a stored item holds."""
         return cls(**{name: item[name] for name in cls.__slots__})
 
 
 class ViewChange(NamedTuple):
-    """What a request says of a view: None, or no part of the look, is what it says nothing of."""
+    """A request's changes of a view. Parts that it does not change are None, or missing from the look."""
 
     name: str | None
     visibility: Visibility | None
     look: Look
 
     def applied_to(self, view: View, user: str) -> View:
-        """The view with the change, in the same version."""
+        """Return the view with the change, in the same version."""
         changed = replace(view, look={**view.look, **self.look})
         if self.name is not None:
             changed = replace(changed, name=self.name)
@@ -108,7 +116,9 @@ class ViewChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ViewRegister:
-    """What a project knows of its views: the last number given out, how many are shared, the number of the default (0: none)."""
+    """The register of a project's views: the last number given out, how many are shared, the number of the
+    default (0: none).
+    """
 
     last: int = 0
     shared: int = 0
@@ -116,7 +126,7 @@ class ViewRegister:
     revision: int = 0
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
             keys.SK: keys.VIEW_REGISTER,
@@ -128,20 +138,20 @@ class ViewRegister:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """The register that a stored item holds; of a project without views there is none."""
+        """Return the register that a stored item holds; of a project without views there is none."""
         return cls() if item is None else cls(**{name: item[name] for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateCount:
-    """How many views of a project a user has for themselves."""
+    """The number of a user's private views in a project."""
 
     count: int = 0
     revision: int = 0
     user: str = field(default="", kw_only=True)
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item."""
+        """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
             keys.SK: keys.private_views(self.user),
@@ -151,5 +161,5 @@ class PrivateCount:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None, user: str) -> Self:
-        """The count that a stored item holds; of a user without own views there is none."""
+        """Return the count that a stored item holds; of a user without own views there is none."""
         return cls(user=user) if item is None else cls(item["count"], item["revision"], user=user)

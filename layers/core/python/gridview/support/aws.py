@@ -1,4 +1,4 @@
-"""The clients of AWS services. botocore alone makes them: boto3 would import 70 modules more at each cold start."""
+"""The clients of AWS services. botocore makes them: boto3 would import 70 modules more at each cold start."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.loaders import create_loader
 
 FAILURES = (ClientError, BotoCoreError)
-"""What a call of AWS raises."""
+"""The errors of a call of AWS."""
 
 PATIENT = Config(
     connect_timeout=1,
@@ -17,13 +17,13 @@ PATIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 5},
     user_agent_extra="gridview",
 )
-"""Short time-outs, and retries of what may succeed when it is tried again."""
+"""Short time-outs, and retries of calls that may succeed later."""
 
 FOR_FILES = PATIENT.merge(
     Config(
         signature_version="s3v4",
         read_timeout=30,
-        # A part is told apart by its ETag. Other digests would have to be kept for each part.
+        # A part is identified by its ETag. Other digests would have to be kept for each part.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
@@ -32,20 +32,22 @@ FOR_FILES = PATIENT.merge(
 
 
 def refusal(error: Exception) -> tuple[str, int]:
-    """The code and the HTTP status that a service refused a call with; what never came to an answer: `""` and 0."""
+    """Return the code and the HTTP status of a service's refusal; `""` and 0 if there was no answer."""
     response = getattr(error, "response", None) or {}
     code = str(response.get("Error", {}).get("Code", ""))
     return code, int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
 _models = create_loader()
-"""What botocore knows of the services. It keeps what it has read, and reading it is most of the work of making a client."""
+"""botocore's models of the services. It keeps models that it has read; reading them is most of the work of
+making a client.
+"""
 
 
 def client(service: str, config: Config | None = None, credentials: Credentials | None = None) -> Any:
-    """A new client of a service in the region of the environment, with no connections yet.
+    """Return a new client of a service in the region of the environment, with no connections yet.
 
-    Without `credentials` it fetches those of the environment anew.
+    Without `credentials` it fetches the environment's again.
     """
     session = _session()
     if credentials is not None:
@@ -54,20 +56,20 @@ def client(service: str, config: Config | None = None, credentials: Credentials 
 
 
 def credentials() -> Credentials | None:
-    """Those of the environment; None if it has none."""
+    """Return the credentials of the environment; None if it has none."""
     found: Credentials | None = _session().get_credentials()
     return found
 
 
 def learn(service: str) -> None:
-    """Read what a client of this service needs, without credentials."""
+    """Load the models for a client of this service, without credentials."""
     session = _session()
     session.set_credentials("none", "none")
     session.create_client(service)
 
 
 class _Handed(CredentialProvider):
-    """Tells a session the credentials that it is to use."""
+    """Gives a session the credentials that it is to use."""
 
     METHOD = "given"
 

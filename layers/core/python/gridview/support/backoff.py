@@ -13,7 +13,7 @@ _PAUSE = 0.05
 
 
 def attempts() -> Iterator[int]:
-    """The attempts of a writer, from 0 on, with a pause after each that it does not end with."""
+    """Return the attempts of a writer, from 0 on, with a pause after each that it does not end with."""
     for attempt in range(ATTEMPTS):
         yield attempt
         pause(attempt)

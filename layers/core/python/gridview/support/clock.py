@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 
 def now() -> str:
-    """This instant in stored form: `2023-05-01T12:34:56.000000Z`."""
+    """Return this instant in stored form: `2023-05-01T12:34:56.000000Z`."""
     return after(0)
 
 
 def after(seconds: float) -> str:
-    """The instant `seconds` from now in stored form."""
+    """Return the instant `seconds` from now in stored form."""
     instant = datetime.now(UTC) + timedelta(seconds=seconds)
     return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
@@ -21,17 +21,17 @@ def until(instant: str) -> float:
 
 
 def seconds() -> float:
-    """This instant in seconds since 1970."""
+    """Return this instant in seconds since 1970."""
     return time.time()
 
 
 def instant(stored: str) -> float:
-    """An instant in stored form, in seconds since 1970. ValueError for anything else."""
+    """Return an instant in stored form, in seconds since 1970. ValueError for anything else."""
     return datetime.fromisoformat(stored).timestamp()
 
 
 def stored(instant: float) -> str:
-    """An instant, given in seconds since 1970, in stored form."""
+    """Return an instant, given in seconds since 1970, in stored form."""
     made = datetime.fromtimestamp(instant, UTC)
     return made.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
@@ -42,5 +42,5 @@ def sleep(seconds: float) -> None:
 
 
 def expiry(days: float) -> int:
-    """Seconds since 1970, `days` from now: what a TTL attribute holds."""
+    """Return the value of a TTL attribute: seconds since 1970, `days` from now."""
     return int(time.time() + days * 86_400)

@@ -1,4 +1,4 @@
-"""The same work on many things: in chunks, or side by side in threads, since most of it is waiting for the table."""
+"""The same work on many things: in chunks, or in parallel threads, since most of it is waiting for the table."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ Given = ParamSpec("Given")
 
 
 def in_context(work: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The same work, with the context variables of here and now in whichever thread it is done."""
+    """Return the same work, with the context variables of here and now in whichever thread it is done."""
     context = copy_context()
 
     def done(*given: Given.args, **named: Given.kwargs) -> Result:
@@ -27,7 +27,9 @@ def in_context(work: Callable[Given, Result]) -> Callable[Given, Result]:
 def in_threads(
     work: Callable[[Thing], Result], things: Iterable[Thing], at_once: int = _AT_ONCE
 ) -> list[Result]:
-    """What `work` gives for each of these, in their order; a single one is worked on here, without a thread."""
+    """Return the result of `work` for each of these, in their order; a single one is worked on here, without
+    a thread.
+    """
     chosen = list(things)
     if len(chosen) <= 1:
         return [work(thing) for thing in chosen]
@@ -36,7 +38,9 @@ def in_threads(
 
 
 def chunked(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:
-    """These things in their order, so many at a time, and at last what is left. They are asked for as they are needed."""
+    """Return these things in their order, `size` at a time, and at last the rest. They are asked for as they
+    are needed.
+    """
     remaining = iter(things)
     while chunk := list(islice(remaining, size)):
         yield chunk

@@ -1,6 +1,7 @@
-"""Connections to one endpoint, kept alive, over which requests are sent: HTTP/1.1 as far as services of AWS need it.
+"""Connections to one endpoint, kept alive, over which requests are sent: HTTP/1.1 as far as services of AWS
+need it.
 
-A call takes 0.1 ms of CPU time less than with http.client, whose answers parse their headers as those of mail.
+A call takes 0.1 ms of CPU time less than with http.client, which parses headers like headers of mail.
 """
 
 import os
@@ -27,7 +28,7 @@ Dial = Callable[[], socket.socket]
 
 
 class Patience(NamedTuple):
-    """How many seconds to wait for a connection, and for the next part of an answer."""
+    """Seconds to wait for a connection, and for the next part of an answer."""
 
     connect: float
     read: float
@@ -46,7 +47,7 @@ class Broken(Exception):
 
 
 def is_direct(endpoint: str) -> bool:
-    """Whether no proxy of the environment stands before an endpoint."""
+    """Return whether the environment has no proxy before an endpoint."""
     parts = urlsplit(endpoint)
     return parts.scheme not in getproxies() or bool(proxy_bypass(parts.hostname or ""))
 
@@ -68,7 +69,9 @@ class _Connection(NamedTuple):
 
 
 class Connections:
-    """The connections that are free. Threads may use it at the same time; each has a connection to itself for a request."""
+    """The connections that are free. Threads may use it at the same time; each has a connection to itself for
+    a request.
+    """
 
     def __init__(
         self, endpoint: str, patience: Patience, dial: Dial | None = None, *, trusting: bool = False
@@ -81,7 +84,7 @@ class Connections:
         self._free: deque[_Connection] = deque()
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
-        """The answer to a request with a body. Broken."""
+        """Return the answer to a request with a body. Broken."""
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         request = (
             f"{method} {path} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode("latin-1") + body
@@ -120,13 +123,15 @@ class Connections:
             return None
 
     def _give_up(self) -> None:
-        """Close all that are free: what broke one may have broken the others too, and nobody should wait for each of them."""
+        """Close all free ones: the cause that broke one may have broken the others too, and nobody should
+        wait for each of them.
+        """
         while (connection := self._popped()) is not None:
             connection.close()
 
 
 def dialled(endpoint: str, patience: Patience) -> socket.socket:
-    """A new connection to an endpoint, whose certificate is verified if it has one. OSError."""
+    """Return a new connection to an endpoint, whose certificate is verified if it has one. OSError."""
     parts = urlsplit(endpoint)
     secure = parts.scheme == "https"
     host = parts.hostname or ""
@@ -144,12 +149,12 @@ def dialled(endpoint: str, patience: Patience) -> socket.socket:
 
 @cache
 def _context() -> ssl.SSLContext:
-    """The authorities that botocore trusts. They are read once: that takes 10 ms."""
+    """Return the authorities that botocore trusts. They are read once: that takes 10 ms."""
     return ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE") or get_cert_path(True))
 
 
 def _read(incoming: BufferedIOBase) -> tuple[HttpAnswer, bool]:
-    """An answer, and whether the connection can be used again. ValueError, EOFError."""
+    """Return an answer, and whether the connection can be used again. ValueError, EOFError."""
     version, status, *_ = _line(incoming).split(None, 2)
     headers: dict[str, str] = {}
     while line := _line(incoming):

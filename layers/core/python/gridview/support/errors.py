@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 MAX_ERRORS = 100
-"""The most errors that one problem tells of; `more` counts the others."""
+"""The most errors that one problem lists; `more` counts the others."""
 MAX_PROBLEM_BYTES = 64 * 1024
 """The largest problem document."""
 
 _MAX_DETAIL = 1_000
 _MAX_FIELD = 200
 _MAX_MESSAGE = 500
-"""Characters that are told of a text. A longer one is cut: it may repeat what the client sent."""
+"""The most characters of a text in a problem. A longer one is cut: it may repeat the client's input."""
 _ENVELOPE_BYTES = 128
 """Room for the request's id and the count of further errors."""
 
@@ -25,11 +25,15 @@ class FieldError(NamedTuple):
 
 
 class RequestError(Exception):
-    """A request that is answered with a problem document. `detail` is for people; `errors` name the fields that are wrong.
+    """A request that is answered with a problem document. `detail` is for people; `errors` name the fields
+    that are wrong.
 
-    `more` counts further errors. `members` are further members of the problem document, `headers` those that go with it. Conflicts
-    (each with `field`, `by`, the values `yours` and `theirs`, and `version` where it is known) and the resource as it is now
-    (`current`) are told as far as they fit.
+    - `more`: the number of further errors.
+    - `members`: further members of the problem document. `headers`: headers that go with it.
+    - `conflicts`: each with `field`, `by`, the values `yours` and `theirs`, and `version` if it is known.
+    - `current`: the present resource.
+
+    The document contains conflicts and the resource as far as they fit.
     """
 
     def __init__(
@@ -61,7 +65,7 @@ class CursorExpired(RequestError):
 
 
 class FeedExpired(RequestError):
-    """The cursor is of so long ago that what happened since is not remembered any more."""
+    """The cursor is so old that the changes since are not remembered any more."""
 
 
 class Unauthenticated(RequestError):
@@ -85,23 +89,27 @@ class Conflict(RequestError):
 
 
 class NotReady(Conflict):
-    """What the request needs is being built in the background; `members` tell the progress."""
+    """The request needs an index that is being built in the background; `members` have the progress."""
 
 
 class HistoryOff(Conflict):
-    """The project does not remember what its changes were."""
+    """The project keeps no history of its changes."""
 
 
 class NotTold(Conflict):
-    """The stream consumer has not told all of a change yet. The header `Retry-After` says how long to wait."""
+    """The stream consumer has not recorded all of a change yet. The header `Retry-After` says how long to
+    wait.
+    """
 
 
 class HistoryExpired(RequestError):
-    """What the change did is so long ago that it is not remembered any more, or not for certain all of it."""
+    """The change is so old that it is not remembered any more, or perhaps not all of it."""
 
 
 class EditConflict(Conflict):
-    """Others have set the same fields to other values since the version that the client names; `conflicts` tells which."""
+    """Others have set the same fields to other values since the version that the client names; `conflicts`
+    lists them.
+    """
 
 
 class VersionMismatch(RequestError):
@@ -129,11 +137,15 @@ class TooManyJobs(RequestError):
 
 
 class TooManyPolls(RequestError):
-    """The user sends requests that wait faster than earlier ones end. The header `Retry-After` says how long to wait."""
+    """The user sends requests that wait faster than earlier ones end. The header `Retry-After` says how long
+    to wait.
+    """
 
 
 class TooMuchWork(RequestError):
-    """The long queries of a user or a tenant take more than their share. The header `Retry-After` says how long to wait."""
+    """The long queries of a user or a tenant take more than their share. The header `Retry-After` says how
+    long to wait.
+    """
 
 
 class TooManySockets(RequestError):
@@ -153,7 +165,7 @@ class Overloaded(RequestError):
 
 
 class ProblemType(NamedTuple):
-    """How a kind of error is answered."""
+    """The answer to a kind of error."""
 
     status: int
     name: str
@@ -193,10 +205,11 @@ INTERNAL = ProblemType(500, "internal", "Internal error")
 
 
 def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, object]:
-    """The problem document of an error, but for the request's id: `type`, `title`, `status`, `detail` and, if any, `errors`.
+    """Return the problem document of an error without the request's id: `type`, `title`, `status`, `detail`
+    and, if any, `errors`.
 
-    It takes at most `room` bytes as JSON. `more` is how many errors and conflicts it leaves out. Where a conflict does not fit, its
-    values are left out first; `current` is left out where it does not fit.
+    It takes at most `room` bytes as JSON. `more` is how many errors and conflicts it leaves out. If a
+    conflict does not fit, its values are left out first; `current` is left out if it does not fit.
     """
     document = {**problem_document(problem_type(error), _cut(error.detail, _MAX_DETAIL)), **error.members}
     left = _Room(room - _ENVELOPE_BYTES - _size(document))
@@ -208,7 +221,7 @@ def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, obj
         told.append(entry)
     if told:
         document["errors"] = told
-    # All are named before the values of any are told.
+    # All are named before the values of any are included.
     named = [one for one in error.conflicts if left.takes(_named(one))]
     conflicts = [one if left.takes(_values(one)) else _named(one) for one in named]
     if conflicts:
@@ -226,7 +239,7 @@ class _Room:
         self._left = left
 
     def takes(self, part: Mapping[str, object]) -> bool:
-        """Whether a part fits. If so, its bytes are taken."""
+        """Return whether a part fits. If so, its bytes are taken."""
         size = _size(part)
         if size > self._left:
             return False
@@ -243,7 +256,7 @@ def _values(conflict: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The text, or its beginning, in characters that UTF-8 can express."""
+    """Return the text, or its beginning, in characters that UTF-8 can express."""
     shown = text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
     return shown.encode(errors="replace").decode()
 
@@ -254,10 +267,12 @@ def _size(document: Mapping[str, object]) -> int:
 
 
 def problem_type(error: RequestError) -> ProblemType:
-    """How an error is answered: as the table says of its class, or of the nearest above it."""
+    """Return the answer to an error: as the table says of its class, or of the nearest above it."""
     return next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
 
 
 def problem_document(kind: ProblemType, detail: str) -> dict[str, object]:
-    """The members that every problem has. The type is the bare name: relative to the document, as RFC 9457 allows."""
+    """Return the members that every problem has. The type is the bare name: relative to the document, as RFC
+    9457 allows.
+    """
     return {"type": kind.name, "title": kind.title, "status": kind.status, "detail": detail}

@@ -1,4 +1,5 @@
-"""When a fold is worth its writes: what waits has a certain weight, or has waited for a certain time.
+"""When a fold is worth its writes: the waiting changes have a certain weight, or have waited for a certain
+time.
 
 A process has one pace. `use` sets it at start, from the stack's settings.
 """
@@ -7,14 +8,16 @@ from typing import Final, NamedTuple
 
 
 class Pace(NamedTuple):
-    """The fold waits until changes of this `weight` wait, or until the oldest of them has waited for so many `seconds`."""
+    """The fold waits until changes of this `weight` wait, or until the oldest of them has waited for so many
+    `seconds`.
+    """
 
     weight: int = 256
     seconds: int = 900
 
 
 LONGEST: Final = Pace().seconds
-"""The most seconds of a pace: the check of journals, and what containers keep of journals, rely on it."""
+"""The most seconds of a pace: the check of journals, and the journals kept by containers, rely on it."""
 
 HEAVIEST: Final = 1_000
 """The largest weight of a pace. At this weight a consumer wakes the fold without waiting for the next minute."""
@@ -23,7 +26,7 @@ _used = Pace()
 
 
 def pace() -> Pace:
-    """The pace of this process."""
+    """Return the pace of this process."""
     return _used
 
 

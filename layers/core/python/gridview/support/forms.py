@@ -1,9 +1,11 @@
-"""Stored forms: every version reads those from `OLDEST` to `NEWEST`, and a process may be limited to write an older one.
+"""Stored forms: every version reads those from `OLDEST` to `NEWEST`, and a process may be limited to write an
+older one.
 
     1    from the beginning
 
-A deployment that brings a form does not write it yet, because containers of the version before read the same items until it is
-over. `./dev deploy` holds the form back, and the next deployment writes it. docs/stored-forms.md says how to add one.
+A deployment that brings a form does not write it yet, because containers of the version before read the same
+items until it is over. `./dev deploy` holds the form back, and the next deployment writes it.
+docs/stored-forms.md says how to add one.
 """
 
 from typing import Final
@@ -15,7 +17,7 @@ _written = NEWEST
 
 
 def writes(form: int) -> bool:
-    """Whether this process writes a form. It reads items of a newer one all the same."""
+    """Return whether this process writes a form. It reads items of a newer one all the same."""
     return form <= _written
 
 

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 
 class Host(NamedTuple):
-    """Where requests go: the host's name (with the port, if it is not the usual one), the region, and the service as
-    signatures name it.
+    """The destination of requests: the host's name (with the port, if it is not the usual one), the region
+    and the service's name in signatures.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Host(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """Credentials as they are at one instant. Only those of a session have a token."""
+    """Credentials as they are at one instant. Only a session's credentials have a token."""
 
     access_key: str
     secret_key: str
@@ -38,7 +38,7 @@ class Signable(NamedTuple):
 
 
 def signed_headers(host: Host, request: Signable, secret: Secret, instant: str) -> dict[str, str]:
-    """All headers of a request that is sent at an instant (`20230501T120000Z`)."""
+    """Return all headers of a request that is sent at an instant (`20230501T120000Z`)."""
     headers = {**request.headers, "Host": host.name, "X-Amz-Date": instant}
     if secret.token:
         headers["X-Amz-Security-Token"] = secret.token

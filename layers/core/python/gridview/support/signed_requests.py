@@ -1,7 +1,8 @@
-"""Requests to a service of AWS without botocore's machinery: signed here, and sent over connections that are kept alive.
+"""Requests to a service of AWS without botocore's machinery: signed here, and sent over connections that are
+kept alive.
 
-All else is that of botocore's client for the service: its endpoint, its credentials, how long it waits, and its hook
-before a request is sent, by which tests answer.
+The rest comes from botocore's client for the service. It gives the endpoint, the credentials, the time-outs,
+and the hook before a request is sent, by which tests answer.
 """
 
 from collections.abc import Mapping
@@ -46,7 +47,8 @@ class SignedRequests:
     def send(
         self, operation: str, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> HttpAnswer:
-        """The answer to a request of an operation (`PutItem`), whatever its status. `path`: below the endpoint, encoded.
+        """Return the answer to a request of an operation (`PutItem`), of any status. `path`: below the
+        endpoint, encoded.
 
         Broken. NoCredentialsError.
         """
@@ -57,7 +59,7 @@ class SignedRequests:
         secret = Secret(given.access_key, given.secret_key, given.token)
         asked = Signable(method, self._path + path, headers, body)
         signed: Any = signed_headers(self._host, asked, secret, instant)
-        # Not signed, as botocore does it: what is between may change it.
+        # Not signed, as in botocore: a proxy in between may change it.
         signed["User-Agent"] = self._agent
         request = AWSPreparedRequest(method, self._origin + asked.path, signed, body, False)
         _, instead = self._events.emit_until_response(f"{self._hook}.{operation}", request=request)
@@ -66,7 +68,9 @@ class SignedRequests:
         return self._connections.send(method, asked.path, signed, body)
 
     def signs_as_botocore(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request with these headers has the signature here that botocore's signer makes of it. Sends nothing."""
+        """Return whether a request with these headers has the signature here that botocore's signer makes of
+        it. Sends nothing.
+        """
         body = b"{}"
         asked = Signable("POST", f"{self._path}/", headers, body)
         theirs = AWSRequest(asked.method, self._origin + asked.path, data=body, headers=dict(headers))
@@ -75,7 +79,7 @@ class SignedRequests:
             ours = signed_headers(self._host, asked, _TRIAL, theirs.headers["X-Amz-Date"])
             return bool(ours["Authorization"] == theirs.headers["Authorization"])
         except Exception:
-            # Whatever has become of botocore's signer: nothing says that ours is right.
+            # botocore's signer may have changed: nothing says that this one is right.
             return False
 
     def correct_clock(self, answer: HttpAnswer) -> bool:

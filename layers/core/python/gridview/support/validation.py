@@ -1,4 +1,4 @@
-"""Parsing a request with pydantic, and telling all that is wrong with it at once."""
+"""Parses a request with pydantic, and reports all its errors at once."""
 
 import re
 from collections.abc import Mapping
@@ -32,9 +32,10 @@ class RequestModel(BaseModel):
 
 
 def omissible(**constraints: Any) -> Any:
-    """A property that may be left out, but is not null unless its type says so.
+    """Return a property that may be left out, but is not null unless its type says so.
 
-    What was left out is not in `model_fields_set`. The JSON Schema tells of no default, because there is none.
+    An omitted property is not in `model_fields_set`. The JSON Schema states no default, because there is
+    none.
     """
     return ModelField(default=None, json_schema_extra=_without_default, **constraints)
 
@@ -44,7 +45,9 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 def parse(model: type[Model], document: Any, context: Any = None) -> Model:
-    """The document as a model; InvalidRequest with every error of it. `context` is what its validators have to know."""
+    """Parse the document as a model; InvalidRequest with every error of it. `context`: further inputs of its
+    validators.
+    """
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
@@ -52,7 +55,9 @@ def parse(model: type[Model], document: Any, context: Any = None) -> Model:
 
 
 def field_errors(error: ValidationError) -> list[FieldError]:
-    """Each error with its dotted path; the whole body is called `body`. What the client sent is not repeated."""
+    """Return each error with its dotted path; the whole body is called `body`. The client's input is not
+    repeated.
+    """
     return [
         FieldError(".".join(map(str, one["loc"])) or "body", _message(one))
         for one in error.errors(include_url=False, include_input=False)
@@ -75,6 +80,8 @@ def _message(error: Any) -> str:
 
 
 def as_integers(parameters: Mapping[str, str], *names: str) -> dict[str, int]:
-    """These query parameters as numbers, where they are numbers; where not, validation says so of the text."""
+    """Return these query parameters as numbers, where they are numbers; where not, validation says so of the
+    text.
+    """
     given = {name: parameters.get(name, "") for name in names}
     return {name: int(text) for name, text in given.items() if _INTEGER.fullmatch(text)}
