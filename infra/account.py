@@ -22,7 +22,7 @@ _NOT_YET: Final = {
 _REFUSED: Final = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 
 _UNVERIFIED: Final = "must be verified"
-"""Of what CloudFront says to a new account, by the code of a missing permission."""
+"""A part of CloudFront's answer to a new account, which has the code of a missing permission."""
 
 _IMPOSSIBLE: Final[dict[str, Any]] = {
     "CallerReference": "gridview-first-day",

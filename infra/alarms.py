@@ -29,8 +29,8 @@ from infra.socket_api import SocketApi
 from infra.table import GridTable
 
 LAG_SECONDS = 300
-"""How many seconds the grid's orders may lag behind the issues. An import lags by seconds; minutes mean a stuck shard or too little
-capacity.
+"""How many seconds the grid's orders may lag the issues. An import lags by seconds; minutes mean a stuck shard or too
+little capacity.
 """
 
 PUSH_SECONDS = 30
@@ -76,7 +76,7 @@ _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _IDLE = cloudwatch.TreatMissingData.NOT_BREACHING
 """Nothing happened, so nothing went wrong."""
 _AS_BEFORE = cloudwatch.TreatMissingData.IGNORE
-"""Nobody looked, so the last state still holds."""
+"""Without data, the last state still holds."""
 _SILENT = cloudwatch.TreatMissingData.BREACHING
 """The metric must report all the time, so missing data is the fault."""
 
@@ -116,7 +116,7 @@ _NOTICED_THROTTLES: Mapping[str, str] = {
     "maintain": "Users: sorted grids show old values.",
     "upkeep": "Users: jobs and builds are late.",
 }
-"""Who notices that Lambda refuses to run a function."""
+"""The people who notice that Lambda refuses to run a function, and their symptom."""
 
 _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
 
@@ -158,7 +158,7 @@ class Advice(NamedTuple):
 
     severity: Severity
     notices: str
-    """Who notices the fault, and how."""
+    """The people who notice the fault, and their symptom."""
     logs: str
     """Functions, or `access` for the access log, each with the runbook's queries for its log group; `none`: no log shows it."""
     means: str

@@ -1,4 +1,4 @@
-"""Where people and programs find the deployment: page and API on one origin, a domain, AWS WAF."""
+"""The public addresses of the deployment: page and API on one origin, a domain, AWS WAF."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,12 +20,13 @@ from infra.settings import Settings
 
 
 class Front(Construct):
-    """The address that programs use (`api_url`); with a page, a distribution of CloudFront that has page and API on one origin.
+    """The address that programs use (`api_url`). With a page, a distribution of CloudFront has page and API on one
+    origin.
 
-    Where there is a domain or a distribution, the output DomainTarget is what a DNS record points to. CloudFront keeps
-    no answer of the API: each is of one user. It is also there for AWS WAF, which HTTP APIs do not take, and for
-    connections that begin near the client. A client that knows the API's own address can go around CloudFront, unless
-    `execute-api=false` disables that address; the API then still asks for tokens.
+    With a domain or a distribution, the output DomainTarget is the target of a DNS record. CloudFront keeps no answer
+    of the API: each is for one user. It is also there for AWS WAF, which HTTP APIs do not take, and for connections
+    that begin near the client. A client that knows the API's own address can go around CloudFront, unless
+    `execute-api=false` disables that address. The API then still requires tokens.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Front(Construct):
         identity: Identity,
         connect: Sequence[str] = (),
     ) -> None:
-        """`connect`: what the page connects to besides its own origin and the login."""
+        """`connect`: the origins that the page connects to, in addition to its own and the login."""
         super().__init__(scope, construct_id)
         target: str | None = None
         self.distribution_id: str | None = None

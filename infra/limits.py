@@ -45,14 +45,16 @@ where no shard waits. Throttled records use up no retry, because the consumer ha
 """
 
 PUSH_RETRIES: Final = 5
-"""Retries of one batch of pushes. What is given up is told with the next commit, or when a client subscribes anew: it goes by
-cursors.
+"""Retries of one batch of pushes. Dropped changes are sent with the next commit or the next subscription, since
+pushes go by cursors.
 """
 
 MAX_RECORD_AGE_HOURS: Final = 12
-"""A stream deletes its records after 24 hours, without a trace. Lambda's retries end at this age even if it could not invoke the
-consumer at all (throttled for hours, say). At half of the 24 hours the records go to the bucket, which leaves the other half to
-work off those that follow.
+"""The age at which the stream's retries end.
+
+A stream deletes its records after 24 hours, without a trace. Lambda's retries end at this age even if it could not
+invoke the consumer at all (throttled for hours, say). After half of the 24 hours the records go to the bucket. The
+other half remains for the records that follow.
 """
 
 KEY_WRITE_UNITS: Final = 1_000
@@ -60,9 +62,11 @@ KEY_WRITE_UNITS: Final = 1_000
 throttles the writes of the table that it lists."""
 
 UNITS_OF_AN_EDIT: Final = 2
-"""Write units that an edit of an issue takes of one key, at most: in the order `updated` of its project, which is one partition
-key of GSI1, the entry is removed at its old place and put at its new one. A new issue takes 1 in `created`, in `updated` and in
-the list of documents, where one of more than 1 KB takes 1 for each KB."""
+"""Write units that an edit of an issue takes of one key, at most.
+
+The key is a partition of GSI1, the order `updated` of a project: the entry is removed at its old place and put at its
+new one. A new issue takes 1 in `created`, 1 in `updated`, and in the list of documents 1 for each KB.
+"""
 
 WRITES_OF_A_KEY: Final = KEY_WRITE_UNITS // UNITS_OF_AN_EDIT
 """Writes of issues a second that one project takes: 500, for documents of up to 2 KB."""

@@ -57,7 +57,9 @@ def build(say: Callable[[str], None]) -> None:
 
 
 def _digest() -> str:
-    """Of everything that the page is made from: its sources, and what is installed. Types leave nothing in it."""
+    """Return a digest of the page's sources and its locked packages. Generated types are left out: they do not reach
+    the page.
+    """
     digest = hashlib.sha256()
     for source in (ROOT / "package-lock.json", *sorted(_sources(WEB))):
         digest.update(f"\0{source.relative_to(ROOT)}\0".encode())

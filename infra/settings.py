@@ -1,4 +1,6 @@
-"""The choices of a deployment: what each is, its default at each stage, and which values are valid. `context` reads them."""
+"""The choices of a deployment: their meaning, their defaults at each stage, and their valid values. `context` reads
+them.
+"""
 
 import hashlib
 import re
@@ -40,7 +42,7 @@ _SNAP_START_MINOR = 12
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
 UNRESERVED: Final = 100
-"""Of an account's concurrency, what Lambda refuses to reserve."""
+"""The part of an account's concurrency that Lambda refuses to reserve."""
 
 NEW_ACCOUNT: Final = 10
 """The concurrency of a new account, which can reserve none."""
@@ -553,4 +555,6 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "workers": (lambda our: 1 <= our.workers <= 1000, "1 to 1000"),
     "deliverers": (lambda our: 1 <= our.deliverers <= 1000, "1 to 1000"),
 }
-"""What a valid value is, as a test and in words. The tests may look at other settings too; they run in this order."""
+"""The valid values of each setting, as a test and in words. A test may look at other settings too; the tests run in
+this order.
+"""

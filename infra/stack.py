@@ -53,7 +53,7 @@ class GridviewStack(Stack):
             connect=[parts.sockets.origin],
         )
         functions = {name: GridFunction(self, spec, parts) for name, spec in FUNCTIONS.items()}
-        # An upgrade reaches the functions that read documents first, and then the one that writes what is new in them.
+        # An upgrade first reaches the functions that read documents, and then the one that writes new forms of them.
         functions["command"].function.node.add_dependency(
             *(functions[name].function for name in ("query", "maintain", "upkeep"))
         )
