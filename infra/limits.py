@@ -64,8 +64,9 @@ throttles the writes of the table that it lists."""
 UNITS_OF_AN_EDIT: Final = 2
 """Write units that an edit of an issue takes of one key, at most.
 
-The key is a partition of GSI1, the order `updated` of a project: the entry is removed at its old place and put at its
-new one. A new issue takes 1 in `created`, 1 in `updated`, and in the list of documents 1 for each KB.
+The key is the order `updated` of a project in GSI1. The entry is removed at its old place and put at its new one.
+
+A new issue takes 1 in `created` and 1 in `updated`. In the list of documents it takes 1 for each KB.
 """
 
 WRITES_OF_A_KEY: Final = KEY_WRITE_UNITS // UNITS_OF_AN_EDIT
