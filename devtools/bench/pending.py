@@ -1,6 +1,8 @@
-"""What questions cost: with a journal that is quiet, with changes that are not folded yet, and in a container that was idle.
+"""The cost of questions: with a quiet journal, with changes that are not folded yet, and in a container that was
+idle.
 
-The baseline's project and questions (`devtools.proof.baseline`), over the table in memory, which counts units as DynamoDB does.
+The baseline's project and questions (`devtools.proof.baseline`), over the table in memory, which counts units as
+DynamoDB does.
 """
 
 import argparse
@@ -45,7 +47,7 @@ _SEED: Final = 200
 
 @dataclass(frozen=True)
 class Costs:
-    """What one question takes; `idle`: in a container that asked it a minute ago, before the changes."""
+    """The cost of one question; `idle`: in a container that asked it a minute ago, before the changes."""
 
     question: Question
     rows: int

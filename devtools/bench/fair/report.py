@@ -18,7 +18,7 @@ WORST_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Seconds that another tenant waits for one thing: alone, and beside the load. `case`: where and under which load."""
+    """Seconds that another tenant waits for one thing, without and with the load. `case`: the place and the load."""
 
     case: str
     kind: str
