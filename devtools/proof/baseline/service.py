@@ -37,7 +37,7 @@ _NAMES = {("batch_get_item", "table"): "batch", ("get_item", "table"): "get", ("
 
 
 class Cost(NamedTuple):
-    """What an answer took."""
+    """The cost of an answer."""
 
     units: float
     rounds: int
@@ -121,7 +121,7 @@ class Service:
         return _comparable(status, answer), Cost(meter.capacity, meter.rounds, told)
 
     def _moved(self, path: str, body: Json, move: str) -> Json:
-        """What asks for the page that a page leads on to; for itself where it leads nowhere, or is refused."""
+        """The request for the page that a page leads to; for itself if it leads nowhere, or is refused."""
         asked = json.dumps(body)
         if asked not in self._pages:
             _, self._pages[asked] = self._call(path, body, self._container())
@@ -149,7 +149,7 @@ def _comparable(status: int, answer: Json) -> Json:
     kept = ("rows", "offset", "total", "matched", "more", "position")
     told = {name: answer[name] for name in kept if name in answer}
     if "groups" in answer:
-        # `more` tells whether there is a next page.
+        # `more` is whether there is a next page.
         return told | {"groups": [_without(one, "filter") for one in answer["groups"]]}
     return told | {name: answer[name] is not None for name in ("next", "prev") if name in answer}
 
@@ -182,7 +182,7 @@ def running(world: World) -> Iterator[Service]:
 
 
 def _handler() -> ModuleType:
-    """The function's module, imported anew: it reads its environment then. `sys.modules` stays as it was."""
+    """The function's module, imported again: it reads its environment then. `sys.modules` stays as it was."""
     name = "functions.query.handler"
     before = sys.modules.pop(name, None)
     try:

@@ -3,7 +3,7 @@
 `mutants.txt` lists them, by the function that is spoilt:
 
     package.module:Class.function by KIND        KIND: scenarios of `FIRST`, or the tests of a file
-      the fault [SEED]                           SEED: of the scenario that found it out the last time
+      the fault [SEED]                           SEED: the scenario that found it last
         - the pattern, which matches once        (`devtools.proof.mutation` has its syntax)
         + its replacement                        none: nothing
 """

@@ -1,8 +1,8 @@
 """The scenarios: which seed is which, and how each is played.
 
 Seeds below `RANDOM` are points that are enumerated. A point is a write at which the consumer or a background job is
-killed, or a call with an event before it (`races`, `journal_races`, `repair_races`). From `RANDOM` on everything is
-drawn from the seed. From `TOGETHER` on people also undo changes, have jobs done and have webhooks.
+killed. Or it is a call with an event before it (`races`, `journal_races`, `repair_races`). From `RANDOM` on
+everything is drawn from the seed. From `TOGETHER` on people also undo changes, have jobs done and have webhooks.
 """
 
 from collections import Counter

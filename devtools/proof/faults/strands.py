@@ -35,7 +35,7 @@ class Strand(greenlet):
         """The condition that it waits for, if it waits for others."""
 
     def stop(self) -> None:
-        """Stop until it is let go on. To be called in it."""
+        """Stop until it is let go on. Only its own code calls this."""
         if not self.strands.over:
             self.strands.outside.switch()
         if self.strands.over:

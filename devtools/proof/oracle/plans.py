@@ -1,4 +1,4 @@
-"""Which plan an answer was found by, told by the nodes of its explanation."""
+"""The plan of an answer, by the nodes of its explanation."""
 
 import re
 from collections.abc import Iterator
