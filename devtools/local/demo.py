@@ -253,7 +253,7 @@ def _issue(catalog: Catalog, random: Random, num: int, reported: datetime) -> Do
 
 
 class _Draft(NamedTuple):
-    """What the values of an issue depend on."""
+    """The facts on which the values of an issue depend."""
 
     state: str
     discipline: str

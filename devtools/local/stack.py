@@ -24,8 +24,9 @@ from gridview.support import forms
 from infra.limits import SETTLE_SECONDS
 
 POLLS_PER_TENANT = 4
-"""Of the environments in which requests wait for changes (`server`), what one tenant may take: a third, as on AWS. Twice as
-many may be in flight.
+"""Environments with waiting requests (`server`) that one tenant may take: a third, as on AWS.
+
+Twice as many may be in flight.
 """
 
 _FOLD_SECONDS = "10"
@@ -155,7 +156,7 @@ def _environment(
             "EXPORT_BUCKET": s3.BUCKET,
             "FAILED_BATCHES_BUCKET": s3.BATCHES,
             "AWS_ENDPOINT_URL_S3": service.endpoint(files),
-            # The bucket alone looks at it: links are opened by what it has signed.
+            # Only the bucket looks at it: it checks its own signature in links.
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),

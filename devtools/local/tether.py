@@ -1,7 +1,9 @@
-"""Run a program that dies with its parent, even when the parent is killed: `python tether.py PARENT_PID PROGRAM ARGS...`.
+"""Run a program that dies with its parent, even when the parent is killed: `python tether.py PARENT_PID PROGRAM
+ARGS...`.
 
-Linux ends the program (PR_SET_PDEATHSIG survives an exec). Other systems do not; there the next start ends the processes on the
-list (`devtools.local.processes`). This file is run by its path and imports nothing of ours.
+Linux ends the program (PR_SET_PDEATHSIG survives an exec). Other systems do not; there the next start ends the
+processes on the list (`devtools.local.processes`). This file is run by its path and imports nothing of the
+repository.
 """
 
 import ctypes
