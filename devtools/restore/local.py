@@ -39,8 +39,8 @@ def restore(folder: Folder, copy: Path, lost_writes: int | None, say: Callable[[
             if lost_writes is None:
                 lost = engines.enter_context(engine.running(in_memory=False, folder=folder.lost))
             client = restored.client()
-            # What is raised is no change for anybody: no stream tells of it.
-            # The stack's next start makes a new one.
+            # Raised versions are no change for anyone, so the stream is ended. The stack's next start makes a new
+            # one.
             if is_streamed(client.describe_table(TableName=TABLE)["Table"]):
                 client.update_table(TableName=TABLE, StreamSpecification={"StreamEnabled": False})
             table = table_at(restored.endpoint, TABLE)

@@ -94,7 +94,7 @@ class DeployedStack:
         return connect(url, open_timeout=PATIENCE)
 
     def exported(self, url: str) -> tuple[str, str | None]:
-        """What the link leads to. An emulator refuses the link, so the bucket itself is asked."""
+        """The file to which the link leads. An emulator refuses the link, so the bucket itself is asked."""
         answer = self.web.get(url)
         emulated = self._outputs[isolation.OUTPUT] == isolation.EMULATED
         if emulated and answer.status_code == httpx.codes.FORBIDDEN:
@@ -120,7 +120,7 @@ class DeployedStack:
 
 
 class _ToEngine(httpx.HTTPTransport):
-    """Sends every request to one engine, which tells its services by the host that is asked for."""
+    """Sends every request to one engine, which distinguishes its services by the requested host."""
 
     def __init__(self, engine: str) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ class _Pool:
         return token
 
     def clean_up(self) -> None:
-        """Delete the users, and name those that stay."""
+        """Delete the users, and name the ones that stay."""
         for email in self._made:
             try:
                 self._cognito.admin_delete_user(UserPoolId=self._pool, Username=email)

@@ -27,7 +27,7 @@ def require(holds: object, otherwise: str) -> None:
 
 
 def wait_for(look: Callable[[], Found | None], otherwise: str) -> Found:
-    """What a look finds within `PATIENCE`. Wrong."""
+    """Return the finding of a look within `PATIENCE`. Wrong."""
     end = time.monotonic() + PATIENCE
     while True:
         found = look()

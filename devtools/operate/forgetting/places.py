@@ -12,7 +12,7 @@ from gridview.encoding import derived_keys, keys, live_keys
 
 
 class Trace(Enum):
-    """What a person can leave in an item, and how it goes."""
+    """Traces of a person in an item, and how each is removed."""
 
     NONE = "nothing"
     NAMED = "the id in attributes: replaced in place"
