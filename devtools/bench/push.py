@@ -1,8 +1,7 @@
 """How late a change is pushed: a local stack, a socket that follows a project, and edits one after the other.
 
 The clock runs from the answer to a write to the message that reports it. In between are the stream, the consumer, its
-commit, the stream again, and the socket function. That is everything that there is in the cloud, on this machine's
-processors.
+commit, the stream again, and the socket function. All parts of the cloud are there, on this machine's processors.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Writes rows into the file of DynamoDB Local's tables, while it does not run: ten times as fast as through it.
 
-Only for benchmarks. The engine's API takes 1,600 items a second on disk (`bulk.in_transactions`): some ten minutes
-for 100,000 issues and hours for a million, which this loads in minutes.
+Only for benchmarks. The engine's API takes 1,600 items a second on disk (`bulk.in_transactions`). So 100,000 issues
+take some ten minutes and a million takes hours; this module takes minutes.
 
 The format was found by a look at the engine's writes: its table of SQLite holds an item as JSON beside its keys. GSI1
 is an index of the same rows; a test compares.

@@ -3,12 +3,12 @@
 For each write that the index may lack, a question carries one of these:
 
 - the token of the write;
-- the token of a read which has shown the issue as it is: by itself, on a result page, or in any answer that held all
-  of it;
-- the cursor of the changes of such an answer, which includes everything before it, however long ago.
+- the token of a read that has shown the issue as it is;
+- the cursor of the changes of an answer that held all writes, which includes everything before it, however long ago.
 
-Its answers have to be the same in each case. A read names the writes of the last minute. For older ones the token of
-the write is carried.
+The read is of the issue by itself, of a page of rows, or of any answer that held all writes. The question's answers
+have to be the same in each case. A read names the writes of the last minute. For older ones the token of the write is
+carried.
 """
 
 from collections import Counter
