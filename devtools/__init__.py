@@ -1,3 +1,4 @@
-"""The commands of `./dev`: the local stack, checks, deployments, imports and the benchmark. No deployed asset
-contains them.
+"""The commands of `./dev`: the local stack, checks, deployments, imports and the benchmark.
+
+No deployed asset contains them.
 """

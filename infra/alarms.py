@@ -29,8 +29,9 @@ from infra.socket_api import SocketApi
 from infra.table import GridTable
 
 LAG_SECONDS = 300
-"""How many seconds the grid's orders may lag the issues. An import lags by seconds; minutes mean a stuck shard or too
-little capacity.
+"""How many seconds the grid's orders may lag the issues.
+
+An import lags by seconds; minutes mean a stuck shard or too little capacity.
 """
 
 PUSH_SECONDS = 30

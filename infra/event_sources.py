@@ -1,5 +1,6 @@
-"""The kinds of events that can invoke a function, as plain data. `wiring` makes the constructs. No CDK here: any code
-can import these.
+"""The kinds of events that can invoke a function, as plain data.
+
+`wiring` makes the constructs. No CDK here: any code can import these.
 """
 
 from collections.abc import Mapping

@@ -20,8 +20,9 @@ from infra.settings import Settings
 
 
 class Front(Construct):
-    """The address that programs use (`api_url`). With a page, a distribution of CloudFront has page and API on one
-    origin.
+    """The address that programs use (`api_url`).
+
+    With a page, a distribution of CloudFront has page and API on one origin.
 
     With a domain or a distribution, the output DomainTarget is the target of a DNS record. CloudFront keeps no answer
     of the API: each is for one user. It is also there for AWS WAF, which HTTP APIs do not take, and for connections

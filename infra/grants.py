@@ -1,5 +1,6 @@
-"""Grants of the table: actions, and for writes the partition keys. Each module of `functions` has the grants of its
-function.
+"""Grants of the table: actions, and for writes the partition keys.
+
+Each module of `functions` has the grants of its function.
 
 A function makes keys of its caller's tenant only (the modules of keys in `gridview.encoding`). If a defect makes
 another key or runs another operation, the role still refuses: the grants exist for that. IAM sees the partition keys

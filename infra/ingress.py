@@ -186,8 +186,9 @@ def _construct_id(words: str) -> str:
 
 
 def _cors(origins: Sequence[str]) -> apigateway.CorsPreflightOptions | None:
-    """The CORS answers of API Gateway itself. Without origins it gives none: no page of another origin may call
-    the API.
+    """The CORS answers of API Gateway itself.
+
+    Without origins it gives none: no page of another origin may call the API.
     """
     if not origins:
         return None

@@ -45,8 +45,9 @@ where no shard waits. Throttled records use up no retry, because the consumer ha
 """
 
 PUSH_RETRIES: Final = 5
-"""Retries of one batch of pushes. Dropped changes are sent with the next commit or the next subscription, since
-pushes go by cursors.
+"""Retries of one batch of pushes.
+
+Dropped changes are sent with the next commit or the next subscription, since pushes go by cursors.
 """
 
 MAX_RECORD_AGE_HOURS: Final = 12

@@ -57,8 +57,9 @@ def build(say: Callable[[str], None]) -> None:
 
 
 def _digest() -> str:
-    """Return a digest of the page's sources and its locked packages. Generated types are left out: they do not reach
-    the page.
+    """Return a digest of the page's sources and its locked packages.
+
+    Generated types are left out: they do not reach the page.
     """
     digest = hashlib.sha256()
     for source in (ROOT / "package-lock.json", *sorted(_sources(WEB))):

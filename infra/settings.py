@@ -1,5 +1,6 @@
-"""The choices of a deployment: their meaning, their defaults at each stage, and their valid values. `context` reads
-them.
+"""The choices of a deployment: their meaning, their defaults at each stage, and their valid values.
+
+`context` reads them.
 """
 
 import hashlib
@@ -555,6 +556,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "workers": (lambda our: 1 <= our.workers <= 1000, "1 to 1000"),
     "deliverers": (lambda our: 1 <= our.deliverers <= 1000, "1 to 1000"),
 }
-"""The valid values of each setting, as a test and in words. A test may look at other settings too; the tests run in
-this order.
+"""The valid values of each setting, as a test and in words.
+
+A test may look at other settings too; the tests run in this order.
 """

@@ -183,8 +183,9 @@ def _lag(neighbour: Neighbour) -> Lag:
 
 
 class _Lane:
-    """A part of the stream, of which one batch is derived at a time. It reports the lag of each record of the quiet
-    tenant.
+    """A part of the stream, of which one batch is derived at a time.
+
+    It reports the lag of each record of the quiet tenant.
     """
 
     def __init__(self, time: Timeline, table: Table) -> None:

@@ -1,5 +1,6 @@
-"""The contents of the buckets of a stack that is to be destroyed. The app asks the account all else
-(`infra.account`).
+"""The contents of the buckets of a stack that is to be destroyed.
+
+The app asks the account all else (`infra.account`).
 """
 
 import os

@@ -98,8 +98,9 @@ def _vault(chosen: Settings, outputs: Mapping[str, str], buckets: Buckets) -> Va
 
 
 def _asked_for(vault: Vault | None, stack_name: str, more: Sequence[str]) -> bool:
-    """Whether the backups are to be deleted too. Without `--backups` the user is asked; with only `--force` they
-    stay.
+    """Whether the backups are to be deleted too.
+
+    Without `--backups` the user is asked; with only `--force` they stay.
     """
     if vault is None:
         return False

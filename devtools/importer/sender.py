@@ -23,8 +23,9 @@ class Outcome(NamedTuple):
 
 
 def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], batch: Batch) -> Outcome:
-    """Send a batch until each of its operations is done or refused. `columns`: by field id, for the reasons of
-    refusals.
+    """Send a batch until each of its operations is done or refused.
+
+    `columns`: by field id, for the reasons of refusals.
 
     The Idempotency-Key is made from the import, the batch and the round, and the API answers the same to the same
     key. A second run goes through the same rounds and creates nothing twice.

@@ -62,8 +62,9 @@ def require_readable(folder: Folder) -> None:
 
 
 def memory_folder(folder: Folder) -> Path:
-    """The folder in memory in which the tables of a data folder are made. It is always the same, so a new start finds
-    the remains of a killed one.
+    """The folder in memory in which the tables of a data folder are made.
+
+    It is always the same, so a new start finds the remains of a killed one.
     """
     return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
 

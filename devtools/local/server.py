@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 _ENVIRONMENTS = 4
 _WAITING_ENVIRONMENTS = 12
-"""Environments of the function in which requests wait for changes. One tenant may wait in 4
-(`stack.POLLS_PER_TENANT`).
+"""Environments of the function in which requests wait for changes.
+
+One tenant may wait in 4 (`stack.POLLS_PER_TENANT`).
 
 It may have 8 for a second, so a third stays for others.
 """

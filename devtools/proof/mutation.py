@@ -258,8 +258,9 @@ def install(mutation: Change) -> None:
 
 
 def swap_in(mutation: Change) -> None:
-    """Spoil the function in this process: in the module that is loaded, or when it is loaded. Failure if it is no
-    function.
+    """Spoil the function in this process: in the module that is loaded, or when it is loaded.
+
+    Failure if it is no function.
 
     Code that holds the function already runs the spoilt code too, so nothing has to be loaded again.
     """

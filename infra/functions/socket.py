@@ -101,8 +101,9 @@ class Socket(FunctionSpec):
 
     @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """The second of the two readers that the stream has room for. Failed batches are dropped: the next commit
-        brings their changes too.
+        """The second of the two readers that the stream has room for.
+
+        Failed batches are dropped: the next commit brings their changes too.
 
         Only the number of shards bounds how many invocations there are at once. In a small account they wait a second
         for each other, one of them pushes at a time, and the others end at once (`live.push_turn`).

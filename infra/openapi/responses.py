@@ -535,8 +535,9 @@ class SavedFooter(AnswerModel):
 
 
 class GonePart(AnswerModel):
-    """A field or an option that a view named when it was written and that no longer exists. The view is used
-    without it.
+    """A field or an option that a view named when it was written and that no longer exists.
+
+    The view is used without it.
     """
 
     part: Literal["sort", "filter", "columns", "groups", "footers", "color"]

@@ -48,8 +48,10 @@ def _in_virtual_time(progress: Console, runs: int) -> Iterator[Row]:
 
 
 def _settings(concurrency: int) -> Iterator[tuple[str, Setting]]:
-    """The loads of an account by their names. If Lambda takes fewer requests a second than the viewer can send, some
-    loads are within that rate, and one is beyond it.
+    """The loads of an account by their names.
+
+    If Lambda takes fewer requests a second than the viewer can send, some loads are within that rate, and one is
+    beyond it.
     """
     slow = concurrency <= NEW_ACCOUNT
     for kind in KINDS:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 Figures = Mapping[str, Any]
-"""The output of `web/e2e/measure.tool.ts`. Times are in milliseconds, sizes in bytes; `axe` has a finding's `id` and
-`impact`.
+"""The output of `web/e2e/measure.tool.ts`.
+
+Times are in milliseconds, sizes in bytes; `axe` has a finding's `id` and `impact`.
 """
 
 _KB: Final = 1_000

@@ -34,8 +34,9 @@ Row = tuple[bytes, bytes, bytes, bytes, int, bytes, bytes, bytes | None]
 
 
 def write(tables: Path, table: str, items: Iterable[Item]) -> None:
-    """Add items to a table of the engine whose files are in the folder `tables`. No key may exist yet. Indexes are
-    made again.
+    """Add items to a table of the engine whose files are in the folder `tables`.
+
+    No key may exist yet. Indexes are made again.
 
     A load that is killed leaves a broken file.
     """

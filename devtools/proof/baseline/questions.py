@@ -13,8 +13,9 @@ from devtools.proof.baseline.world import LABELS, Json, World
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `moves`: `>` and `<` lead to the next result page and the previous one; the question is for the
-    last of them.
+    """One question.
+
+    `moves`: `>` and `<` lead to the next result page and the previous one; the question is for the last of them.
     """
 
     name: str

@@ -38,8 +38,9 @@ _MOST_SECONDS = 10.0
 """Seconds of the processor that the looks at a mutant take together, when it lives."""
 
 _NEAR_SECONDS = 6.0
-"""The part of these seconds for looks near the mutant. They mostly share a fixture, which each other file has to
-make.
+"""The part of these seconds for looks near the mutant.
+
+They mostly share a fixture, which each other file has to make.
 """
 
 _MOST = 120
@@ -69,8 +70,9 @@ def sources() -> dict[str, Path]:
 
 
 def looks(jobs: int) -> list[Look]:
-    """Return all looks, the ones that execute least first. Looks that are not kept are measured by so many
-    processes.
+    """Return all looks, the ones that execute least first.
+
+    Looks that are not kept are measured by so many processes.
     """
     kept = {file: _KEPT / key for file, key in _keys().items()}
     missing = [file for file, path in kept.items() if not path.exists()]

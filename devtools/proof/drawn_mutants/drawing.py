@@ -127,8 +127,9 @@ def _functions(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def _nodes(node: ast.AST, scope: _Scope, numbers: dict[ast.AST, int]) -> Iterator[tuple[ast.AST, _Scope]]:
-    """The nodes that may change. The parts of a function's definition, such as its defaults, belong to the scope
-    around it.
+    """The nodes that may change.
+
+    The parts of a function's definition, such as its defaults, belong to the scope around it.
     """
     if _is_fixed(node):
         return

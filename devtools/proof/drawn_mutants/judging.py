@@ -23,8 +23,9 @@ from devtools.proof.drawn_mutants.drawing import Drawn
 from devtools.proof.faults.judging import ENDLESS, Failures, forget_modules, run_tests
 
 _PATIENCE_CPU = 5
-"""Seconds of the processor, in addition to ten times a look's usual ones. After them a mutant counts as an endless
-loop.
+"""Seconds of the processor, in addition to ten times a look's usual ones.
+
+After them a mutant counts as an endless loop.
 """
 
 _PATIENCE = 600
@@ -49,8 +50,9 @@ class Case(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The look that found a mutant out, and its failure; nothing when the mutant lives. `seconds` are of the
-    processor.
+    """The look that found a mutant out, and its failure; nothing when the mutant lives.
+
+    `seconds` are of the processor.
     """
 
     name: str
@@ -61,8 +63,9 @@ class Verdict(NamedTuple):
 
 
 def judged(cases: Sequence[Case], jobs: int, most_seconds: float) -> Iterator[Verdict]:
-    """Yield the verdicts on mutants, in any order, by so many forks at a time. Mutants left after these seconds are
-    not judged.
+    """Yield the verdicts on mutants, in any order, by so many forks at a time.
+
+    Mutants left after these seconds are not judged.
     """
     yield from (Verdict(case.name, "", "", 0, 0.0) for case in cases if not case.looks)
     loaded = {case.name: case for case in cases if case.looks and not case.afresh}

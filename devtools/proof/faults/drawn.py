@@ -374,8 +374,9 @@ class Drawn:
     # The end
 
     def quiet(self) -> None:
-        """Everything ends. Then everything derived has to be right, now and again after spoilt documents are
-        repaired.
+        """Everything ends.
+
+        Then everything derived has to be right, now and again after spoilt documents are repaired.
         """
         world = self.world
         world.note("-- it becomes quiet")

@@ -103,8 +103,9 @@ class Follower:
             raise Difference(f"of issue {num} is told that version {version} deleted it, which nobody made")
 
     def _was_deleted(self, num: int, version: int) -> bool:
-        """Whether a user made this version by deleting the issue. A document that is taken out of the table makes no
-        version.
+        """Whether a user made this version by deleting the issue.
+
+        A document that is taken out of the table makes no version.
         """
         images = self._world.images[keys.issue(*self._world.home, num)]
         return any(one is not None and is_trashed(one) and one.get("version") == version for one in images)
@@ -193,8 +194,9 @@ def _assert_history(world: World, catalog: Catalog, key: str) -> None:
 
 
 def _is(catalog: Catalog, values: Mapping[str, Any], document: Item) -> bool:
-    """Whether these are a document's values. Values of permanently deleted attributes do not count: they are swept
-    out of it.
+    """Whether these are a document's values.
+
+    Values of permanently deleted attributes do not count: they are swept out of it.
     """
     stored = {"name": document["name"], "state": document["state"], **document["fields"]}
     names = (name for name in (*values, *stored) if not catalog.removed(name))

@@ -36,8 +36,9 @@ def homes_in(keys: Iterable[Key]) -> set[Home]:
 
 
 def trespass(call: Attempted, allowed: Collection[Home] | None, *, shares: bool) -> str | None:
-    """Return why a call is a trespass; None if it is not. It may be about items of `allowed` (None: all), of one
-    project at once.
+    """Return why a call is a trespass; None if it is not.
+
+    It may be about items of `allowed` (None: all), of one project at once.
 
     `shares`: the work is a batch that several projects share, so that a read may be of several.
     """

@@ -48,8 +48,9 @@ _RELOADED = ("gridview", "functions", "infra", "tests", "devtools")
 
 
 class Verdict(NamedTuple):
-    """The verdict on a mutant. `difference` is None when nothing found it out; `stumbled`: how much of `played`
-    broke.
+    """The verdict on a mutant.
+
+    `difference` is None when nothing found it out; `stumbled`: how much of `played` broke.
     """
 
     name: str

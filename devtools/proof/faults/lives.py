@@ -20,8 +20,9 @@ class Maker(NamedTuple):
 
 
 class Life(NamedTuple):
-    """One version of an issue. `values`: those present, by internal name; options in one order, since they are a
-    set.
+    """One version of an issue.
+
+    `values`: those present, by internal name; options in one order, since they are a set.
     """
 
     version: int

@@ -71,8 +71,9 @@ class _Project(Project):
 
 
 class Questioner:
-    """A reader with questions. `random` is its own, so that its questions leave everything else in a scenario as
-    it is.
+    """A reader with questions.
+
+    `random` is its own, so that its questions leave everything else in a scenario as it is.
     """
 
     def __init__(self, world: World, catalogs: Catalogs, random: Random) -> None:

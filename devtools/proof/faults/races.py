@@ -54,8 +54,9 @@ class Scene(NamedTuple):
 
 @dataclass(frozen=True)
 class Race:
-    """An invocation, and an event before one of its calls. `ends` brings the invocation to its end and judges
-    everything.
+    """An invocation, and an event before one of its calls.
+
+    `ends` brings the invocation to its end and judges everything.
 
     `once`: the event is only before the first call, and decides by itself at which call the invocation is stopped.
     """
@@ -498,8 +499,9 @@ def _reader(world: World, catalog: Catalog, asked: Mapping[str, Any]) -> Run:
 
 
 def _first_value(world: World, page: Run) -> None:
-    """An issue gets its first value. It may be missing from a page that is being read just then; the page has all
-    others.
+    """An issue gets its first value.
+
+    It may be missing from a page that is being read just then; the page has all others.
     """
     edited = 3
     being_read = page.invocation.done > 0

@@ -78,8 +78,9 @@ class Stream:
     def append(
         self, old: Item | None, new: Item | None, *, reorder: bool = False, expired: bool = False
     ) -> Record:
-        """Append a change. With `reorder` it may come before changes of other issues, never before one of the same
-        issue.
+        """Append a change.
+
+        With `reorder` it may come before changes of other issues, never before one of the same issue.
         """
         made = record(self._next, old, new)
         self._next += 1

@@ -30,8 +30,9 @@ class Plan(NamedTuple):
 
 
 def plan(lives: Sequence[Life], parts: Collection[int], own: Maker) -> Plan:
-    """Plan the undo of an issue. `parts`: the versions of the change; `own`: the user who undoes it, under which
-    change.
+    """Plan the undo of an issue.
+
+    `parts`: the versions of the change; `own`: the user who undoes it, under which change.
     """
     kinds = {after.version: kind_of(before, after) for before, after in steps(lives)}
     now, wanted, stays = lives[-1], {}, False

@@ -146,8 +146,9 @@ class Together(Drawn):
 
     @override
     def repair(self) -> None:
-        """Repair issues with a ledger. Without one, a repair cannot know which changes were delivered, and followers
-        get a reset.
+        """Repair issues with a ledger.
+
+        Without one, a repair cannot know which changes were delivered, and followers get a reset.
         """
         world = self._somewhere()
         known = [

@@ -130,8 +130,9 @@ def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> No
 
 
 def assert_trash(world: World) -> None:
-    """The trash shows every deleted issue that is still there, newest first, and no other. Spoilt documents cannot be
-    shown.
+    """The trash shows every deleted issue that is still there, newest first, and no other.
+
+    Spoilt documents cannot be shown.
     """
     catalog = world.catalog()
     try:

@@ -41,8 +41,9 @@ _ROUNDS = 80
 
 
 class Webhook(NamedTuple):
-    """A webhook of a project. `events`: the kinds that it gets; `of_view`: it gets the changes of the rows of a
-    view.
+    """A webhook of a project.
+
+    `events`: the kinds that it gets; `of_view`: it gets the changes of the rows of a view.
     """
 
     id: str
@@ -55,8 +56,9 @@ class Webhook(NamedTuple):
 
 
 class Post:
-    """Sends the messages of an invocation. An attempt is one of its calls, which the adversary may refuse, lose or
-    repeat.
+    """Sends the messages of an invocation.
+
+    An attempt is one of its calls, which the adversary may refuse, lose or repeat.
     """
 
     def __init__(self, table: Table, receivers: "Receivers") -> None:

@@ -601,8 +601,9 @@ class World:
         )
 
     def drain(self, catalogs: Catalogs) -> None:
-        """Deliver everything, undisturbed; calls in flight arrive in between and at the end. Then nothing waits for
-        upkeep.
+        """Deliver everything, undisturbed; calls in flight arrive in between and at the end.
+
+        Then nothing waits for upkeep.
         """
         self._deliver_all(catalogs)
         for _ in range(20):
@@ -640,8 +641,9 @@ def _first_failed(run: Run, batch: Sequence[Record]) -> str | None:
 
 
 class _Definitions:
-    """The items of a catalog. Those with the same items are equal: most scenarios have the same, and models take
-    long.
+    """The items of a catalog.
+
+    Those with the same items are equal: most scenarios have the same, and models take long.
     """
 
     def __init__(self, tenant: str, project: str, stored: ProjectItems) -> None:

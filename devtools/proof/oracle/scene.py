@@ -94,8 +94,9 @@ class Scene:
         self.happened: Counter[str] = Counter()
 
     def _meanwhile(self, work: Callable[[Table], Any]) -> Any:
-        """Return the result of a reader, between whose calls everything goes on. An error of the reader is raised
-        here.
+        """Return the result of a reader, between whose calls everything goes on.
+
+        An error of the reader is raised here.
         """
         run = self._world.start("reader", lambda table: work(Apart(table)), lambda _: None)
         while not run.invocation.ended:

@@ -250,8 +250,9 @@ class Oracle:
         }
 
     def _function(self, name: str, function: str, where: str, values: list[Any]) -> Any:
-        """One function of the values of a field. For the least and the greatest it is the number of the issue that
-        has it.
+        """One function of the values of a field.
+
+        For the least and the greatest it is the number of the issue that has it.
         """
         selected = {
             "count": f'count("e_{name}")',

@@ -53,8 +53,9 @@ _PAGES = 120
 
 @dataclass
 class Window:
-    """The answer to a request, and its moments. `behind`: from this moment on, each part of the answer was true at
-    some time.
+    """The answer to a request, and its moments.
+
+    `behind`: from this moment on, each part of the answer was true at some time.
     """
 
     answer: Any
@@ -168,8 +169,9 @@ class _Scenario(Scene):
         )
 
     def _check_run(self, window: Window, *, begins: bool, ends: bool) -> int | None:
-        """The still rows follow each other without a gap. Returns the place of the first one among all still,
-        matching issues.
+        """The still rows follow each other without a gap.
+
+        Returns the place of the first one among all still, matching issues.
         """
         expected = Oracle(window.still).rows(self._question.body)
         still = set(expected)
