@@ -1,4 +1,6 @@
-"""Runs what drives the page and is no test: the files `web/e2e/*.tool.ts`, in Chromium before a local stack of their own."""
+"""Runs the page's tools that are no tests: the files `web/e2e/*.tool.ts`, in Chromium before a local stack of
+their own.
+"""
 
 import contextlib
 import os

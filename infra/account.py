@@ -123,10 +123,11 @@ class Account:
             raise _unanswered(error, "backup:ListBackupVaults", otherwise) from None
 
     def refuses_distributions(self) -> bool:
-        """Whether AWS has still to verify the account before CloudFront makes anything for it; False if it cannot be asked.
+        """Whether AWS has still to verify the account before CloudFront makes anything for it; False if it cannot be
+        asked.
 
-        An account that has a distribution is verified. CloudFront is asked to make one for any other account: a disabled one
-        that names a missing origin, which it makes for nobody. Two calls.
+        An account that has a distribution is verified. For any other account, CloudFront is asked to make a disabled
+        one that names a missing origin, which it makes for no account. Two calls.
         """
         cloudfront = self._clients("cloudfront")
         try:

@@ -1,4 +1,4 @@
-"""Settings that depend on what the account has: what the app asks AWS where the operator chose nothing."""
+"""Settings that depend on the account: the app asks AWS for them if the operator chose nothing."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -9,7 +9,7 @@ from infra.backup_vault import VAULT_OUTPUT
 from infra.context import settings_from
 
 RESERVED_OUTPUT: Final = "ReservedConcurrency"
-"""The stack's output with the sum of what its functions have reserved."""
+"""The stack's output with the sum of its functions' reserved concurrency."""
 
 _NOT_VERIFIED: Final = (
     "AWS has not verified this account for CloudFront yet, so the deployment would fail. Ask AWS Support to verify it "

@@ -1,4 +1,4 @@
-"""The alarms. Each says what it means and what command to run."""
+"""The alarms. Each has its meaning and a command to run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,8 +47,9 @@ SERVER_ERRORS = 10
 """5xx answers in five minutes that raise an alarm. One or two may be a lost container."""
 
 UNCOUNTED = 100
-"""Writes in five minutes that the rate of writes did not count. A few are a tenant's busy count; so many are a rate that limits
-nobody.
+"""Writes in five minutes that the rate of writes did not count.
+
+A few are a tenant's busy count; so many are a rate that limits no one.
 """
 
 CALLERS_REFUSED = 100
@@ -95,7 +96,7 @@ _OPERATIONS = (
 """The DynamoDB operations that the functions use."""
 
 STACK = "$STACK"
-"""The stack's name in the commands of rules. An alarm has the name itself there, since operators copy what it says."""
+"""The stack's name in the commands of rules. An alarm has the name itself there, since operators copy its text."""
 
 CLOUDFRONT_REGION = "us-east-1"
 """The region that has CloudFront's metrics. An alarm can only watch metrics of its own."""
@@ -169,8 +170,8 @@ class Advice(NamedTuple):
 class Alarms(Construct):
     """A topic and the alarms that publish to it.
 
-    `groups` holds by subject the alarms that every region has, for the dashboard; `advice` what each one says, by its name, for the
-    runbook.
+    `groups` holds by subject the alarms that every region has, for the dashboard. `advice` holds the texts of each by
+    its name, for the runbook.
     """
 
     def __init__(
@@ -245,7 +246,8 @@ class Alarms(Construct):
         return alarm
 
     def _make_topic(self, settings: Settings) -> sns.Topic:
-        # NOTE: a key of our own, because the AWS-managed key for SNS lets no alarm publish, and its policy cannot be changed.
+        # NOTE: a key of the stack, because the AWS-managed key for SNS lets no alarm publish, and its policy cannot
+        # be changed.
         key = kms.Key(
             self,
             "Key",

@@ -89,8 +89,9 @@ class Front(Construct):
         return certificates.Certificate.from_certificate_arn(self, "Certificate", settings.certificate_arn)
 
     def _domain(self, settings: Settings, ingress: Ingress, certificate_arn: str) -> str:
-        """The domain at API Gateway itself; returns what API Gateway calls it, which is an address only under that
-        name.
+        """Make the domain at API Gateway itself.
+
+        Returns its regional name, which answers only as the domain's DNS target.
         """
         certificate = certificates.Certificate.from_certificate_arn(
             self, "DomainCertificate", certificate_arn
@@ -153,6 +154,6 @@ class Front(Construct):
             cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
             origin_request_policy=passed_on,
             viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
-            # The functions compress: CloudFront does so only for what it caches.
+            # The functions compress: CloudFront compresses only cached answers.
             compress=False,
         )

@@ -46,7 +46,10 @@ def within(partitions: Iterable[str]) -> Conditions:
 
 
 def never_written(operations: Iterable[str], attributes: Iterable[str]) -> Grant:
-    """Refuse writes that name one of these attributes. A refusal fails safe: what AWS may see otherwise stays allowed."""
+    """Refuse writes that name one of these attributes.
+
+    A refusal fails safe: writes that AWS may see otherwise stay allowed.
+    """
     return Grant(
         _actions(operations),
         {"ForAnyValue:StringEquals": {ATTRIBUTES: sorted(attributes)}},

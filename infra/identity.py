@@ -108,7 +108,7 @@ class Identity(Construct):
             refresh_token_rotation_grace_period=Duration.seconds(30),
         )
         if not settings.emulator:
-            # Without a style the managed login shows nobody a form.
+            # Without a style the managed login shows no form.
             cognito.CfnManagedLoginBranding(
                 self,
                 "Style",

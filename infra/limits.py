@@ -9,13 +9,16 @@ BACKGROUND_SECONDS: Final = 60
 """Timeout of a function that no caller waits for."""
 
 TOKEN_MINUTES: Final = 15
-"""How long an ID token lives. So long a user who is disabled, or whose role is changed, keeps what the token says."""
+"""How long an ID token lives.
+
+So long a user who is disabled, or whose role is changed, keeps the rights of the token.
+"""
 
 CLOCK_MARGIN: Final = 15
 """Allowance in seconds for the clock difference of two containers, and for a write still in flight when its container was ended."""
 
 SETTLE_SECONDS: Final = max(ANSWER_SECONDS, BACKGROUND_SECONDS) + CLOCK_MARGIN
-"""Seconds after a change of definitions until nobody acts on the older ones any more.
+"""Seconds after a change of definitions until no function acts on the older ones any more.
 
 In the worst case a container read the project's epoch just before the change, and then worked for a whole invocation.
 """
@@ -31,7 +34,7 @@ fields indexed, a batch is 42,000 writes of 6 ms by eight threads: 32 s, within 
 """
 
 LONGEST_PAUSE_SECONDS: Final = 60
-"""Seconds that Lambda may wait before a retry. AWS documents no figure: this is more than we expect."""
+"""Seconds that Lambda may wait before a retry. AWS documents no figure: this is more than expected."""
 
 HELD_SECONDS: Final = 15 * 60
 """Seconds that a batch may hold its shard, and with it the index of all tenants on the shard."""

@@ -13,7 +13,7 @@ WEB = ROOT / "web"
 DIST = WEB / "dist"
 
 _MADE_FROM = DIST / ".made-from"
-"""Holds the digest of what the page was built from. A build removes it with all else in `dist`."""
+"""Holds the digest of the sources of the built page. A build removes it with all else in `dist`."""
 _NO_SOURCES = frozenset({"dist", "e2e", "node_modules", "tests"})
 _GENERATED = WEB / "src" / "api" / "schema.d.ts"
 _WORK = ROOT / ".build"

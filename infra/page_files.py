@@ -71,7 +71,7 @@ class PageFiles(Construct):
                 )
             ],
         )
-        """`index.html`, `config.json` and what else keeps its name: always as the bucket has it."""
+        """`index.html`, `config.json` and other files that keep their names: always as the bucket has them."""
         self.hashed = behavior(
             cache_policy=cloudfront.CachePolicy.CACHING_OPTIMIZED,
             compress=True,

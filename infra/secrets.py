@@ -1,4 +1,4 @@
-"""The secrets that the functions seal with: one for what clients hand back, one for the secrets of webhooks."""
+"""The secrets that the functions seal with: one for values that clients hand back, one for the secrets of webhooks."""
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager

@@ -310,10 +310,10 @@ class Settings:
         return {"FOLD_WEIGHT": str(self.fold_weight), "FOLD_SECONDS": str(self.fold_seconds)}
 
     def reserved(self, function: str) -> int | None:
-        """The concurrency set aside for a function; None: it shares what the account has.
+        """The concurrency set aside for a function; None: it shares the rest of the account's.
 
-        By default `live` and `socket` get shares of the account's, so that requests that wait can't use up what
-        others need.
+        By default `live` and `socket` get shares of the account's, so that waiting requests can't use up the
+        concurrency of others.
         """
         given = self._given_concurrency
         reserves = self.stage != "dev" and self.account_concurrency >= _MAY_RESERVE
@@ -329,7 +329,7 @@ class Settings:
 
     @property
     def open_polls(self) -> int:
-        """The long polls that each tenant may have open: two tenants together can't use up what `live` may run.
+        """The long polls that each tenant may have open: two tenants together can't use up the concurrency of `live`.
 
         While one ends, the next is there already, so a tenant has up to twice as many in flight.
         """
@@ -361,13 +361,16 @@ class Settings:
 
     @property
     def small_account(self) -> bool:
-        """Whether the account is known to have so little concurrency that the background could use up what callers need."""
+        """Whether the account is known to have so little concurrency that the background could use up the callers'
+        share.
+        """
         return 0 < self.account_concurrency < _SMALL
 
     @property
     def guarded(self) -> bool:
-        """Whether stack, table and users refuse to be deleted. At the first deployment they do not yet: CloudFormation then deletes
-        what a failed one has made, and the deployment can be repeated.
+        """Whether stack, table and users refuse to be deleted. At the first deployment they do not yet.
+
+        CloudFormation then deletes the parts of a failed one, and the deployment can be repeated.
         """
         return self.protect and not self.first
 

@@ -35,8 +35,8 @@ through.
 class SocketApi(Construct):
     """The WebSocket API on its stage.
 
-    Its address is there before its routes, since functions have to know it. It keeps no access log: API Gateway would write one for
-    WebSocket APIs only with a role that is set for the whole account. The function logs what it refuses.
+    Its address exists before its routes, since functions have to know it. It keeps no access log: API Gateway would
+    write one for WebSocket APIs only with a role that is set for the whole account. The function logs its refusals.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:

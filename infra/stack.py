@@ -1,4 +1,4 @@
-"""The deployment: the parts that functions share, the functions, and what invokes them."""
+"""The deployment: the parts that functions share, the functions, and their triggers."""
 
 from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsStackSynthesizer, Fn, Stack
 from constructs import Construct

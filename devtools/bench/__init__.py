@@ -1,4 +1,4 @@
-"""`./dev bench`: what pages, writes and background work cost on projects of growing size."""
+"""`./dev bench`: the cost of pages, writes and background work on projects of growing size."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""The four handlers in this process, called with the events that Lambda would give them, and what their calls cost."""
+"""The four handlers in this process, called with the events that Lambda would give them, and the cost of their
+calls.
+"""
 
 import contextlib
 import importlib
@@ -46,7 +48,7 @@ class Functions:
 
     @property
     def consumers_table(self) -> Table:
-        """The table as the maintain function has it: what its calls use up is counted."""
+        """The table as the maintain function has it: the units of its calls are counted."""
         found: Table = vars(importlib.import_module("functions.maintain.handler"))["table"]
         return found
 

@@ -107,7 +107,7 @@ def _container(made: world.World, clock: Clock) -> BlockCache:
 
 
 def _twice(running: Service, question: Question, cache: BlockCache) -> tuple[int, Cost, Cost]:
-    """The rows of a question, and what it takes at first, and at once again."""
+    """The rows of a question, and its cost at first, and at once again."""
     answer, cold = running.cost(question, cache)
     return len(answer.get("rows", ())), cold, running.cost(question, cache)[1]
 
@@ -152,7 +152,7 @@ def change(made: world.World, changes: int) -> None:
 
 
 def show(console: Console, size: int, found: Sequence[Costs]) -> None:
-    """Print what changes that wait add, and what the idle container takes."""
+    """Print the cost that waiting changes add, and the cost in the idle container."""
     pairs = (
         (f"by {CHANGES} changes, cold", "quiet", "pending"),
         (f"by {CHANGES} changes, warm", "quiet_warm", "pending_warm"),

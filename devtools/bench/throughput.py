@@ -87,7 +87,7 @@ def throughput(
 
 
 def show(console: Console, measured: Sequence[Taken]) -> None:
-    """Print what was measured."""
+    """Print the figures."""
     console.print(
         output.table(
             f"\nNew issues of one project, in virtual time: 5 ms and {CALL_CPU * 1000:.1f} ms of CPU a call",

@@ -44,7 +44,7 @@ class Timeline(Clock):
             strand.stop()
 
     def run(self) -> None:
-        """Until nobody is left who waits for a moment."""
+        """Run until no container waits for a moment."""
         while self._next:
             moment, _, strand = heapq.heappop(self._next)
             self.seconds = max(self.seconds, moment)

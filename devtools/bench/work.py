@@ -1,4 +1,4 @@
-"""A piece of work over many issues, and what it took."""
+"""A piece of work over many issues, and its cost."""
 
 import time
 from collections.abc import Callable

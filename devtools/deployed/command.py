@@ -28,7 +28,7 @@ _BACKUPS = "--backups"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the help of `synth`, `deploy` and `destroy` says of cdk's arguments."""
+    """Add the help on cdk's arguments to `synth`, `deploy` and `destroy`."""
     parser.usage = f"{parser.prog} [--help] [cdk arguments ...]"
     parser.epilog = _help_on_settings()
     parser.set_defaults(takes_more=True)

@@ -181,7 +181,7 @@ def project_id_from(file_name: str) -> str:
 
 
 def _default_name(rows: int, profiles: Mapping[str, Profile], types: Types) -> str | None:
-    # Each issue must have a name, so a column with gaps would lose rows that nobody asked to lose.
+    # Each issue must have a name, so a column with gaps would lose rows.
     full = [
         column
         for column, profile in profiles.items()

@@ -175,7 +175,7 @@ _REMARKS: Final = (
 
 
 def load(table: Table) -> None:
-    """Load both into an empty table: about 40,000 items. Completes what a killed load left."""
+    """Load both into an empty table: about 40,000 items. Completes a killed load."""
     for tenant, name in _TENANTS.items():
         table.put({keys.PK: keys.tenant(tenant), keys.SK: keys.TENANT_SELF, "name": name})
     for project, bodies in ((_BRIDGE, _BRIDGE_ISSUES), (_NEWS, _NEWS_ISSUES)):

@@ -119,7 +119,7 @@ class Folder:
             return None
         try:
             state = State(**kept)
-        except TypeError:  # what another version of the tools wrote
+        except TypeError:  # written by another version of the tools
             return None
         return (
             state

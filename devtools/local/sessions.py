@@ -52,7 +52,7 @@ class _SignIn(RequestModel):
 
 
 def new_key(data: Path) -> str:
-    """A key that is good once, for as long as a token. Removes keys that nobody used in time."""
+    """Make a key that is good once, for as long as a token. Removes keys that were not used in time."""
     folder = data / _KEYS
     folder.mkdir(mode=0o700, exist_ok=True)
     for kept in folder.iterdir():

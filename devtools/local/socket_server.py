@@ -92,7 +92,7 @@ class Connections:
 
 
 class Gateway:
-    """Lets clients connect and hands on what they do."""
+    """Lets clients connect and hands on their actions."""
 
     def __init__(
         self, connections: Connections, invoke: Invoke, page_port: int, origins: Collection[str] = ()
@@ -123,7 +123,7 @@ class Gateway:
         return None
 
     def converse(self, to: ServerConnection) -> None:
-        """Hand on what a client says until it is gone."""
+        """Hand on a client's messages until it is gone."""
         connection = self._ids.pop(id(to))
         self._connections.add(connection, to)
         try:

@@ -30,7 +30,7 @@ Twice as many may be in flight.
 """
 
 _FOLD_SECONDS = "10"
-"""Locally nobody pays for folds, and a developer looks at blocks soon."""
+"""Locally folds cost nothing, and a developer looks at blocks soon."""
 
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5
@@ -63,7 +63,7 @@ def run(
         contextlib.suppress(_StopRequestedError),
         _stop_on_signals(),
     ):
-        end_all(folder.processes())  # what a supervisor that was killed has left
+        end_all(folder.processes())  # left by a killed supervisor
         folder.clear()
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(folder.clear)

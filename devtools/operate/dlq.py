@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 10
 """Letters that SQS returns in one call."""
 _HIDDEN_SECONDS = 300
-"""Seconds in which nobody else gets a received letter: more than it takes to repair ten issues."""
+"""Seconds for which a received letter is invisible to others: more than it takes to repair ten issues."""
 _WAIT_SECONDS = 1
 """Seconds in which SQS asks all of its servers for letters. Without a wait it asks only some and may find none."""
 _ID = 36
@@ -278,7 +278,7 @@ def _drop_batches(opened: Target, wanted: set[str] | None) -> set[str]:
 
 
 class Redrive:
-    """Redrives letters and batches, and prints what becomes of each."""
+    """Redrives letters and batches, and prints the outcome of each."""
 
     def __init__(self, opened: Target) -> None:
         self._opened = opened

@@ -125,7 +125,7 @@ class _Scene:
         self._ask("POST", f"{_PATH}/grid", _PAGE)
 
     def deliver(self, start: str) -> Callable[[], None]:
-        """A change that waits for its delivery; returns what delivers it."""
+        """A change that waits for its delivery; returns the function that delivers it."""
         self.write(start)
         return self._delivered
 

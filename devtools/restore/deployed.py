@@ -135,7 +135,7 @@ def resume_writes(stack: Stack) -> None:
 
 
 def deny_writes(table_arn: str) -> dict[str, Any]:
-    """The policy by which nobody can write to a table. Reads and the table's own settings stay allowed."""
+    """The policy that denies all writes to a table. Reads and the table's own settings stay allowed."""
     return {
         "Version": "2012-10-17",
         "Statement": [

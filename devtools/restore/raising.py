@@ -50,7 +50,7 @@ _CONNECTED: Final = (
     live_keys.SEATS_PREFIX,
     live_keys.POLLS_PREFIX,
 )
-"""The partitions of what belongs to connections."""
+"""The partitions of items that belong to connections."""
 
 
 class Put(NamedTuple):
@@ -92,7 +92,9 @@ class Raise:
         return None
 
     def changes_to(self, item: Item, other: Item | None = None) -> list[Change]:
-        """The changes that an item asks for, in the order in which they are made. `other`: what `asks` names, None if missing.
+        """The changes that an item needs, in the order in which they are made.
+
+        `other`: the item that `asks` names, None if missing.
 
         ValueError: there are not enough numbers left.
         """
@@ -218,8 +220,9 @@ def _is_counter(item: Item) -> bool:
 
 
 def _goes(item: Item) -> bool:
-    """Whether an item has no meaning after a restore: what belongs to connections, and a batch that was half done. Its numbers may
-    have been used since, in versions that clients hold.
+    """Whether an item has no meaning after a restore: an item of a connection, or of a batch that was half done.
+
+    Its numbers may have been used since, in versions that clients hold.
     """
     pk = item[keys.PK]
     half_done = pk.startswith(keys.REQUEST_PREFIX) and item[keys.SK] == "state" and "parts" not in item

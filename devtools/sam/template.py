@@ -41,7 +41,7 @@ class ForSam(NamedTuple):
 
     template: Template
     variables: dict[str, dict[str, str]]
-    """The environment of each function, by its logical id: what goes into SAM's `--env-vars`."""
+    """The environment of each function, by its logical id: the content of SAM's `--env-vars`."""
 
 
 def for_sam(

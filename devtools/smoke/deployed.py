@@ -22,7 +22,10 @@ from infra import isolation
 
 @contextmanager
 def opened(name: str, profile: str | None, receiver: str | None) -> Iterator["DeployedStack"]:
-    """The stack, with its two users while the block lasts. Failure: it is none, or AWS refuses what the test needs."""
+    """The stack, with its two users while the block lasts.
+
+    Failure: it is none, or AWS refuses a step that the test needs.
+    """
     try:
         outputs = target.outputs(name, profile)
         missing = {"ApiUrl", "UserPoolId", "UserPoolClientId", isolation.OUTPUT} - outputs.keys()
@@ -43,7 +46,7 @@ def opened(name: str, profile: str | None, receiver: str | None) -> Iterator["De
 
 
 class DeployedStack:
-    """A stack in an AWS account, or in what AWS_ENDPOINT_URL names."""
+    """A stack in an AWS account, or in the engine that AWS_ENDPOINT_URL names."""
 
     def __init__(
         self,

@@ -13,11 +13,11 @@ _PAUSE = 0.5
 
 
 class NotShown(Exception):
-    """This stack or this caller cannot show it; the message says why, and what would."""
+    """This stack or this caller cannot show it; the message has the reason and a way that would."""
 
 
 class Wrong(Exception):
-    """The stack does not do it; the message says what it did instead."""
+    """The stack does not do it; the message has its actual behavior."""
 
 
 def require(holds: object, otherwise: str) -> None:

@@ -54,7 +54,7 @@ def _writes(of: Partitions) -> tuple[Grant, ...]:
 
 
 class Socket(FunctionSpec):
-    """Sockets: who connects, what they subscribe to, and the pushes of what was committed."""
+    """Sockets: connections, subscriptions, and the pushes of commits."""
 
     name = "socket"
     description = "gridview: tells those who are connected what changes"

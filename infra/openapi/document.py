@@ -110,7 +110,7 @@ def _place(route: Route) -> tuple[int, str]:
 
 
 def _schemas(routes: tuple[Route, ...]) -> dict[str, Schema]:
-    """The components: the models, what they consist of, and the filter, which has a parser of its own."""
+    """The components: the models, their parts, and the filter, which has a parser of its own."""
     bodies = [REQUESTS[route.body] for route in routes if route.body is not None]
     answers = [responses.named(route.answer) for route in routes if route.answer is not None]
     jobs = [responses.BackgroundJob for route in routes if route.job]

@@ -344,7 +344,7 @@ class TableCall(AnswerModel):
 
 
 class Explanation(AnswerModel):
-    """How a query was answered, and what it cost."""
+    """The plan of a query, and its cost."""
 
     plan: list[str] = ModelField(description="What was done, in words.")
     tree: PlanNode
@@ -568,7 +568,7 @@ class SavedView(_Written):
 
 
 class SavedViewPage(AnswerModel):
-    """Views that everybody sees, then the caller's own, each in creation order."""
+    """Shared views, then the caller's own, each in creation order."""
 
     items: list[SavedView]
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
@@ -637,7 +637,7 @@ class ChangedIssue(AnswerModel):
 
 
 class WebhookDelivery(AnswerModel):
-    """The delivery of a change to a webhook: how often it was tried, and what came of it."""
+    """The delivery of a change to a webhook, with its attempts and outcome."""
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
     message: str = ModelField(description="The header `webhook-id` of its message.")

@@ -148,7 +148,7 @@ class Account:
         self.time.wake(strand, 0)
 
     def every(self, seconds: float, work: Callable[[], None], until: float) -> None:
-        """Begin some work again and again, on average each so many seconds, without waiting for what was begun before."""
+        """Begin some work again and again, on average each so many seconds, without waiting for earlier work."""
 
         def loop() -> None:
             while self.time.passed < until:

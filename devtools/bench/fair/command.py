@@ -1,4 +1,4 @@
-"""The command: one viewer's worst in virtual time, what refusals cost, and the same load on a local stack."""
+"""The command: one viewer's worst in virtual time, the cost of refusals, and the same load on a local stack."""
 
 import argparse
 from collections.abc import Iterator, Sequence

@@ -109,7 +109,7 @@ def prices(size: int = WHOLE + 100, repeat: int = _REPEAT) -> list[Price]:
 
 
 class _Caller:
-    """A container of each function, and what its calls cost."""
+    """A container of each function, and the cost of its calls."""
 
     def __init__(self, client: CountedClient) -> None:
         self.client = client

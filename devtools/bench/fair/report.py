@@ -47,7 +47,7 @@ def rows(case: str, alone: Sequence[Any], beside: Sequence[Any]) -> list[Row]:
 
 
 def show(console: Console, found: Sequence[Row]) -> None:
-    """Print what was measured."""
+    """Print the figures."""
     console.print(
         output.table(
             "\nAnother tenant beside one viewer's worst",
@@ -67,7 +67,7 @@ def show(console: Console, found: Sequence[Row]) -> None:
 
 
 def show_prices(console: Console, paid: Sequence[Price]) -> None:
-    """Print what refusals cost."""
+    """Print the cost of refusals."""
     console.print(
         output.table(
             "\nA refused request",

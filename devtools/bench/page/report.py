@@ -1,4 +1,4 @@
-"""The figures of the page as a table of Markdown, beside NocoDB's and what we wanted. A miss is bold."""
+"""The figures of the page as a table of Markdown, beside NocoDB's and the targets. A miss is bold."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple

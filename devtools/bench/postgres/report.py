@@ -22,7 +22,7 @@ MOST_GROWTH: Final = 1.3
 WARM_SHARE: Final = 0.1
 """The share of its target that a query should take in a container with kept reads."""
 LARGE: Final = 1_000_000
-"""Issues from which on we should be faster than the attribute-value design."""
+"""Issues from which on gridview should be faster than the attribute-value design."""
 
 MISSED: Final = " ✗"
 
@@ -42,7 +42,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One question: how many rows its page has, and what it takes on each side."""
+    """One question: how many rows its page has, and its cost on each side."""
 
     question: Question
     rows: int

@@ -137,7 +137,7 @@ class _Pass:
         self.traces = Traces()
 
     def run(self) -> Traces:
-        """Rewrite what names the user; returns what was found."""
+        """Rewrite the items that name the user; returns the traces found."""
         self._files.remove(self._tenant, self._began)
         for item in self._items():
             found = find(item[keys.PK], item[keys.SK])

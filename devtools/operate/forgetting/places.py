@@ -1,7 +1,7 @@
-"""Every kind of item of the table, and what a person leaves in it. Pure.
+"""Every kind of item of the table, and the traces of a person in it. Pure.
 
-An item of a kind that is not in this list ends a run: nothing is forgotten that nobody has thought of. A test holds the list to
-the chart of entities and to the keys that the core makes.
+An item of a kind that is not in this list ends a run: nothing of an unknown kind is forgotten. A test compares the
+list with the chart of entities and with the keys that the core makes.
 """
 
 import re

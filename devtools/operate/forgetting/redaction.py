@@ -1,7 +1,7 @@
 """Items without a person: the id becomes `FORMER_USER`. Pure.
 
-Attributes are replaced in place, whatever the version: nobody loses a race because of it. Each write is on condition that what it
-replaces is unchanged.
+Attributes are replaced in place, and the version stays: no writer loses a race because of it. Each write is on
+condition that the replaced values are unchanged.
 """
 
 import json

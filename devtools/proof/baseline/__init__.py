@@ -65,7 +65,7 @@ def recorded(size: int, folder: Path = HERE) -> Recorded:
 
 
 def record(size: int, found: Mapping[str, Found], folder: Path = HERE) -> None:
-    """Write what was found as the record: a line for each question, with one cost where both are the same."""
+    """Write the findings as the record: a line for each question, with one cost if both are the same."""
     lines = []
     for name, one in found.items():
         costs = dict.fromkeys((one.cold, one.warm))

@@ -1,6 +1,6 @@
-"""The query function over a table in memory: what it answers, and what it reads for that. The one place that knows its inside.
+"""The query function over a table in memory: its answers, and their reads. The one module that knows its inside.
 
-Work that is done side by side is done one after the other here, so that no run depends on which thread is faster.
+Work in parallel is done one after the other here, so that no run depends on which thread is faster.
 """
 
 import contextlib
@@ -89,7 +89,7 @@ class Service:
         self._pages: dict[str, Json] = {}
 
     def ask(self, question: Question) -> Found:
-        """Ask twice, the second time with what the first one left at hand. AssertionError when the answers differ."""
+        """Ask twice, the second time with the caches of the first. AssertionError when the answers differ."""
         path, body = question.request(self._world)
         for number in range(len(question.moves)):
             body = self._moved(path, body, question.moves[number])
@@ -106,7 +106,7 @@ class Service:
         return cache
 
     def cost(self, question: Question, cache: BlockCache) -> tuple[Json, Cost]:
-        """The answer of a container that keeps this, and what it takes."""
+        """The answer of a container that keeps this, and its cost."""
         return self._asked(*question.request(self._world), cache)
 
     def _asked(self, path: str, body: Json, cache: BlockCache) -> tuple[Json, Cost]:

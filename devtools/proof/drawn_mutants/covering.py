@@ -144,7 +144,7 @@ class _Recording:
             self._kept[file].write_bytes(zlib.compress(pickle.dumps(self._found.pop(file, [])), 1))
 
     def take(self, file: str, name: str, seconds: float, *, passed: bool = True) -> None:
-        """Keep what was executed since the last time, unless the test failed."""
+        """Keep the hits since the last time, unless the test failed."""
         some = {module: bytes(hits) for module, hits in Probed.hits.items() if any(hits)}
         for module in some:
             Probed.hits[module][:] = bytes(len(some[module]))

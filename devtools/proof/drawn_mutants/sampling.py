@@ -54,7 +54,7 @@ class Judged(NamedTuple):
         ]
 
     def figures(self) -> str:
-        """One line: how many were judged, and what became of them."""
+        """One line: how many were judged, and the outcome."""
         left = f", {self.left:,} not judged" if self.left else ""
         return (
             f"{len(self.verdicts):,} mutants, {self.score:.1f} % found out, {len(self.living):,} live{left}"

@@ -20,9 +20,9 @@ Member = tuple[str | None, int]
 
 
 def watch_blocks(world: World, family: str, before: Chain) -> None:
-    """Blocks of a family have just been written: what has to hold at any time.
+    """Blocks of a family have just been written: check the properties that hold at any time.
 
-    They chain without a gap, and each of them is what the journal says up to its position.
+    They chain without a gap, and each of them equals the journal up to its position.
     """
     chain = world.blocks[family]
     try:
@@ -65,7 +65,7 @@ def _assert_explained(world: World, block: Block, members: Iterable[Member]) -> 
 
 
 def _written(world: World, family: str) -> bool:
-    """Whether a family is written under the definitions as they are; the blocks of others are as nobody cares."""
+    """Whether a family is written under the present definitions; the blocks of others are not checked."""
     try:
         catalog = world.catalog()
     except NotFound:

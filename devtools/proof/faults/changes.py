@@ -22,7 +22,7 @@ from gridview.schema.store import Catalogs
 USERS = "ann", "bob"
 
 _WAIT = frozenset({"not-told", "in-progress", "not-found", "conflict", "too-many-writes", "busy"})
-"""Refusals of an undo after which it is asked for again: nobody knows enough yet."""
+"""Refusals of an undo after which the request is repeated: not enough is known yet."""
 
 _MORE = 0.6
 """How often a user continues a change instead of beginning another."""
@@ -179,7 +179,7 @@ class Undoers:
         return self._ask(self.begin(random.choice(self._closed)))
 
     def begin(self, change: Written, *, whole: bool = False) -> TakingBack:
-        """An undo of a change, or, unless it is to be `whole`, of a part of it, which nobody has asked for yet."""
+        """A new undo of a change, or, unless it is to be `whole`, of a part of it."""
         random, world = self._random, self._world
         by_admin = random.random() < 0.2
         actor = world.admin if by_admin else people.writer(world, change.user)

@@ -73,7 +73,7 @@ def replay(played: Played, engine: str) -> str:
 
 
 def tell(console: Console, seed: int, engine: Engine) -> int:
-    """Play one scenario, and print what happens in it."""
+    """Play one scenario, and print its events."""
     played = scenarios.play(seed, engine, verbose=True)
     for line in played.log:
         console.print(line, markup=False, soft_wrap=True)

@@ -521,7 +521,7 @@ class Drawn:
             )
 
     def _is_shown(self, world: World) -> bool:
-        """The grid shows no page with a document that holds what nobody knows."""
+        """Whether the grid can show all pages: no document has a value that cannot be shown."""
         return not any(self._stuck(world)) and not any(map(is_spoilt, world.documents.values()))
 
     def _ask_before_the_fold(self) -> None:
@@ -536,7 +536,7 @@ class Drawn:
                 self._ask(here)
 
     def _ask(self, world: World) -> None:
-        """Ask what readers ask, now that there is one right answer."""
+        """Ask the readers' questions, now that there is one right answer."""
         catalog = self.catalog(world)
         if catalog is not None and self._is_shown(world):
             self.questioners[world.home].ask_in_quiet(catalog, 3)

@@ -71,7 +71,7 @@ class Follower:
             if answer.status == HTTPStatus.OK:
                 self._take(answer.body)
             elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                self._forget()  # what it follows is no more
+                self._forget()  # its subject is gone
 
     def _take(self, answer: Mapping[str, Any]) -> None:
         if self._cursor is None and self._world.orders:

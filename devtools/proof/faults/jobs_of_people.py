@@ -74,7 +74,7 @@ class Foremen:
         return self._ask(self.begin())
 
     def begin(self) -> Job:
-        """A job that nobody has asked for yet."""
+        """Make a new job, without a request yet."""
         random, place = self._random, len(self._jobs)
         kind = random.choice((*_KINDS[:2], None))
         cost = None if random.random() < 0.3 else 5_000 + place
@@ -135,7 +135,7 @@ class Foremen:
             query = f"limit=2&cursor={page['next']}"
 
     def ask_for_all(self) -> None:
-        """Each job that anybody has asked for is begun, when all is quiet."""
+        """Begin each job that a user has asked for, when all is quiet."""
         for job in self._jobs:
             for _ in range(3):
                 if job.id is not None:
@@ -204,7 +204,7 @@ class Foremen:
         return {num for num, life in found.items() if life.is_alive and self._matches(job, life)}
 
     def assert_all_in_quiet(self, job: Job, matched: set[int]) -> None:
-        """A job that nobody disturbed has written all that matched."""
+        """An undisturbed job has written all that matched."""
         told, refused = self.told(job.id or "")
         written = {num for num in numbers_of(self._world) if self._is_written(job, num)}
         if (told["state"], written, refused) != ("done", matched, []):

@@ -118,7 +118,7 @@ class _Running:
 
 
 _Piece = tuple[set[str], Callable[[Any], None]]
-"""Mutants, and what a process does that judges them."""
+"""Mutants, and the function of the process that judges them."""
 
 
 def _pieces(mutants: Sequence[Mutant], jobs: int) -> Iterator[_Piece]:
@@ -294,7 +294,7 @@ def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: boo
 
 
 def run(console: Console, jobs: int) -> int:
-    """Look what becomes of every mutant, and print what found it out; 1 when one is alive."""
+    """Judge every mutant, and print the scenario or test that found it out; 1 when one is alive."""
     alive = 0
     for verdict in judged(MUTANTS, jobs):
         stumbled = f", {verdict.stumbled:,} stumbled" if verdict.stumbled else ""

@@ -116,7 +116,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 class Failed(Exception):
-    """A request was answered with 500. Its cause is what the function logged."""
+    """A request was answered with 500. Its cause is the error that the function logged."""
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def restore(world: World, key: str) -> None:
 
 
 def spoil(world: World, key: str) -> None:
-    """A document comes to hold what no sort string can be made of."""
+    """A document gets a value that has no sort string."""
     document = world.documents[key]
     catalog = world.catalog()
     chosen = [
@@ -232,7 +232,7 @@ def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
 
 
 def is_spoilt(document: Mapping[str, Any]) -> bool:
-    """Whether a document holds what no sort string can be made of."""
+    """Whether a document has a value without a sort string."""
     return any(isinstance(given, str) and given in SPOILT for given in document.get("fields", {}).values())
 
 

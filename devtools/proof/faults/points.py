@@ -1,6 +1,7 @@
-"""Scenarios in which an invocation is killed at a point that is enumerated: at each write of each script, in each way.
+"""Scenarios in which an invocation is killed at a point that is enumerated: at each write of each script, in each
+way.
 
-A point is a script, the number of a write in it, and what becomes of the invocation at that write.
+A point is a script, the number of a write in it, and the fate of the invocation at that write.
 """
 
 from collections.abc import Sequence
@@ -217,7 +218,7 @@ _POINTS = 100
 
 @dataclass(frozen=True)
 class KillPoint:
-    """A script, the number of a write of the invocation that is killed, and what becomes of it there."""
+    """A script, the number of a write of the invocation that is killed, and its fate there."""
 
     script: int
     write: int
@@ -491,7 +492,7 @@ _JOB_SCRIPTS = (
 
 @dataclass(frozen=True)
 class JobPoint:
-    """A script, the number of a write of the upkeep function, and what becomes of it there."""
+    """A script, the number of a write of the upkeep function, and its fate there."""
 
     script: int
     write: int

@@ -291,7 +291,7 @@ def _race(
 
 
 def _folding(field: str, damage: Callable[[World, str], None], world: World) -> Scene:
-    """A fold of what waits, over damaged blocks."""
+    """A fold of waiting changes, over damaged blocks."""
     quiet = _scene(world, field, damage)
     derived(world, (("change", _ISSUE), ("back", 2)))
     return Scene(quiet, world.fold(Catalogs()))

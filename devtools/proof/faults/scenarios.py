@@ -38,7 +38,7 @@ _BOOKS = (races.BOOK, journal_races.BOOK, repair_races.BOOK)
 
 
 class Played(NamedTuple):
-    """How a scenario went. `difference` is what was not as it has to be; None: nothing."""
+    """The outcome of a scenario. `difference` is its first error; None: none."""
 
     seed: int
     family: str

@@ -66,7 +66,7 @@ def plan(lives: Sequence[Life], parts: Collection[int], own: Maker) -> Plan:
 
 
 def _since(since: Sequence[Life], kinds: dict[int, str], own: Maker, back: str) -> tuple[bool, bool]:
-    """Whether the undo has brought an issue back (or deleted it) before anybody else came; whether anybody else has come."""
+    """Whether the undo has brought an issue back (or deleted it) before others came; whether others have come."""
     strange = False
     for life in since:
         if life.maker != own:
@@ -106,7 +106,7 @@ def _before(
 
 
 def carried_out(lives: Sequence[Life], parts: Collection[int], own: Maker) -> tuple[Life, bool]:
-    """The issue after an undo that nobody disturbs, and whether anything of the change stays."""
+    """The issue after an undisturbed undo, and whether anything of the change stays."""
     done = list(lives)
     for _ in range(4):
         step, stays = plan(done, parts, own)

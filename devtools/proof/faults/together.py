@@ -159,7 +159,7 @@ class Together(Drawn):
 
     @override
     def table_itself(self) -> None:
-        """Deleted issues are restored; nobody has hands in the table."""
+        """Deleted issues are restored; the table is never written by hand."""
         world = self._somewhere()
         if world.trashed:
             key = self.together.choice(sorted(world.trashed))

@@ -94,9 +94,10 @@ def derivable(catalog: Catalog, document: Item) -> bool:
 
 
 def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
-    """A ledger or a sort entry has just been written: what has to hold at any time.
+    """A ledger or a sort entry has just been written: check the properties that hold at any time.
 
-    The ledger names every string that an entry may hold; and it never goes back: not to an older image, epoch or revision.
+    The ledger names every string that an entry may hold. It never goes back: not to an older image, epoch or
+    revision.
     """
     key = item[keys.PK]
     if item[keys.SK] == derived_keys.LEDGER:
@@ -111,7 +112,10 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
 
 
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
-    """Every derived item of every issue that ever was is what its document gives. `but_for`: issues that cannot be derived."""
+    """Every derived item of every issue that ever was matches its document.
+
+    `but_for`: issues that cannot be derived.
+    """
     catalog = world.catalog()
     head = world.head
     journal_truth.assert_folded(world)

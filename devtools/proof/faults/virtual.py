@@ -1,4 +1,4 @@
-"""Virtual time: what the core sees of clocks, sleep, chance and threads while a scenario is played."""
+"""Virtual time: clocks, sleep, chance and threads as the core sees them while a scenario is played."""
 
 import importlib
 import secrets

@@ -13,7 +13,9 @@ WRITES = frozenset({"put", "delete", "add", "update", "remove", "transact", "bat
 
 
 class Attempted(NamedTuple):
-    """A call that the core makes: the name of the method, the keys that it is about (of a query, the partition), what it writes."""
+    """A call of the core: the name of the method, the keys that it is about (of a query, the partition), and the
+    written item.
+    """
 
     operation: str
     keys: tuple[Key, ...]

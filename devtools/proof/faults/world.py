@@ -107,7 +107,7 @@ class World:
         self.engine = table
         self.memory = table if isinstance(table, MemoryTable) else None
         self.table = Watched(table, self._recording)
-        """The table with nobody in between but who writes down what becomes of documents."""
+        """The table without an adversary. Its only wrapper records the documents."""
         self.stream = Stream(random, shards)
         self.told_at: dict[str, float] = {}
         """When each record of the stream was made, by its sequence number."""

@@ -61,7 +61,7 @@ class Tally:
         return sum(self.kinds.values()) + len(self.differences)
 
     def heard(self, asked: Asked) -> None:
-        """Count in what became of a question."""
+        """Count in the outcome of a question."""
         self.kinds[asked.question.kind] += 1
         self.rows[asked.question.kind] += asked.rows
         self.plans += asked.plans
@@ -71,7 +71,7 @@ class Tally:
             self.refused[asked.refused] += 1
 
     def update(self, other: "Tally") -> None:
-        """Count in what another one has counted."""
+        """Count in the counts of another tally."""
         self.kinds += other.kinds
         self.plans += other.plans
         self.refused += other.refused

@@ -12,7 +12,7 @@ _WORDS = {
     "groups by the sizes of blocks": r"Group by .*: its index has",
     "groups by sets": r"Intersect .*the sets of",
 }
-"""Name -> what the words of its explanation have."""
+"""Name -> the words in its explanation."""
 
 _PAGES: dict[str, tuple[frozenset[str], str]] = {
     "whole": (frozenset({"full scan"}), ""),

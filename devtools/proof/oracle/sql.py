@@ -275,7 +275,7 @@ class Oracle:
         return next((found for (found,) in self._db.execute(query, values)), None)
 
     def undecided(self, body: Mapping[str, Any], unknown: Unknown) -> int:
-        """How many issues pass or do not, depending on what becomes of the conditions that are `unknown`."""
+        """How many issues pass or not, depending on the conditions that are `unknown`."""
         may, values = self._where(body, unknown, "1")
         does, more = self._where(body, unknown, "0")
         return self._number(f"SELECT count(*) FROM issue WHERE {may} AND NOT {does}", [*values, *more])  # noqa: S608

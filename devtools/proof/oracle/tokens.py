@@ -50,7 +50,7 @@ _RESTS = 3
 
 
 def play(seed: int) -> tuple[Asked, Counter[str]]:
-    """Play the scenario of this number; Difference. Returns what was asked last."""
+    """Play the scenario of this number; Difference. Returns the last question."""
     random = Random(f"tokens {seed}")  # noqa: S311  (the same one each time)
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
@@ -120,7 +120,7 @@ class Scenario(Scene):
         return super()._states_ago(key, count)
 
     def _rest(self) -> None:
-        """A minute passes, in which nobody writes."""
+        """A minute passes, without writes."""
         for _ in range(_RESTS):
             for _ in range(self._readers.choice((0, 10, 40))):
                 self._happen()

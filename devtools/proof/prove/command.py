@@ -1,4 +1,4 @@
-"""Run the proofs one after another, print a line for each, and say at the end what was not proven."""
+"""Run the proofs one after another, print a line for each, and at the end the ones that failed or did not run."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""The proofs: what each one runs, at which length, and what it needs."""
+"""The proofs: the code and length of each one, and its needs."""
 
 import os
 import subprocess
