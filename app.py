@@ -1,4 +1,4 @@
-"""What `npx cdk synth`, `diff`, `deploy` and `destroy` run (see cdk.json)."""
+"""The CDK app that `npx cdk synth`, `diff`, `deploy` and `destroy` run (see cdk.json)."""
 
 from infra.app import main
 

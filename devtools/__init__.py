@@ -1,1 +1,4 @@
-"""Everything behind `./dev`: the local stack, checks, deployments, imports and the benchmark. No deployed asset contains it."""
+"""The commands of `./dev`: the local stack, checks, deployments, imports and the benchmark.
+
+No deployed asset contains them.
+"""

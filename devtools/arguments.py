@@ -16,7 +16,7 @@ def count(text: str) -> int:
 
 
 def add_data(parser: argparse._ActionsContainer) -> None:
-    """Add `--data`, of what works on a local stack."""
+    """Add `--data`, for commands that work on a local stack."""
     parser.add_argument(
         "--data",
         metavar="DIR",

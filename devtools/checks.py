@@ -16,13 +16,15 @@ SUITES = {
     "deploy": "MiniStack, a real ./dev deploy",
     "bench": "the benchmark",
 }
-"""The folders of tests, quick ones first, and what each stands on."""
+"""The folders of tests, quick ones first, and what each runs on."""
 
 _LONG = {"bench"}
 """Suites that run only when they are named, or as a part of `./dev prove`."""
 
 _SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
-"""Three processes, one of which mostly waits for the deployed stack; tests/conftest.py tells which tests stay together."""
+"""Three processes, one of which mostly waits for the deployed stack; tests/conftest.py decides which tests stay
+together.
+"""
 
 _TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")
 

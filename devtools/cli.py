@@ -11,7 +11,9 @@ from devtools.failure import Failure
 
 
 class Command(NamedTuple):
-    """A subcommand: a line of help, and as `module:function` what runs it and what adds its arguments to a parser."""
+    """A subcommand: a line of help, and as `module:function` its code and the function that adds its arguments to a
+    parser.
+    """
 
     summary: str
     run: str
@@ -89,7 +91,10 @@ COMMANDS = {
         f"{_DEPLOYED}:add_arguments",
     ),
 }
-"""The subcommands. Nothing of one is imported before it is asked for, and what runs it not before its arguments are right."""
+"""The subcommands.
+
+Nothing of one is imported before the user names it, and its code not before its arguments are right.
+"""
 
 _USAGE_STATUS = 2
 _INTERRUPTED_STATUS = 130

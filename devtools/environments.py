@@ -1,4 +1,4 @@
-"""Virtual environments beside our own, for programs that cannot share it. Each is made on first need from a lock file."""
+"""Virtual environments for programs that cannot share the repository's. Each is made on first need from a lock file."""
 
 import hashlib
 import subprocess

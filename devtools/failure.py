@@ -1,4 +1,4 @@
-"""Errors that a tool tells a person in one sentence."""
+"""Errors that a tool reports to a person in one sentence."""
 
 
 class Failure(Exception):

@@ -50,7 +50,7 @@ def install_python() -> None:
     if _same(wanted, complete) and _runs(_VENV_PYTHON):
         return
     _say("Installing the Python packages (once) ...")
-    # What an installation that was interrupted has left could be half a package, which pip would take for a whole one.
+    # An interrupted installation may have left half a package, which pip would take for a whole one.
     if begun.exists() or not _runs(_VENV_PYTHON):
         _run(
             [sys.executable, "-m", "venv", "--clear", str(_VENV)],
@@ -69,7 +69,8 @@ def install_python() -> None:
                 "--disable-pip-version-check",
                 "--no-input",
             ),
-            # The lock file is complete, so there is nothing to resolve; what is compiled on import is a tenth of all.
+            # The lock file is complete, so there is nothing to resolve. Only the imported modules are compiled later,
+            # a tenth of all.
             *("--no-deps", "--no-compile", "--require-hashes", "-r", str(wanted)),
         ],
         "The Python packages could not be installed; check the network and try again",

@@ -1,4 +1,6 @@
-"""Runs what drives the page and is no test: the files `web/e2e/*.tool.ts`, in Chromium before a local stack of their own."""
+"""Runs the page's tools that are no tests: the files `web/e2e/*.tool.ts`, in Chromium before a local stack of
+their own.
+"""
 
 import contextlib
 import os
@@ -47,7 +49,7 @@ def empty_stack(data: Path) -> Iterator[State]:
 
 
 def run(tool: str, address: str, **told: str) -> None:
-    """Run a tool before a stack. It gets what it is told as `GRIDVIEW_…`. Failure when it fails."""
+    """Run a tool before a stack. It gets the named arguments as `GRIDVIEW_…`. Failure when it fails."""
     chromium, npm = browser.find(), shutil.which("npm")
     if chromium is None:
         raise Failure("Chromium was not found on the PATH.")

@@ -12,4 +12,4 @@ DATA = ROOT.parent / "shared" / "data"
 """Real issues and cases, beside the repository where they are at hand."""
 
 PYTHONPATH = os.pathsep.join((str(ROOT), str(CORE)))
-"""The PYTHONPATH of our code outside Lambda: the repository and the core layer."""
+"""The PYTHONPATH of the repository's code outside Lambda: the repository and the core layer."""

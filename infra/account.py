@@ -22,7 +22,7 @@ _NOT_YET: Final = {
 _REFUSED: Final = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 
 _UNVERIFIED: Final = "must be verified"
-"""Of what CloudFront says to a new account, by the code of a missing permission."""
+"""A part of CloudFront's answer to a new account, which has the code of a missing permission."""
 
 _IMPOSSIBLE: Final[dict[str, Any]] = {
     "CallerReference": "gridview-first-day",
@@ -123,10 +123,11 @@ class Account:
             raise _unanswered(error, "backup:ListBackupVaults", otherwise) from None
 
     def refuses_distributions(self) -> bool:
-        """Whether AWS has still to verify the account before CloudFront makes anything for it; False if it cannot be asked.
+        """Whether AWS has still to verify the account before CloudFront makes anything for it; False if it cannot be
+        asked.
 
-        An account that has a distribution is verified. CloudFront is asked to make one for any other account: a disabled one
-        that names a missing origin, which it makes for nobody. Two calls.
+        An account that has a distribution is verified. For any other account, CloudFront is asked to make a disabled
+        one that names a missing origin, which it makes for no account. Two calls.
         """
         cloudfront = self._clients("cloudfront")
         try:

@@ -1,4 +1,4 @@
-"""Settings that depend on what the account has: what the app asks AWS where the operator chose nothing."""
+"""Settings that depend on the account: the app asks AWS for them if the operator chose nothing."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -9,7 +9,7 @@ from infra.backup_vault import VAULT_OUTPUT
 from infra.context import settings_from
 
 RESERVED_OUTPUT: Final = "ReservedConcurrency"
-"""The stack's output with the sum of what its functions have reserved."""
+"""The stack's output with the sum of its functions' reserved concurrency."""
 
 _NOT_VERIFIED: Final = (
     "AWS has not verified this account for CloudFront yet, so the deployment would fail. Ask AWS Support to verify it "
@@ -25,17 +25,18 @@ _ASKED: Final = ("first", "forms", "account-concurrency", "restored-stream")
 def account_answers(
     given: Callable[[str], object], environment: Mapping[str, str], account: Account
 ) -> dict[str, object]:
-    """What the account decides, as context values; nothing that `given` has a value for, and nothing for an emulator.
+    """Return the context values that the account decides. Values in `given` and emulators are left out.
 
-    Asks only where the CDK command line has found an account (`CDK_DEFAULT_ACCOUNT`): synthesis needs none.
+    Asks only if the CDK command line has found an account (`CDK_DEFAULT_ACCOUNT`): synthesis needs none.
 
     - `first`: the stack is new, so it is not protected yet;
     - `forms`: a stored form that the deployed functions do not read is held back;
-    - `account-concurrency`: what other stacks have not reserved;
-    - `backup-vault-exists`, with `backup`: the stack has not made the vault, and it is there.
-    - `restored-stream`: a stack that uses a restored table keeps it. Without this an empty table would take its place.
+    - `account-concurrency`: the concurrency that other stacks have not reserved;
+    - `backup-vault-exists`, with `backup`: the vault exists, and the stack has not made it;
+    - `restored-stream`: a stack that uses a restored table keeps it. Without this an empty table would take its
+      place.
 
-    A new stack with CloudFront is refused where CloudFront would refuse it, after minutes, and take all else back.
+    A new stack with CloudFront is refused early: CloudFront would refuse it after minutes, and roll everything back.
 
     Raises:
         AccountError: the account is not the caller's, does not answer, or has still to be verified for CloudFront.

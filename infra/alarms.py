@@ -1,4 +1,4 @@
-"""The alarms. Each says what it means and what command to run."""
+"""The alarms. Each has its meaning and a command to run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,8 +29,9 @@ from infra.socket_api import SocketApi
 from infra.table import GridTable
 
 LAG_SECONDS = 300
-"""How many seconds the grid's orders may lag behind the issues. An import lags by seconds; minutes mean a stuck shard or too little
-capacity.
+"""How many seconds the grid's orders may lag the issues.
+
+An import lags by seconds; minutes mean a stuck shard or too little capacity.
 """
 
 PUSH_SECONDS = 30
@@ -46,8 +47,9 @@ SERVER_ERRORS = 10
 """5xx answers in five minutes that raise an alarm. One or two may be a lost container."""
 
 UNCOUNTED = 100
-"""Writes in five minutes that the rate of writes did not count. A few are a tenant's busy count; so many are a rate that limits
-nobody.
+"""Writes in five minutes that the rate of writes did not count.
+
+A few are a tenant's busy count; so many are a rate that limits no one.
 """
 
 CALLERS_REFUSED = 100
@@ -76,7 +78,7 @@ _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _IDLE = cloudwatch.TreatMissingData.NOT_BREACHING
 """Nothing happened, so nothing went wrong."""
 _AS_BEFORE = cloudwatch.TreatMissingData.IGNORE
-"""Nobody looked, so the last state still holds."""
+"""Without data, the last state still holds."""
 _SILENT = cloudwatch.TreatMissingData.BREACHING
 """The metric must report all the time, so missing data is the fault."""
 
@@ -94,7 +96,7 @@ _OPERATIONS = (
 """The DynamoDB operations that the functions use."""
 
 STACK = "$STACK"
-"""The stack's name in the commands of rules. An alarm has the name itself there, since operators copy what it says."""
+"""The stack's name in the commands of rules. An alarm has the name itself there, since operators copy its text."""
 
 CLOUDFRONT_REGION = "us-east-1"
 """The region that has CloudFront's metrics. An alarm can only watch metrics of its own."""
@@ -116,7 +118,7 @@ _NOTICED_THROTTLES: Mapping[str, str] = {
     "maintain": "Users: sorted grids show old values.",
     "upkeep": "Users: jobs and builds are late.",
 }
-"""Who notices that Lambda refuses to run a function."""
+"""The people who notice that Lambda refuses to run a function, and their symptom."""
 
 _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
 
@@ -158,7 +160,7 @@ class Advice(NamedTuple):
 
     severity: Severity
     notices: str
-    """Who notices the fault, and how."""
+    """The people who notice the fault, and their symptom."""
     logs: str
     """Functions, or `access` for the access log, each with the runbook's queries for its log group; `none`: no log shows it."""
     means: str
@@ -168,8 +170,8 @@ class Advice(NamedTuple):
 class Alarms(Construct):
     """A topic and the alarms that publish to it.
 
-    `groups` holds by subject the alarms that every region has, for the dashboard; `advice` what each one says, by its name, for the
-    runbook.
+    `groups` holds by subject the alarms that every region has, for the dashboard. `advice` holds the texts of each by
+    its name, for the runbook.
     """
 
     def __init__(
@@ -244,7 +246,8 @@ class Alarms(Construct):
         return alarm
 
     def _make_topic(self, settings: Settings) -> sns.Topic:
-        # NOTE: a key of our own, because the AWS-managed key for SNS lets no alarm publish, and its policy cannot be changed.
+        # NOTE: a key of the stack, because the AWS-managed key for SNS lets no alarm publish, and its policy cannot
+        # be changed.
         key = kms.Key(
             self,
             "Key",

@@ -9,10 +9,10 @@ from aws_cdk import aws_lambda as lambda_
 from infra.bytecode import compiled_copy, fits
 
 Mounted = Literal["/var/task", "/opt"]
-"""Where Lambda puts the code of a function, and that of a layer."""
+"""The folders in which Lambda puts the code of a function and of a layer."""
 
 _NOT_DEPLOYED = ("__pycache__", "*.pyc", ".*")
-"""Patterns of files that running the code locally leaves behind; every asset excludes them."""
+"""Patterns of files that a local run leaves in the source folders; every asset excludes them."""
 
 
 def code(folder: Path, mounted: Mounted, python_version: str) -> lambda_.Code:

@@ -1,4 +1,4 @@
-"""A bucket as all of ours are: private, encrypted, and asked over TLS only."""
+"""A bucket as every bucket of the app is: private, encrypted, and reachable over TLS only."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface
 def private_bucket(
     scope: Construct, construct_id: str, settings: Settings, *, why_no_logs: str, **more: Any
 ) -> s3.Bucket:
-    """A bucket without access logs. What is in it outlives the stack, if the stack is protected."""
+    """A bucket without access logs. If the stack is protected, the content outlives it."""
     tls_only = not settings.emulator
     bucket = s3.Bucket(
         scope,

@@ -1,4 +1,4 @@
-"""Folders that synthesis builds once, and finds again by what they were made from."""
+"""Folders that synthesis builds once, and finds again by a hash of their sources."""
 
 import tempfile
 from collections.abc import Callable

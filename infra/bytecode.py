@@ -1,8 +1,8 @@
-"""Bytecode in deployed code: without it every cold start compiles what it imports, which takes as long again as running it.
+"""Bytecode in deployed code: without it every cold start compiles its imports, which doubles their time.
 
-Only the Python that will run the code can compile it, so it is compiled where the builder's version is the functions'. The bytecode
-says that nobody need compare it with its source (PEP 552, unchecked): Lambda has other dates for the files, and no place to write
-new bytecode.
+Only the Python that will run the code can compile it. So the code is compiled if the builder's version is the
+functions' version. The bytecode says that it need not be compared with its source (PEP 552, unchecked). Lambda
+changes the dates of files, and has no place for new bytecode.
 """
 
 import compileall
@@ -26,7 +26,7 @@ def fits(python_version: str) -> bool:
 
 
 def marker(python_version: str) -> str:
-    """What tells code with bytecode from the same code without, and from that with other bytecode."""
+    """Return the magic number of the bytecode that is made for this version; empty if none is made."""
     return importlib.util.MAGIC_NUMBER.hex() if fits(python_version) else ""
 
 

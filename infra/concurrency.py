@@ -1,4 +1,4 @@
-"""What the stack's output says of an account with little concurrency. No CDK here."""
+"""The stack's output about an account with little concurrency. No CDK here."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ WANTED: Final = 1_000
 
 
 def concurrency_note(settings: Settings) -> str | None:
-    """What was chosen for a small account; None for another."""
+    """Return a note on the settings chosen for a small account; None for another."""
     if not settings.small_account:
         return None
     return (

@@ -18,9 +18,13 @@ RETENTION = Duration.days(RETENTION_DAYS)
 class DeadLetters(Construct):
     """A queue and a bucket.
 
-    The queue takes poison issues, sent by the consumer itself or by upkeep: an issue's key, its version and the error. The bucket
-    takes records that the consumer hands over because the table refuses their issues, and whole batches that the event source
-    mapping gives up on (the consumer crashed, or time ran out). Upkeep derives both again.
+    The queue takes poison issues, sent by the consumer itself or by upkeep: an issue's key, its version and the
+    error. The bucket takes two kinds of records:
+
+    - records that the consumer hands over because the table refuses their issues;
+    - whole batches that the event source mapping gives up on, after a crash of the consumer or for lack of time.
+
+    Upkeep derives both again.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:

@@ -1,4 +1,7 @@
-"""What can invoke a function, as plain data. `wiring` makes the constructs. No CDK here: any code can import these."""
+"""The kinds of events that can invoke a function, as plain data.
+
+`wiring` makes the constructs. No CDK here: any code can import these.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +25,10 @@ class SocketRoutes:
 class StreamRecords:
     """Batches of records of the table's stream that match one of `filters`, each an event pattern of Lambda.
 
-    `construct` is the mapping's place in the stack, which its logical id is made of. Lambda runs up to `batches_per_shard` batches
-    of a shard at once, and retries each up to `retries` times and for `oldest_seconds`. Then it puts the batch into the bucket of
-    dead letters if `keeps_failures`. Else it bisects a batch that crashes, and drops what is given up. A batch that is not full
-    waits `window_seconds` for more.
+    `construct` is the mapping's place in the stack, which its logical id is made of. Lambda runs up to
+    `batches_per_shard` batches of a shard at once, and retries each up to `retries` times and for `oldest_seconds`.
+    Then it puts the batch into the bucket of dead letters if `keeps_failures`. Otherwise it bisects a batch that
+    crashes, and drops the records that still fail. A batch that is not full waits `window_seconds` for more.
     """
 
     construct: str

@@ -30,7 +30,7 @@ class Exports(Construct):
         )
 
     def grant_write(self, role: iam.Role) -> None:
-        """Allow making files, and reading what was kept of one that is being made."""
+        """Allow making files, and reading the stored tail of an unfinished one."""
         for prefix, *further in ((FILES, "s3:AbortMultipartUpload"), (TAILS,)):
             role.add_to_policy(
                 iam.PolicyStatement(

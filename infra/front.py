@@ -1,4 +1,4 @@
-"""Where people and programs find the deployment: page and API on one origin, a domain, AWS WAF."""
+"""The public addresses of the deployment: page and API on one origin, a domain, AWS WAF."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,12 +20,14 @@ from infra.settings import Settings
 
 
 class Front(Construct):
-    """The address that programs use (`api_url`); with a page, a distribution of CloudFront that has page and API on one origin.
+    """The address that programs use (`api_url`).
 
-    Where there is a domain or a distribution, the output DomainTarget is what a DNS record points to. CloudFront keeps
-    no answer of the API: each is of one user. It is also there for AWS WAF, which HTTP APIs do not take, and for
-    connections that begin near the client. A client that knows the API's own address can go around CloudFront, unless
-    `execute-api=false` disables that address; the API then still asks for tokens.
+    With a page, a distribution of CloudFront has page and API on one origin.
+
+    With a domain or a distribution, the output DomainTarget is the target of a DNS record. CloudFront keeps no answer
+    of the API: each is for one user. It is also there for AWS WAF, which HTTP APIs do not take, and for connections
+    that begin near the client. A client that knows the API's own address can go around CloudFront, unless
+    `execute-api=false` disables that address. The API then still requires tokens.
     """
 
     def __init__(
@@ -38,7 +40,7 @@ class Front(Construct):
         identity: Identity,
         connect: Sequence[str] = (),
     ) -> None:
-        """`connect`: what the page connects to besides its own origin and the login."""
+        """`connect`: the origins that the page connects to, in addition to its own and the login."""
         super().__init__(scope, construct_id)
         target: str | None = None
         self.distribution_id: str | None = None
@@ -87,8 +89,9 @@ class Front(Construct):
         return certificates.Certificate.from_certificate_arn(self, "Certificate", settings.certificate_arn)
 
     def _domain(self, settings: Settings, ingress: Ingress, certificate_arn: str) -> str:
-        """The domain at API Gateway itself; returns what API Gateway calls it, which is an address only under that
-        name.
+        """Make the domain at API Gateway itself.
+
+        Returns its regional name, which answers only as the domain's DNS target.
         """
         certificate = certificates.Certificate.from_certificate_arn(
             self, "DomainCertificate", certificate_arn
@@ -151,6 +154,6 @@ class Front(Construct):
             cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
             origin_request_policy=passed_on,
             viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
-            # The functions compress: CloudFront does so only for what it caches.
+            # The functions compress: CloudFront compresses only cached answers.
             compress=False,
         )

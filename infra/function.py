@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class GridFunction(Construct):
     """The handler in `functions/<name>` with its environment, and with the layers that all functions share.
 
-    `role` receives the grants. Where sessions are isolated, those about a tenant's data belong to `session`: a role that the
-    function assumes for each tenant. Callers invoke `live`: the alias of the published version if there is one, else the function.
+    `role` receives the grants. If sessions are isolated, grants on a tenant's data belong to `session`: a role that
+    the function assumes for each tenant. Callers invoke `live`: the alias of the published version if there is one,
+    else the function.
     """
 
     def __init__(self, scope: Construct, spec: FunctionSpec, parts: "Parts") -> None:

@@ -44,7 +44,7 @@ class FunctionSpec(ABC):
 
     @abstractmethod
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
-        """The function's own variables, in addition to those that all functions have; None: not set."""
+        """The function's own variables, in addition to the variables of all functions; None: not set."""
 
     @abstractmethod
     def permit(self, function: "GridFunction", parts: "Parts") -> None:
@@ -52,4 +52,4 @@ class FunctionSpec(ABC):
 
     @abstractmethod
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """What invokes it."""
+        """The event sources that invoke it."""

@@ -1,9 +1,11 @@
-"""What a grant of the table is: actions, and for writes the partition keys. Each module of `functions` has those of its function.
+"""Grants of the table: actions, and for writes the partition keys.
 
-A function makes keys of its caller's tenant only (the modules of keys in `gridview.encoding`). Should a defect make another key, or
-run another operation, its role still refuses: that is what these grants are for. DynamoDB tells IAM the partition keys of a request
-(`dynamodb:LeadingKeys`; of a query of GSI1 those of the index) and the names of the attributes that it writes or names
-(`dynamodb:Attributes`), but no sort key.
+Each module of `functions` has the grants of its function.
+
+A function makes keys of its caller's tenant only (the modules of keys in `gridview.encoding`). If a defect makes
+another key or runs another operation, the role still refuses: the grants exist for that. IAM sees the partition keys
+of a request (`dynamodb:LeadingKeys`; for a query of GSI1, the keys of the index). It also sees the attributes that
+the request writes or names (`dynamodb:Attributes`), but no sort key.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +46,10 @@ def within(partitions: Iterable[str]) -> Conditions:
 
 
 def never_written(operations: Iterable[str], attributes: Iterable[str]) -> Grant:
-    """Refuse writes that name one of these attributes. A refusal fails safe: what AWS may see otherwise stays allowed."""
+    """Refuse writes that name one of these attributes.
+
+    A refusal fails safe: writes that AWS may see otherwise stay allowed.
+    """
     return Grant(
         _actions(operations),
         {"ForAnyValue:StringEquals": {ATTRIBUTES: sorted(attributes)}},

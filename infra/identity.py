@@ -17,14 +17,14 @@ SCOPES = {
     "email": cognito.OAuthScope.EMAIL,
     "profile": cognito.OAuthScope.PROFILE,
 }
-"""What the page asks for, by name. None of them lets a token change its user."""
+"""The scopes that the page requests. None of them lets a token change its user."""
 
 
 class Identity(Construct):
-    """The user pool and the public clients that sign in to it: one for programs, and one for the page where there is one.
+    """The user pool and its public clients: one for programs, and one for the page if there is one.
 
-    A client can read `custom:tenant` and `custom:role` (so they are claims of the ID token) but cannot write them: a signed-in
-    user cannot move to another tenant or raise a role. The tenant is also immutable.
+    A client can read `custom:tenant` and `custom:role`, so they are claims of the ID token. It cannot write them: a
+    signed-in user cannot move to another tenant or raise a role. The tenant is also immutable.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
@@ -108,7 +108,7 @@ class Identity(Construct):
             refresh_token_rotation_grace_period=Duration.seconds(30),
         )
         if not settings.emulator:
-            # Without a style the managed login shows nobody a form.
+            # Without a style the managed login shows no form.
             cognito.CfnManagedLoginBranding(
                 self,
                 "Style",

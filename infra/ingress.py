@@ -33,19 +33,19 @@ class Throttle(NamedTuple):
 
 
 THROTTLE = Throttle(500, 1000)
-"""Of each endpoint that needs a token."""
+"""The throttle of each endpoint that needs a token."""
 
 PUBLIC_THROTTLE = Throttle(10, 20)
-"""Of each endpoint that strangers can call: what they use up of our concurrency and money."""
+"""The throttle of each endpoint that strangers can call: it bounds the concurrency and money that they use up."""
 
 REFUSED_THROTTLE = Throttle(10, 20)
-"""Of each route that only refuses. Those for every path share it between all users with a token."""
+"""The throttle of each route that only refuses. The routes for every path share it between all users with a token."""
 
 PUBLIC_REFUSED_THROTTLE = Throttle(1, 5)
-"""Of each wrong method of a path that strangers can call."""
+"""The throttle of each wrong method of a path that strangers can call."""
 
 UNCHOSEN_THROTTLE = PUBLIC_REFUSED_THROTTLE
-"""Of a route without a throttle of its own. There is none; one that is forgotten gets the least."""
+"""The throttle of a route without one of its own. There is no such route; a forgotten one gets the least."""
 
 TOO_MANY = "TooManyRequests"
 """The metric of answers with 429, by stack. API Gateway counts them among its `4xx` only, so it is made from the access log."""
@@ -69,8 +69,8 @@ _ACCESS_LOG = {
 class Ingress(Construct):
     """The API on its `$default` stage, throttled, with access logs.
 
-    Its address is there before its routes: the page lies at an address made from it, and a client of the page has to be known to
-    the routes.
+    Its address exists before its routes. The page's address is made from it, and the routes have to know the page's
+    client.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
@@ -186,7 +186,10 @@ def _construct_id(words: str) -> str:
 
 
 def _cors(origins: Sequence[str]) -> apigateway.CorsPreflightOptions | None:
-    """What API Gateway answers to browsers by itself. Without origins it answers nothing: no page of another origin may call us."""
+    """The CORS answers of API Gateway itself.
+
+    Without origins it gives none: no page of another origin may call the API.
+    """
     if not origins:
         return None
     return apigateway.CorsPreflightOptions(

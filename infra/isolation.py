@@ -1,4 +1,4 @@
-"""The stack's output that says what holds callers to their tenant's keys. No CDK here: `./dev smoke` reads it."""
+"""The stack's output that names the guard of tenants' keys. No CDK here: `./dev smoke` reads it."""
 
 from typing import Final
 

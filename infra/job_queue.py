@@ -21,8 +21,10 @@ _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interfac
 
 
 class JobQueue(Construct):
-    """A queue of which every message is worth one turn of work. What is true of the work is in the table, so a lost message does no
-    harm, and there is no queue behind this one. `function` is the one that the messages invoke.
+    """A queue in which every message is worth one turn of work, done by `function`.
+
+    The table holds the state of the work. So a lost message does no harm, and the queue needs no queue for dead
+    letters.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class JobQueue(Construct):
         receives.apply_before(mapping)
 
     def grant_send(self, grantee: iam.IGrantable) -> None:
-        """Let somebody send messages."""
+        """Allow a role to send messages."""
         self._grant(grantee, "sqs:SendMessage")
 
     def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:

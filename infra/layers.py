@@ -1,7 +1,7 @@
-"""The two layers: our core package as it is, and the third-party packages (`vendor`).
+"""The two layers: the core package as it is, and the third-party packages (`vendor`).
 
-Nothing is built for a stack of which only the template is needed (one that the context `aws:cdk:bundling-stacks` omits: tests,
-`cdk list`, `cdk destroy`). Its layer asset is the folder of the lock file.
+Nothing is built for a stack of which only the template is needed. That is one that the context
+`aws:cdk:bundling-stacks` omits: tests, `cdk list`, `cdk destroy`. Its layer asset is the folder of the lock file.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ CORE = ROOT / "layers" / "core"
 
 
 class Layers(Construct):
-    """The layers; `all` is what every function gets, the core first."""
+    """The layers; `all` are the layers of every function, the core first."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)

@@ -9,13 +9,16 @@ BACKGROUND_SECONDS: Final = 60
 """Timeout of a function that no caller waits for."""
 
 TOKEN_MINUTES: Final = 15
-"""How long an ID token lives. So long a user who is disabled, or whose role is changed, keeps what the token says."""
+"""How long an ID token lives.
+
+So long a user who is disabled, or whose role is changed, keeps the rights of the token.
+"""
 
 CLOCK_MARGIN: Final = 15
 """Allowance in seconds for the clock difference of two containers, and for a write still in flight when its container was ended."""
 
 SETTLE_SECONDS: Final = max(ANSWER_SECONDS, BACKGROUND_SECONDS) + CLOCK_MARGIN
-"""Seconds after a change of definitions until nobody acts on the older ones any more.
+"""Seconds after a change of definitions until no function acts on the older ones any more.
 
 In the worst case a container read the project's epoch just before the change, and then worked for a whole invocation.
 """
@@ -31,7 +34,7 @@ fields indexed, a batch is 42,000 writes of 6 ms by eight threads: 32 s, within 
 """
 
 LONGEST_PAUSE_SECONDS: Final = 60
-"""Seconds that Lambda may wait before a retry. AWS documents no figure: this is more than we expect."""
+"""Seconds that Lambda may wait before a retry. AWS documents no figure: this is more than expected."""
 
 HELD_SECONDS: Final = 15 * 60
 """Seconds that a batch may hold its shard, and with it the index of all tenants on the shard."""
@@ -45,14 +48,17 @@ where no shard waits. Throttled records use up no retry, because the consumer ha
 """
 
 PUSH_RETRIES: Final = 5
-"""Retries of one batch of pushes. What is given up is told with the next commit, or when a client subscribes anew: it goes by
-cursors.
+"""Retries of one batch of pushes.
+
+Dropped changes are sent with the next commit or the next subscription, since pushes go by cursors.
 """
 
 MAX_RECORD_AGE_HOURS: Final = 12
-"""A stream deletes its records after 24 hours, without a trace. Lambda's retries end at this age even if it could not invoke the
-consumer at all (throttled for hours, say). At half of the 24 hours the records go to the bucket, which leaves the other half to
-work off those that follow.
+"""The age at which the stream's retries end.
+
+A stream deletes its records after 24 hours, without a trace. Lambda's retries end at this age even if it could not
+invoke the consumer at all (throttled for hours, say). After half of the 24 hours the records go to the bucket. The
+other half remains for the records that follow.
 """
 
 KEY_WRITE_UNITS: Final = 1_000
@@ -60,9 +66,12 @@ KEY_WRITE_UNITS: Final = 1_000
 throttles the writes of the table that it lists."""
 
 UNITS_OF_AN_EDIT: Final = 2
-"""Write units that an edit of an issue takes of one key, at most: in the order `updated` of its project, which is one partition
-key of GSI1, the entry is removed at its old place and put at its new one. A new issue takes 1 in `created`, in `updated` and in
-the list of documents, where one of more than 1 KB takes 1 for each KB."""
+"""Write units that an edit of an issue takes of one key, at most.
+
+The key is the order `updated` of a project in GSI1. The entry is removed at its old place and put at its new one.
+
+A new issue takes 1 in `created` and 1 in `updated`. In the list of documents it takes 1 for each KB.
+"""
 
 WRITES_OF_A_KEY: Final = KEY_WRITE_UNITS // UNITS_OF_AN_EDIT
 """Writes of issues a second that one project takes: 500, for documents of up to 2 KB."""

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 OWN_SEGMENTS = frozenset({"callback", "projects"})
-"""First segments of the paths that the page itself draws, besides `/`: each answers `index.html`."""
+"""First segments of the paths that the page itself draws, in addition to `/`: each answers `index.html`."""
 
 CALLBACK = "/callback"
-"""Where the managed login sends people back to."""
+"""The path to which the managed login redirects."""
 
 INDEX = "/index.html"
 """The file that every path of the page itself answers."""
 
 CONFIG = "/config.json"
-"""Where the page finds out how people sign in."""
+"""The path of the page's configuration: how people sign in."""
 
 HASHED = "/assets/"
-"""Where the files lie whose names have a hash of what they hold."""
+"""The path of files whose names have a hash of their content."""
 
 KEEP = "public, max-age=31536000, immutable"
 """`Cache-Control` of hashed files."""
@@ -48,12 +48,12 @@ def is_own(path: str) -> bool:
 
 
 def content_type(path: str) -> str:
-    """What the file at this path holds, by its name."""
+    """The media type of the file at this path, by its name."""
     return _TYPES.get(PurePosixPath(path).suffix, "application/octet-stream")
 
 
 def cache_control(path: str) -> str:
-    """How long a browser may keep what is at this path."""
+    """The `Cache-Control` of this path: how long a browser may keep the file."""
     return KEEP if path.startswith(HASHED) else ASK_AGAIN
 
 

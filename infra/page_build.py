@@ -13,7 +13,7 @@ WEB = ROOT / "web"
 DIST = WEB / "dist"
 
 _MADE_FROM = DIST / ".made-from"
-"""Holds the digest of what the page was built from. A build removes it with all else in `dist`."""
+"""Holds the digest of the sources of the built page. A build removes it with all else in `dist`."""
 _NO_SOURCES = frozenset({"dist", "e2e", "node_modules", "tests"})
 _GENERATED = WEB / "src" / "api" / "schema.d.ts"
 _WORK = ROOT / ".build"
@@ -57,7 +57,10 @@ def build(say: Callable[[str], None]) -> None:
 
 
 def _digest() -> str:
-    """Of everything that the page is made from: its sources, and what is installed. Types leave nothing in it."""
+    """Return a digest of the page's sources and its locked packages.
+
+    Generated types are left out: they do not reach the page.
+    """
     digest = hashlib.sha256()
     for source in (ROOT / "package-lock.json", *sorted(_sources(WEB))):
         digest.update(f"\0{source.relative_to(ROOT)}\0".encode())

@@ -1,4 +1,4 @@
-"""The page in the cloud: a bucket that CloudFront alone reads, and how CloudFront answers with what is in it."""
+"""The page in the cloud: a bucket that only CloudFront reads, and how CloudFront answers with its files."""
 
 import json
 from collections.abc import Sequence
@@ -45,7 +45,8 @@ class PageFiles(Construct):
             origin_access_control=cloudfront.S3OriginAccessControl(
                 self, "Access", origin_access_control_name=name
             ),
-            # Who may list is told of a missing file by 404, others by 403. No viewer can ask for a list: `/` is rewritten.
+            # Callers who may list get 404 for a missing file, others 403. No viewer can ask for a list: `/` is
+            # rewritten.
             origin_access_levels=[cloudfront.AccessLevel.READ, cloudfront.AccessLevel.LIST],
         )
         headers = self._headers(name, connect)
@@ -70,12 +71,12 @@ class PageFiles(Construct):
                 )
             ],
         )
-        """`index.html`, `config.json` and what else keeps its name: always as the bucket has it."""
+        """`index.html`, `config.json` and other files that keep their names: always as the bucket has them."""
         self.hashed = behavior(
             cache_policy=cloudfront.CachePolicy.CACHING_OPTIMIZED,
             compress=True,
         )
-        """What lies below `page.HASHED`: kept as long as its `Cache-Control` says, and compressed."""
+        """Files below `page.HASHED`: kept as long as their `Cache-Control` says, and compressed."""
 
     def _headers(self, name: str, connect: Sequence[str]) -> cloudfront.ResponseHeadersPolicy:
         headers = page.security_headers(connect)

@@ -19,7 +19,7 @@ from infra.settings import Settings
 
 _HASHED: Final = page.HASHED.strip("/")
 _STAND_IN: Final = page_build.WEB / "public"
-"""What a stack of which only the template is needed uploads: there is nothing to build."""
+"""The source of an upload if only the template is needed: nothing has to be built."""
 
 _ASSETS: Final = "arn:<AWS::Partition>:s3:::cdk-hnb659fds-assets-<AWS::AccountId>-<AWS::Region>/*"
 """The objects of the bucket that `cdk bootstrap` makes."""

@@ -7,14 +7,15 @@ from gridview.dynamodb.sessions import TAG
 from gridview.encoding import derived_keys, keys, live_keys
 
 TENANT: Final = f"${{aws:PrincipalTag/{TAG}}}"
-"""What IAM reads as the tenant that a session is tagged with. In a session without the tag it matches nothing. A tenant's id has
-none of the characters that mean something to a pattern, and neither can the value of a tag.
+"""The tenant that a session is tagged with, as IAM reads it. In a session without the tag it matches nothing.
+
+Neither a tenant's id nor the value of a tag can have a character that means something to a pattern.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partitions:
-    """A pattern for each kind of partition that belongs to a tenant. `changes`: what is part of a change."""
+    """A pattern for each kind of partition that belongs to a tenant. `changes`: the parts of a change."""
 
     tenants: str
     projects: str

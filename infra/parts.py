@@ -1,4 +1,4 @@
-"""What the functions share."""
+"""The parts that the functions share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What CloudFormation does with data and logs when their stack, or they themselves, are removed."""
+"""How CloudFormation treats data and logs when their stack, or they themselves, are removed."""
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_logs as logs

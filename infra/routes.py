@@ -86,11 +86,12 @@ class Declared:
 
 
 def declared(routes: Iterable[Route] = ROUTES) -> tuple[Declared, ...]:
-    """The routes that API Gateway has for these endpoints.
+    """Return the routes that API Gateway has for these endpoints.
 
-    Those of the endpoints; one of each method for every path (`EVERY_PATH`); and for a wrong method one of its own only where that
-    of every path would not answer it: a public path, of which it would require a token, and a path that another path with the
-    method fits (`GET .../issues/batch` is not the issue `batch`).
+    - The endpoints' own routes.
+    - For each method, one route for every path (`EVERY_PATH`).
+    - A route for a wrong method, if the route for every path would not answer it. It would require a token of a
+      public path. And another path with the method may fit: `GET .../issues/batch` is not the issue `batch`.
     """
     routes = tuple(routes)
     return (

@@ -1,4 +1,4 @@
-"""The secrets that the functions seal with: one for what clients hand back, one for the secrets of webhooks."""
+"""The secrets that the functions seal with: one for values that clients hand back, one for the secrets of webhooks."""
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -12,7 +12,8 @@ from infra.settings import Settings
 class SealingSecret(Construct):
     """64 random letters and digits (380 bits), from which HKDF derives keys.
 
-    It has the table's removal policy and is protected as the table is: what is sealed under it is worth nothing without it.
+    It has the table's removal policy and is protected as the table is: values sealed under it are worth nothing
+    without it.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, seals: str) -> None:

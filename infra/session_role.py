@@ -10,8 +10,8 @@ from gridview.dynamodb.sessions import TAG
 class SessionRole(iam.Role):
     """A role that one function may assume, and only in sessions that are tagged with a tenant and with nothing else.
 
-    It trusts the account, on the condition that the caller is the function's role. To name that role as the principal can fail: IAM
-    looks it up, and a role that was just created is not known everywhere yet ("Invalid principal in policy").
+    It trusts the account, on the condition that the caller is the function's role. A principal that names that role
+    can fail: IAM looks it up, and a new role is not known everywhere yet ("Invalid principal in policy").
     """
 
     def __init__(
@@ -33,6 +33,6 @@ class SessionRole(iam.Role):
 
 
 def _names(role: iam.Role, emulator: bool) -> list[str]:
-    """What `aws:PrincipalArn` is in calls of this role. An emulator takes the session's ARN for it."""
+    """Return the values of `aws:PrincipalArn` in calls of this role. An emulator uses the session's ARN."""
     sessions = f"arn:{Aws.PARTITION}:sts::{Aws.ACCOUNT_ID}:assumed-role/{role.role_name}/*"
     return [role.role_arn, *([sessions] if emulator else [])]

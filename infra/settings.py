@@ -1,4 +1,7 @@
-"""The choices of a deployment: what each is, its default at each stage, and which values are valid. `context` reads them."""
+"""The choices of a deployment: their meaning, their defaults at each stage, and their valid values.
+
+`context` reads them.
+"""
 
 import hashlib
 import re
@@ -40,7 +43,7 @@ _SNAP_START_MINOR = 12
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
 UNRESERVED: Final = 100
-"""Of an account's concurrency, what Lambda refuses to reserve."""
+"""The part of an account's concurrency that Lambda refuses to reserve."""
 
 NEW_ACCOUNT: Final = 10
 """The concurrency of a new account, which can reserve none."""
@@ -307,10 +310,10 @@ class Settings:
         return {"FOLD_WEIGHT": str(self.fold_weight), "FOLD_SECONDS": str(self.fold_seconds)}
 
     def reserved(self, function: str) -> int | None:
-        """The concurrency set aside for a function; None: it shares what the account has.
+        """The concurrency set aside for a function; None: it shares the rest of the account's.
 
-        By default `live` and `socket` get shares of the account's, so that requests that wait can't use up what
-        others need.
+        By default `live` and `socket` get shares of the account's, so that waiting requests can't use up the
+        concurrency of others.
         """
         given = self._given_concurrency
         reserves = self.stage != "dev" and self.account_concurrency >= _MAY_RESERVE
@@ -326,7 +329,7 @@ class Settings:
 
     @property
     def open_polls(self) -> int:
-        """The long polls that each tenant may have open: two tenants together can't use up what `live` may run.
+        """The long polls that each tenant may have open: two tenants together can't use up the concurrency of `live`.
 
         While one ends, the next is there already, so a tenant has up to twice as many in flight.
         """
@@ -358,13 +361,16 @@ class Settings:
 
     @property
     def small_account(self) -> bool:
-        """Whether the account is known to have so little concurrency that the background could use up what callers need."""
+        """Whether the account is known to have so little concurrency that the background could use up the callers'
+        share.
+        """
         return 0 < self.account_concurrency < _SMALL
 
     @property
     def guarded(self) -> bool:
-        """Whether stack, table and users refuse to be deleted. At the first deployment they do not yet: CloudFormation then deletes
-        what a failed one has made, and the deployment can be repeated.
+        """Whether stack, table and users refuse to be deleted. At the first deployment they do not yet.
+
+        CloudFormation then deletes the parts of a failed one, and the deployment can be repeated.
         """
         return self.protect and not self.first
 
@@ -553,4 +559,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "workers": (lambda our: 1 <= our.workers <= 1000, "1 to 1000"),
     "deliverers": (lambda our: 1 <= our.deliverers <= 1000, "1 to 1000"),
 }
-"""What a valid value is, as a test and in words. The tests may look at other settings too; they run in this order."""
+"""The valid values of each setting, as a test and in words.
+
+A test may look at other settings too; the tests run in this order.
+"""

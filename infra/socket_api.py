@@ -17,22 +17,26 @@ from infra.settings import Settings
 _STAGE: Final = "live"
 
 CONNECT_THROTTLE: Final = Throttle(500, 1000)
-"""Of attempts to connect, by everyone together: a lower one would let a stranger's junk tickets keep all users out.
-Each starts the function, which refuses a forged ticket in 2 ms and reads nothing; its reserved concurrency bounds what
-strangers can take.
+"""The throttle of attempts to connect, shared by everyone: a lower one would let a stranger's junk tickets keep all
+users out.
+
+Each attempt starts the function, which refuses a forged ticket in 2 ms and reads nothing. Its reserved concurrency
+bounds the use by strangers.
 """
 
 MESSAGE_THROTTLE: Final = Throttle(2000, 4000)
-"""Of what all clients send together. API Gateway drops what is more, whoever sends it, so this is well above what the
-buckets of honest sockets let through; it cannot count by connection.
+"""The throttle of all messages of all clients. It cannot count by connection.
+
+API Gateway drops messages above it, of any sender. So it is well above what the buckets of honest sockets let
+through.
 """
 
 
 class SocketApi(Construct):
     """The WebSocket API on its stage.
 
-    Its address is there before its routes, since functions have to know it. It keeps no access log: API Gateway would write one for
-    WebSocket APIs only with a role that is set for the whole account. The function logs what it refuses.
+    Its address exists before its routes, since functions have to know it. It keeps no access log: API Gateway would
+    write one for WebSocket APIs only with a role that is set for the whole account. The function logs its refusals.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
@@ -43,7 +47,7 @@ class SocketApi(Construct):
             self,
             "Api",
             description="gridview: live changes",
-            # There is one route for all: the function says what is wrong with a message.
+            # There is one route for all: the function names the error in a message.
             route_selection_expression="$request.body.do",
         )
         self.stage = apigateway.WebSocketStage(
@@ -69,19 +73,19 @@ class SocketApi(Construct):
 
     @property
     def origin(self) -> str:
-        """Scheme and host, as a content security policy names them. Nobody opens the page of a local engine."""
+        """Scheme and host, as a content security policy names them. A local engine's page is never opened."""
         if self._emulator:
             return "ws://localhost"
         return f"wss://{self._domain_name or self._host}"
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The address to which clients connect."""
         return f"{self.origin}{self._path}"
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a function has to know to send to connections. A local engine says itself where it is."""
+        """The variables that a function needs to send to connections. A local engine sets its own address."""
         if self._emulator:
             return {}
         return {
@@ -91,7 +95,7 @@ class SocketApi(Construct):
     def add_routes(self, socket: GridFunction) -> None:
         """Have the function answer whatever clients do."""
         for name in ("$connect", "$disconnect", "$default"):
-            # "Default" alone would be no name: the CDK leaves it out.
+            # "Default" by itself would be no name: the CDK leaves it out.
             label = f"On{name.removeprefix('$').capitalize()}"
             route = apigateway.WebSocketRoute(
                 self,

@@ -1,4 +1,4 @@
-"""The deployment: the parts that functions share, the functions, and what invokes them."""
+"""The deployment: the parts that functions share, the functions, and their triggers."""
 
 from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsStackSynthesizer, Fn, Stack
 from constructs import Construct
@@ -53,7 +53,7 @@ class GridviewStack(Stack):
             connect=[parts.sockets.origin],
         )
         functions = {name: GridFunction(self, spec, parts) for name, spec in FUNCTIONS.items()}
-        # An upgrade reaches the functions that read documents first, and then the one that writes what is new in them.
+        # An upgrade first reaches the functions that read documents, and then the one that writes new forms of them.
         functions["command"].function.node.add_dependency(
             *(functions[name].function for name in ("query", "maintain", "upkeep"))
         )

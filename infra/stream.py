@@ -22,14 +22,15 @@ class StreamMapping(Construct):
 
     `limits` explains the batch size. The other choices that the function does not make:
 
-    - no batching window, except for pushes in a small account: a change reaches grids and sockets as soon as possible, and under
-      load batches fill by themselves;
-    - no tumbling window: functions keep no state between invocations except what they cache;
-    - `ReportBatchItemFailures`: work before the first failed record is not repeated;
-    - bisecting, where what is given up is dropped: in a few steps it isolates the faulty record, and the others are done. It uses
-      up no retries, so it has no bound in time. A batch that is kept leaves the shard whole instead, and upkeep bisects it;
-    - a bucket for batches given up, because a queue would get a pointer into a stream that forgets after 24 hours;
-    - with the bucket, metrics of events: the one sign that a batch went to it. They are off by default.
+    - No batching window, except for pushes in a small account. A change reaches grids and sockets as soon as
+      possible, and under load batches fill by themselves.
+    - No tumbling window: functions keep no state between invocations except caches.
+    - `ReportBatchItemFailures`: work before the first failed record is not repeated.
+    - Bisecting, if failed records are dropped. In a few steps it isolates the faulty record, and the others are done.
+      It uses up no retries, so it has no bound in time. A batch that is kept leaves the shard whole instead, and
+      upkeep bisects it.
+    - A bucket for failed batches: a queue would get a pointer into a stream that forgets after 24 hours.
+    - With the bucket, metrics of events: the one sign that a batch went to it. They are off by default.
     """
 
     def __init__(

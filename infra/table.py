@@ -53,7 +53,7 @@ class GridTable(Construct):
             "max_read_request_units": settings.max_reads or None,
             "max_write_request_units": settings.max_writes or None,
         }
-        # What throttles writes of the index throttles those of the table, so both have the same settings.
+        # A throttled write of the index throttles the table's writes too, so both have the same settings.
         is_warm = bool(settings.warm_reads or settings.warm_writes)
         table = dynamodb.TableV2(
             self,
@@ -94,7 +94,8 @@ class GridTable(Construct):
             enable_key_rotation=True,
             removal_policy=data_policy(settings),
         )
-        # As the policy of AWS's own key for DynamoDB: whoever may use the table may use the key, and only through DynamoDB.
+        # Like the policy of AWS's own key for DynamoDB: users of the table may use the key, and only through
+        # DynamoDB.
         key.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.AnyPrincipal()],

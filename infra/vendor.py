@@ -57,7 +57,7 @@ def build_vendor(*, python_version: str, architecture: Architecture, cache: Path
 
 
 def strip(packages: Path) -> None:
-    """Remove what no function needs, and what differs between machines, from a folder of installed packages."""
+    """Remove unused files, and files that differ between machines, from a folder of installed packages."""
     # The scripts of packages name the Python that built the layer.
     shutil.rmtree(packages / "bin", ignore_errors=True)
     for name in _NOT_RUN:

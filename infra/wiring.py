@@ -1,4 +1,4 @@
-"""Connects functions to what invokes them, as their declarations say."""
+"""Connects functions to their event sources, as their declarations state."""
 
 from collections.abc import Mapping
 from typing import assert_never

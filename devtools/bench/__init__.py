@@ -1,4 +1,4 @@
-"""`./dev bench`: what pages, writes and background work cost on projects of growing size."""
+"""`./dev bench`: the cost of pages, writes and background work on projects of growing size."""
 
 import argparse
 from pathlib import Path
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure what is asked for. Returns 0."""
+    """Run the measurements that the arguments name. Returns 0."""
     # They start an engine and import the handlers: not for every ./dev command.
     if args.page:
         from devtools.bench.page.command import run
@@ -120,4 +120,4 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 MIN_SIZE = 200
-"""Issues: a page of 100 rows has others behind it, in every order."""
+"""Issues: more than a page of 100 rows, in every order."""

@@ -1,4 +1,5 @@
-"""Work of the background, each piece in a process of its own, so that its memory can be told: the check, and passes over issues.
+"""Work of the background, each piece in its own process, so that its memory can be measured: the check, and passes
+over issues.
 
 `python -m devtools.bench.apart ENDPOINT TABLE SECONDS TASK ...` prints the figures as JSON.
 """
@@ -40,7 +41,7 @@ _MORE_SECONDS: Final = 120.0
 
 
 class Place(NamedTuple):
-    """Where the table is."""
+    """The place of the table."""
 
     endpoint: str
     table: str

@@ -1,4 +1,4 @@
-"""What is measured of the background: the check of what is derived, and passes over issues after a change of definitions."""
+"""Measurements of the background: the check of derived data, and passes over issues after a change of definitions."""
 
 from typing import Final
 
@@ -39,22 +39,24 @@ def checks(place: Place, catalog: Catalog) -> dict[str, Work]:
 
 
 def passes(place: Place, actor: Actor, table: Table, catalog: Catalog) -> dict[str, Work]:
-    """Index an attribute without values, then build the index of one that all issues have anew; as much as time allows of each.
+    """Index an attribute without values, then rebuild the index of one that all issues have; as much as time allows
+    of each.
 
-    Such a build is two passes, the second removes the old entries; it is measured where there is time for all before it.
+    A rebuild is two passes, of which the second removes the old entries. The second is measured only if everything
+    before it finished.
     """
     project, catalogs = catalog.project, Catalogs()
     body = {"id": _EMPTY, "name": _EMPTY, "type": "text", "indexed": False}
     create_attribute(table, catalogs, actor, project, body)
     update_attribute(table, catalogs, actor, project, _EMPTY, {"indexed": True}, None, settling=0)
     done = {NOTHING: apart.work_on_jobs(place, _NOTHING_SECONDS)}
-    # Where time was up, this goes on with the same pass: from here on issues differ.
+    # If time ran out, this continues the same pass: from here on issues differ.
     rebuild(table, catalogs, actor.tenant, project, [issues.DATE], rate=0, settling=0)
     done[BUILDING] = apart.work_on_jobs(place, _PASS_SECONDS)
     if all(work.finished for work in done.values()):
         _begin_at_once(table, catalog)
         done[REMOVING] = apart.work_on_jobs(place, _PASS_SECONDS)
-    # Whoever works on jobs works on all of them: what there was no time for would be measured in the next project's place.
+    # A worker takes jobs of all projects. Work left here would be measured in the next project's place.
     for part in (0, *PARTS):
         table.delete(keys.project(catalog.tenant, project), keys.job(part))
     return done

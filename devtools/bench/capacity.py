@@ -1,4 +1,4 @@
-"""What calls to DynamoDB cost, counted where every client of the process comes by."""
+"""Counts the cost of calls to DynamoDB, in all clients of the process."""
 
 import contextlib
 import threading
@@ -60,12 +60,12 @@ class Counter:
     """Counts the calls of all clients that the core makes from now on."""
 
     def __init__(self) -> None:
-        """Stands in for the client's class."""
+        """Replaces the client's class."""
         client.SignedClient = CountedClient  # type: ignore[attr-defined]
 
     @contextlib.contextmanager
     def metered(self) -> Iterator[Units]:
-        """What is used up by calls inside the block."""
+        """The units used up by calls inside the block."""
         CountedClient.units = Units()
         yield CountedClient.units
         CountedClient.units = Units()

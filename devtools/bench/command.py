@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _load(place: Place, stored: Table, size: int) -> _Loaded:
-    """Load a project and check what is there by now, before anything of it is changed."""
+    """Load a project and check its index so far, before anything of it is changed."""
     began = time.monotonic()
     catalog = issues.load(stored, _ACTOR, f"n{size}", size)
     seconds = time.monotonic() - began

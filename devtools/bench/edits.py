@@ -1,6 +1,6 @@
-"""Write units of one edit, by what is edited and what of it is indexed: in a small project, since they depend on no size.
+"""Write units of one edit, by the edited field and its indexes: in a small project, since they depend on no size.
 
-Without the fold, whose share depends on the size and on what it takes together (`devtools.bench.folds`).
+Without the fold, whose share depends on the size and on the number of changes in a fold (`devtools.bench.folds`).
 """
 
 import itertools
@@ -27,10 +27,10 @@ _NOT_INDEXED: Final = "spent"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Write units of an edit of one field, means of 10 issues: of the document's put, and with all that the consumer writes.
+    """Write units of an edit of one field: of the document's put, and with all writes of the consumer.
 
-    `updated_indexed`: whether the field that every edit changes too is indexed; `after_change`: the first edit of an issue after a
-    change of the project's definitions that does not concern it.
+    They are means of 10 issues. `updated_indexed`: whether the field that every edit changes too is indexed.
+    `after_change`: the first edit of an issue after a change of the project's definitions that does not concern it.
     """
 
     indexed: bool

@@ -1,8 +1,8 @@
-"""What a write costs, by how many changes a fold takes together: write units, and CPU time of a new issue.
+"""The cost of a write, by how many changes a fold takes together: write units, and CPU time of a new issue.
 
-Time is stepped: a fold runs when it is due, which is after the seconds of `fold_pace` if little was changed. The project has the
-blocks and ledgers of all its issues, and the documents and sort entries of those that are changed. No write reads those of the
-others.
+Time is stepped: a fold runs when it is due, which is after the seconds of `fold_pace` if little was changed. The
+project has the blocks and ledgers of all its issues, but documents and sort entries only of the changed ones. No
+write reads the others.
 """
 
 import time
@@ -47,7 +47,7 @@ BULK: Final = "bulk change of old issues"
 
 
 class Step(NamedTuple):
-    """What is done: changes of a kind, with so many in a fold, and so many folds."""
+    """A step: changes of a kind, with so many in a fold, and so many folds."""
 
     kind: str
     together: int
@@ -60,7 +60,7 @@ LONE: Final = (
     Step(EDIT, 1, 10),
     Step(EDIT_A_MINUTE, 15, 2),
 )
-"""What is done to a project of few issues: changes that come one by one."""
+"""The steps of a project of few issues: changes that come one by one."""
 
 PLAN: Final = (
     Step(CREATE, 1, 10),
@@ -120,7 +120,7 @@ def changed(
 
 
 def plan_for(size: int, plan: Sequence[Step] = PLAN) -> list[Step]:
-    """What is done to a project of so many issues."""
+    """Return the steps of a project of so many issues."""
     # A small project has to last for all of it.
     return [
         step._replace(together=min(step.together, size // (8 if step.kind == BULK else 16))) for step in plan
@@ -128,7 +128,7 @@ def plan_for(size: int, plan: Sequence[Step] = PLAN) -> list[Step]:
 
 
 def old_issues(size: int, plan: Sequence[Step] = PLAN) -> list[int]:
-    """The numbers of those that are edited and deleted, in this order."""
+    """Return the numbers of the issues that are edited and deleted, in this order."""
     steps = plan_for(size, plan)
     changed = sum(step.together * step.folds for step in steps if step.kind not in (CREATE, BULK))
     # A bulk change takes the first issues of the project; of the others some are changed one by one.
@@ -239,7 +239,7 @@ class _Project:
         return works
 
     def _minute(self, changes: int) -> Work:
-        """A minute passes, and upkeep works on what is due then, as its schedule has it."""
+        """A minute passes, and upkeep does the work that is due then, as its schedule has it."""
         self._go_on(60)
         hints = self._functions.hints_at_jobs()
         return self._worked(
@@ -317,7 +317,7 @@ class _Project:
             self._functions.maintain(some)
 
     def _fold(self) -> None:
-        """Fold what there is, once it is due: a turn, and more of them where there is more than a turn's work."""
+        """Fold all changes, once they are due: a turn, and more turns if there is more work than for one."""
         while self._head().folded != self._head().last:
             before = self._head()
             if before.due is None:

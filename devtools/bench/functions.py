@@ -1,4 +1,6 @@
-"""The four handlers in this process, called with the events that Lambda would give them, and what their calls cost."""
+"""The four handlers in this process, called with the events that Lambda would give them, and the cost of their
+calls.
+"""
 
 import contextlib
 import importlib
@@ -28,7 +30,7 @@ class Functions:
     """The handlers, loaded once. A process has one environment, so it can have one of these."""
 
     def __init__(self, endpoint: str, table: str, sink: TextIO) -> None:
-        """`sink` takes what the handlers print (metrics): making it is part of their work, reading it is not of ours."""
+        """`sink` takes the output of the handlers (metrics): its making is a part of their work, its reading is not."""
         self._sink = sink
         environment = _environment(endpoint, table)
         os.environ.clear()
@@ -46,7 +48,7 @@ class Functions:
 
     @property
     def consumers_table(self) -> Table:
-        """The table as the maintain function has it: what its calls use up is counted."""
+        """The table as the maintain function has it: the units of its calls are counted."""
         found: Table = vars(importlib.import_module("functions.maintain.handler"))["table"]
         return found
 
@@ -69,13 +71,13 @@ class Functions:
         self._call(self._upkeep, {"Records": list(messages)})
 
     def hints_at_jobs(self) -> list[Hint]:
-        """What each minute's upkeep hints at."""
+        """The targets of each minute's hints from upkeep."""
         self._hints.sent.clear()
         self._call(self._upkeep, {"task": "jobs"})
         return list(self._hints.sent)
 
     def metered(self) -> contextlib.AbstractContextManager[Units]:
-        """What is used up by calls inside the block."""
+        """The units used up by calls inside the block."""
         return self._counter.metered()
 
     def _call(self, handler: Handler, event: Any) -> Any:
@@ -84,7 +86,7 @@ class Functions:
 
 
 class _Hints:
-    """A queue that keeps what it is sent."""
+    """A queue that keeps its messages."""
 
     def __init__(self) -> None:
         self.sent: list[Hint] = []

@@ -24,9 +24,10 @@ _SETTINGS: Final = {"on": HistorySetting(), "off": HistorySetting(enabled=False)
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """Write units that one change of an issue takes to be remembered, means of 20 issues: where the history is on, and off.
+    """Write units that one change of an issue takes to be remembered, means of 20 issues: with the history on, and
+    off.
 
-    `stored`: of the change alone, as the API has written it.
+    `stored`: only of the change, as the API has written it.
     """
 
     kind: str

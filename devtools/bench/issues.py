@@ -22,7 +22,7 @@ DATE: Final = "due"
 TEXT: Final = "reference"
 NUMBER: Final = "amount"
 SPARSE: Final = "reviewed"
-"""Indexed, not far behind the date, and without a value in two of three issues: the null tail."""
+"""Indexed, a little later than the date, and without a value in two of three issues: the null tail."""
 INDEXED: Final = (DATE, TEXT, NUMBER, SPARSE)
 
 FIRST_DAY: Final = date(2015, 1, 1)

@@ -1,4 +1,4 @@
-"""What is measured of the handlers: pages, writes, and issues a second."""
+"""Measurements of the handlers: pages, writes, and issues a second."""
 
 import statistics
 import time
@@ -20,7 +20,7 @@ from infra.limits import BATCH_SIZE
 
 ROWS: Final = 100
 _ROWS_BEFORE: Final = 10
-"""Few, so that the page behind them is full and of one kind even in the smallest project."""
+"""Few, so that the page after them is full and of one kind even in the smallest project."""
 _WARM_UP: Final = 10
 _WRITES: Final = 20
 _BATCH: Final = 500
@@ -109,8 +109,11 @@ def writes(functions: Functions, actor: Actor, table: Table, catalog: Catalog) -
 
 
 def streams(functions: Functions, actor: Actor, table: Table, catalog: Catalog, size: int) -> dict[str, Work]:
-    """Create half as many issues as there are, at most 1,000, by batch calls of 500, one after the other; have their stream records
-    consumed in batches as large as Lambda makes them; then change an indexed field of each, and have those consumed."""
+    """Create half as many issues as there are, at most 1,000, and change an indexed field of each.
+
+    They are created by batch calls of 500, one after the other. After each of the two steps their stream records are
+    consumed, in batches as large as Lambda makes them.
+    """
     count = min(size // 2, _MOST_WRITTEN)
     created, accepted = _accepted(
         functions, actor, catalog, [{"create": body} for body in issues.bodies(count, seed=2)]

@@ -1,4 +1,4 @@
-"""Where the tables are printed, and the figures written."""
+"""The output: printed tables, and the file of the figures."""
 
 import json
 import os

@@ -1,6 +1,8 @@
-"""What questions cost: with a journal that is quiet, with changes that are not folded yet, and in a container that was idle.
+"""The cost of questions: with a quiet journal, with changes that are not folded yet, and in a container that was
+idle.
 
-The baseline's project and questions (`devtools.proof.baseline`), over the table in memory, which counts units as DynamoDB does.
+The baseline's project and questions (`devtools.proof.baseline`), over the table in memory, which counts units as
+DynamoDB does.
 """
 
 import argparse
@@ -45,7 +47,7 @@ _SEED: Final = 200
 
 @dataclass(frozen=True)
 class Costs:
-    """What one question takes; `idle`: in a container that asked it a minute ago, before the changes."""
+    """The cost of one question; `idle`: in a container that asked it a minute ago, before the changes."""
 
     question: Question
     rows: int
@@ -105,7 +107,7 @@ def _container(made: world.World, clock: Clock) -> BlockCache:
 
 
 def _twice(running: Service, question: Question, cache: BlockCache) -> tuple[int, Cost, Cost]:
-    """The rows of a question, and what it takes at first, and at once again."""
+    """The rows of a question, and its cost at first, and at once again."""
     answer, cold = running.cost(question, cache)
     return len(answer.get("rows", ())), cold, running.cost(question, cache)[1]
 
@@ -150,7 +152,7 @@ def change(made: world.World, changes: int) -> None:
 
 
 def show(console: Console, size: int, found: Sequence[Costs]) -> None:
-    """Print what changes that wait add, and what the idle container takes."""
+    """Print the cost that waiting changes add, and the cost in the idle container."""
     pairs = (
         (f"by {CHANGES} changes, cold", "quiet", "pending"),
         (f"by {CHANGES} changes, warm", "quiet_warm", "pending_warm"),

@@ -1,7 +1,7 @@
 """How late a change is pushed: a local stack, a socket that follows a project, and edits one after the other.
 
-The clock runs from the answer to a write to the message that tells it. What lies between is the stream, the consumer, its commit,
-the stream again, and the socket function: everything that there is in the cloud, on this machine's processors.
+The clock runs from the answer to a write to the message that reports it. In between are the stream, the consumer, its
+commit, the stream again, and the socket function. All parts of the cloud are there, on this machine's processors.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def _call(api: httpx.Client, method: str, path: str, body: Any = None) -> Any:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure; 0 when every edit was told."""
+    """Measure; 0 when every edit was pushed."""
     Console(stderr=True).print("Starting a stack ...")
     with tempfile.TemporaryDirectory() as made:
         data = Path(made) / "data"

@@ -29,7 +29,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a page of the largest project takes, as multiples of what it takes in the smallest."""
+    """The cost of a page in the largest project, as multiples of its cost in the smallest."""
 
     sequential_calls: float
     read_units: float
@@ -93,8 +93,9 @@ def show(
     changed: Sequence[Changed],
     shared: Shared,
 ) -> None:
-    """Print the tables of each size, of edits, of the history and of folds, the ratios between the largest size and the smallest,
-    and what is shared.
+    """Print the tables, the ratios between the largest size and the smallest, and the figures of sharing.
+
+    The tables are of each size, of edits, of the history and of folds.
     """
     for result in results:
         console.print(_pages(result))
@@ -208,7 +209,7 @@ def _changes(changed: Sequence[Changed]) -> Table:
 
 
 def _cpu(changed: Sequence[Changed]) -> list[str]:
-    """What a new issue takes of the processor where most of them come together."""
+    """The CPU time of a new issue, in the measurement with the most of them together."""
     found = [one for one in changed if one.kind == CREATE and one.history]
     most = max(found, key=lambda one: one.together, default=None)
     if most is None:

@@ -1,4 +1,6 @@
-"""What is measured of sharing, in virtual time: what slices of a pass give, and what a busy tenant does to another one's index."""
+"""Measurements of sharing, in virtual time: the gain from slices of a pass, and a busy tenant's effect on another
+one's index.
+"""
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -42,7 +44,7 @@ SLICED: Final = 2_000
 """Issues of the pass that is cut."""
 
 CPU_SECONDS: Final = 0.001
-"""Of a call: boto3's."""
+"""CPU time of a call: boto3's."""
 
 WORKERS: Final = (1, 2, 4)
 
@@ -50,7 +52,7 @@ _NOISY: Final = Actor("noisy", "gridview.bench", Role.ADMIN)
 _QUIET: Final = Actor("quiet", "gridview.bench", Role.ADMIN)
 _PROJECT: Final = "shared"
 _STOCK: Final = 1_000
-"""Issues that the noisy tenant has, and that are indexed anew; and as many that are imported meanwhile."""
+"""Issues that the noisy tenant has and indexes again; and as many that are imported meanwhile."""
 IMPORTED: Final = 10_000
 """Issues of a long import."""
 _TOGETHER: Final = 100
@@ -77,7 +79,7 @@ class Sliced:
 
 
 class Neighbour(NamedTuple):
-    """What another tenant does meanwhile."""
+    """The load of another tenant meanwhile."""
 
     imports: int = 0
     reindexes: bool = False
@@ -161,8 +163,9 @@ def _no_end() -> float:
 
 
 def lags(imported: int = IMPORTED) -> list[Lag]:
-    """How far the index of a tenant lags who edits an issue ten times a second: alone, beside an import and a reindex, and beside
-    a long import.
+    """Return the lag of the index of a tenant who edits an issue ten times a second.
+
+    Measured without load, beside an import and a reindex, and beside a long import.
     """
     return [
         _lag(one)
@@ -180,7 +183,10 @@ def _lag(neighbour: Neighbour) -> Lag:
 
 
 class _Lane:
-    """A part of the stream, of which one batch is derived at a time. It tells the lag of each record of the quiet tenant."""
+    """A part of the stream, of which one batch is derived at a time.
+
+    It reports the lag of each record of the quiet tenant.
+    """
 
     def __init__(self, time: Timeline, table: Table) -> None:
         self._time = time
@@ -238,7 +244,7 @@ def _lag_in(table: MemoryTable, neighbour: Neighbour) -> Lag:
 
 
 def _streaming(lanes: Sequence[_Lane]) -> Around:
-    """What gives each change of an issue to the lane of its partition key."""
+    """Return a wrapper of writes that gives each change of an issue to the lane of its partition key."""
     numbers = count(1)
 
     def written(attempted: Attempted, perform: Callable[[], Any]) -> Any:

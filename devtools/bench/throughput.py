@@ -1,7 +1,8 @@
-"""How many new issues a second one project takes in, by how many consumers: the real code, in virtual time, on a table in memory.
+"""How many new issues a second one project takes in, by how many consumers: the real code, in virtual time, on a
+table in memory.
 
-Each consumer has a part of the stream to itself, as Lambda gives it, and derives one batch at a time; it is delivered again what it
-does not finish. The project is folded meanwhile by one container, as upkeep does it.
+Each consumer has a part of the stream to itself, as Lambda gives it, and derives one batch at a time. Unfinished
+records are delivered to it again. The project is folded meanwhile by one container, as upkeep does it.
 """
 
 import argparse
@@ -86,7 +87,7 @@ def throughput(
 
 
 def show(console: Console, measured: Sequence[Taken]) -> None:
-    """Print what was measured."""
+    """Print the figures."""
     console.print(
         output.table(
             f"\nNew issues of one project, in virtual time: 5 ms and {CALL_CPU * 1000:.1f} ms of CPU a call",
@@ -181,7 +182,7 @@ def _folding(time: Timeline, container: Container, wanted: int, outcomes: Counte
 
 
 def _records(catalog: Catalog, stock: int, count: int) -> list[Mapping[str, Any]]:
-    """Stream records of so many new issues behind the stock."""
+    """Stream records of so many new issues after the stock."""
     partition = keys.project(catalog.tenant, catalog.project)
     found: list[Mapping[str, Any]] = []
     for num, body in enumerate(issues.bodies(count, seed=4), stock + 1):

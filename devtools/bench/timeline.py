@@ -1,7 +1,7 @@
-"""Containers side by side in virtual time: the real code on a table in memory, where each call takes as long as it is said to.
+"""Containers side by side in virtual time: the real code on a table in memory, with a given duration for each call.
 
-So what many workers come to is the same on every machine. A call takes its time on the way, beside others, and time of the
-container's one processor, one after the other.
+So the result of many workers is the same on every machine. A call takes its time on the way, beside others. It also
+takes time of the container's one processor, one call after the other.
 """
 
 import heapq
@@ -44,7 +44,7 @@ class Timeline(Clock):
             strand.stop()
 
     def run(self) -> None:
-        """Until nobody is left who waits for a moment."""
+        """Run until no container waits for a moment."""
         while self._next:
             moment, _, strand = heapq.heappop(self._next)
             self.seconds = max(self.seconds, moment)

@@ -1,4 +1,4 @@
-"""A piece of work over many issues, and what it took."""
+"""A piece of work over many issues, and its cost."""
 
 import time
 from collections.abc import Callable
@@ -13,10 +13,10 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What was done to so many `issues`, in `seconds` and `cpu_seconds` (of all threads), and the calls and units of DynamoDB.
+    """Work on so many `issues`: `seconds` and `cpu_seconds` (of all threads), and the calls and units of DynamoDB.
 
-    `finished`: whether that were all of them, or as many as the time was enough for. `memory` is by how many bytes at most the
-    process grew; None where it did other things before.
+    `finished`: whether that was all of them, or as many as there was time for. `memory` is the growth of the process
+    in bytes, at most; None if the process did other things before.
     """
 
     issues: int
@@ -73,7 +73,7 @@ class Work:
 
 
 class Metered(Protocol):
-    """Whoever tells what is used up by calls inside a block."""
+    """A counter of the units that calls inside a block use up."""
 
     def metered(self) -> AbstractContextManager[Units]:
         """The units of a block."""
@@ -81,7 +81,7 @@ class Metered(Protocol):
 
 
 def worked(functions: Metered, count: int, do: Callable[[], object]) -> Work:
-    """What it took to do something to so many issues."""
+    """Do something to so many issues, and return its cost."""
     with functions.metered() as units:
         began, cpu_began = time.perf_counter(), time.process_time()
         do()

@@ -1,4 +1,4 @@
-"""What the arguments for the CDK command line say of the deployment. They are passed on all the same."""
+"""Reads the deployment's settings in the arguments for the CDK command line. They are passed on all the same."""
 
 import json
 from collections.abc import Iterator, Sequence

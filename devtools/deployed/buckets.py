@@ -1,4 +1,7 @@
-"""What a stack that is to be destroyed has in its buckets. The app asks the account all else (`infra.account`)."""
+"""The contents of the buckets of a stack that is to be destroyed.
+
+The app asks the account all else (`infra.account`).
+"""
 
 import os
 from typing import Any

@@ -28,7 +28,7 @@ _BACKUPS = "--backups"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the help of `synth`, `deploy` and `destroy` says of cdk's arguments."""
+    """Add the help on cdk's arguments to `synth`, `deploy` and `destroy`."""
     parser.usage = f"{parser.prog} [--help] [cdk arguments ...]"
     parser.epilog = _help_on_settings()
     parser.set_defaults(takes_more=True)
@@ -58,7 +58,7 @@ def deploy(args: argparse.Namespace) -> int:
 
 
 def _protected(outputs: Path) -> str | None:
-    """What the deployed stack says of its protection; None if nothing was deployed."""
+    """The protection output of the deployed stack; None if nothing was deployed."""
     stacks = json.loads(outputs.read_text("utf-8")) if outputs.is_file() else {}
     return next((one[protection.OUTPUT] for one in stacks.values() if protection.OUTPUT in one), None)
 
@@ -98,7 +98,10 @@ def _vault(chosen: Settings, outputs: Mapping[str, str], buckets: Buckets) -> Va
 
 
 def _asked_for(vault: Vault | None, stack_name: str, more: Sequence[str]) -> bool:
-    """Whether the backups are to be deleted too. Without `--backups` that is asked, and with `--force` alone they stay."""
+    """Whether the backups are to be deleted too.
+
+    Without `--backups` the user is asked; with only `--force` they stay.
+    """
     if vault is None:
         return False
     if _BACKUPS in more or _FORCE & set(more):
@@ -110,7 +113,7 @@ def _asked_for(vault: Vault | None, stack_name: str, more: Sequence[str]) -> boo
 
 
 def _end(vault: Vault, backups: bool) -> None:
-    """Delete the vault if that was asked for or nothing is in it, and say what is left."""
+    """Delete the vault if the user agreed or it is empty, and print its remaining backups."""
     if (backups or not vault.recovery_points()) and vault.remove():
         print(f"The vault {vault.name} was deleted.")
         return

@@ -1,8 +1,7 @@
-"""MiniStack, the engine of the deploy tests: an environment of its own, made on demand, and a process that leaves nothing
-behind.
+"""MiniStack, the engine of the deploy tests: an environment of its own, made on demand, and a process that cleans up.
 
-The environment is bare on purpose. The engine runs functions on its own interpreter, so any package there would hide that it is
-missing from a layer.
+The environment is bare on purpose. The engine runs functions on its own interpreter, so any package there would hide
+that it is missing from a layer.
 """
 
 import os
@@ -58,7 +57,7 @@ def running() -> Iterator[Engine]:
         Failure: it did not answer in time, or ended.
     """
     python = environments.ensure("ministack")
-    # NOTE: the engine leaves folders of function code behind; with a temporary folder of its own they go with it.
+    # NOTE: the engine never deletes its folders of function code; with a temporary folder of its own they go with it.
     with tempfile.TemporaryDirectory(prefix="gridview-ministack-", ignore_cleanup_errors=True) as scratch:
         port = _free_port()
         log = Path(scratch) / "ministack.log"

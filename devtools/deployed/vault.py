@@ -1,4 +1,4 @@
-"""The vault of a stack's backups, which outlives the stack: what is in it, and its end."""
+"""The vault of a stack's backups, which outlives the stack: its contents, and its end."""
 
 from typing import Any
 
@@ -29,14 +29,14 @@ class Vault:
             return False
 
     def recovery_points(self) -> list[str]:
-        """The ARNs of what is in it."""
+        """The ARNs of the recovery points in it."""
         pages = self._client.get_paginator("list_recovery_points_by_backup_vault").paginate(
             BackupVaultName=self.name
         )
         return [one["RecoveryPointArn"] for page in pages for one in page["RecoveryPoints"]]
 
     def remove(self) -> bool:
-        """Delete what is in it, then the vault; whether both are gone, after a minute at most.
+        """Delete the recovery points, then the vault; returns whether both are gone, after a minute at most.
 
         A vault lock, and a recovery point that is held, stay: False.
         """

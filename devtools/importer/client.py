@@ -23,7 +23,7 @@ _TIMEOUT: Final = httpx.Timeout(35.0, connect=5.0)
 
 
 class RefusedError(Exception):
-    """The API refuses a request for good. Holds its problem document."""
+    """The API permanently refuses a request. Holds its problem document."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         super().__init__(str(problem.get("detail") or problem.get("title") or f"status {status}"))

@@ -55,8 +55,7 @@ _USER: Final = "importer"
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """An API: its address, a source of tokens, a label that tells it from others, and a folder for files that have no other
-    place."""
+    """An API: its address, a source of tokens, a unique label, and a folder for files that have no other place."""
 
     url: str
     token: Callable[[], str]

@@ -80,7 +80,7 @@ def to_list(cell: Cell) -> list[str]:
 
 
 def _parts(cell: Cell) -> list[str]:
-    r"""What stands between the semicolons. `\;` and `\\` are a semicolon and a backslash of an option; other backslashes stay."""
+    r"""Split at semicolons. `\;` and `\\` are a semicolon and a backslash of an option; other backslashes stay."""
     if isinstance(cell, list):
         return cell
     parts = [""]
@@ -186,7 +186,7 @@ class Profile:
             return
         pieces = to_list(cell)
         if len(pieces) != len(_parts(cell)):
-            # A part that is empty or stands twice would be lost: then this is a text with semicolons in it.
+            # An empty or repeated part would be lost: then this is a text with semicolons in it.
             self.parts.give_up()
             return
         self.lists = self.lists or isinstance(cell, list) or pieces != [text.strip()]

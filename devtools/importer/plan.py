@@ -66,7 +66,7 @@ class Plan:
     attributes: tuple[Attribute, ...]
     left_out: tuple[tuple[str, str], ...]
     spellings: Mapping[str, Spellings] = field(default_factory=dict)
-    """By field id, for `state` and attributes with options: those that the project has. Its API takes their exact values."""
+    """The project's spellings by field id, for `state` and attributes with options. Its API takes exact values."""
 
     @property
     def columns(self) -> dict[str, str]:
@@ -181,7 +181,7 @@ def project_id_from(file_name: str) -> str:
 
 
 def _default_name(rows: int, profiles: Mapping[str, Profile], types: Types) -> str | None:
-    # Each issue must have a name, so a column with gaps would lose rows that nobody asked to lose.
+    # Each issue must have a name, so a column with gaps would lose rows.
     full = [
         column
         for column, profile in profiles.items()
@@ -227,7 +227,7 @@ def _natural(option: str) -> list[tuple[int, str]]:
 def _or_as_it_stands(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
     """Send a value that does not fit its forced type as it is.
 
-    The API says what is wrong with it.
+    The API names the error.
     """
 
     def value(cell: Cell) -> Any:

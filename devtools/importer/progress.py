@@ -24,8 +24,8 @@ _FORMAT = 1
 class Progress:
     """The progress of an import.
 
-    `source` is a fingerprint of the file's content and of the plan. `project_created` is the instant at which the project was
-    made. It tells a deleted project from its successor with the same id.
+    `source` is a fingerprint of the file's content and of the plan. `project_created` is the instant at which the
+    project was made. It distinguishes a deleted project from its successor with the same id.
     """
 
     source: str
@@ -87,7 +87,7 @@ class Files:
 def files_for(source: Path, label: str, *, folders: Sequence[Path], rejects: Path | None) -> Files:
     """The two files of an import, in the first writable folder.
 
-    The last folder is made if it is missing. `label` tells imports of one file apart.
+    The last folder is made if it is missing. `label` distinguishes imports of one file.
     """
     folder = next((folder for folder in folders[:-1] if may_write(folder)), folders[-1])
     try:
@@ -103,7 +103,7 @@ def files_for(source: Path, label: str, *, folders: Sequence[Path], rejects: Pat
 def may_write(folder: Path) -> bool:
     """Whether files may be made in a folder.
 
-    Root could write anywhere, but leaves folders alone that nobody else may write to.
+    Root could write anywhere, but avoids folders without write permission for anyone.
     """
     writable_bits = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
     return bool(folder.stat().st_mode & writable_bits) and os.access(folder, os.W_OK)

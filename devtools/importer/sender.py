@@ -15,7 +15,7 @@ _ROUNDS: Final = 10
 
 
 class Outcome(NamedTuple):
-    """What became of the rows of a batch."""
+    """The outcome of the rows of a batch."""
 
     batch: Batch
     created: int
@@ -23,10 +23,12 @@ class Outcome(NamedTuple):
 
 
 def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], batch: Batch) -> Outcome:
-    """Send a batch until each of its operations is done or refused. `columns`: by field id, for the reasons of refusals.
+    """Send a batch until each of its operations is done or refused.
 
-    The Idempotency-Key is made from the import, the batch and the round, and the API answers the same to the same key. Whoever
-    sends the batch again goes through the same rounds and creates nothing twice.
+    `columns`: by field id, for the reasons of refusals.
+
+    The Idempotency-Key is made from the import, the batch and the round, and the API answers the same to the same
+    key. A second run goes through the same rounds and creates nothing twice.
     """
     pending = list(zip(batch.operations, batch.sent, strict=True))
     refused = list(batch.refused)

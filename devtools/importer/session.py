@@ -1,4 +1,4 @@
-"""Who an import acts as on a deployed stack: an ID token of Cognito, renewed while the import lasts."""
+"""The user of an import on a deployed stack: an ID token of Cognito, renewed while the import lasts."""
 
 import re
 import threading
@@ -27,7 +27,7 @@ class Session:
     def __init__(
         self, token: str, refresh_token: str | None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`token` may have expired, if there is a refresh token: it tells the pool and the client."""
+        """`token` may have expired, if there is a refresh token: it names the pool and the client."""
         self._token = token
         self._refresh_token = refresh_token
         self._clock = clock

@@ -139,7 +139,7 @@ class Source:
 
 
 def open_source(path: Path, form: Format | None = None, delimiter: str = ",") -> Source:
-    """The source of a file. Without `form` the name tells the format. Failure when there is no such file."""
+    """The source of a file. Without `form` the name decides the format. Failure when there is no such file."""
     if not path.exists():
         raise Failure(f"There is no file {path}.")
     if not path.is_file():

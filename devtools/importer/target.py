@@ -14,7 +14,7 @@ from devtools.importer.spelling import Spellings
 
 
 def created_at(api: Api, project_id: str) -> str | None:
-    """The instant at which a project was made, which tells it from earlier projects with its id; None without a project."""
+    """The instant at which a project was made; None without a project. Earlier projects with its id have another."""
     project = api.get(_path(project_id))
     return None if project is None else str(project["created"])
 
@@ -74,7 +74,7 @@ def _create(api: Api, path: str, body: Mapping[str, Any]) -> Any:
     except RefusedError as refused:
         if refused.status != httpx.codes.CONFLICT:
             raise
-        # Somebody else may have made it just now.
+        # Another client may have made it just now.
         project = api.get(path)
         if project is None:
             raise Failure(

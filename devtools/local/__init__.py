@@ -1,1 +1,1 @@
-"""The local stack behind `./dev up`: engine, API server, stream pump, schedule."""
+"""The local stack of `./dev up`: engine, API server, stream pump, schedule."""

@@ -1,8 +1,8 @@
 """The bulk load: issues go straight into the engine, indexed by the consumer's own pure functions, past the stream.
 
-The demo, the oracle and the benchmark use it. DynamoDB Local takes some hundred conditional puts a second, but thousands of
-items in batches, and the bulk load writes each block once with all its issues. It needs a project without issues that nobody
-else writes to. It replaces what a killed load left.
+The demo, the oracle and the benchmark use it. DynamoDB Local takes some hundred conditional puts a second, but
+thousands of items in batches. The bulk load also writes each block once with all its issues. It needs a project
+without issues, and no other writer. It replaces the remains of a killed load.
 """
 
 from collections import defaultdict

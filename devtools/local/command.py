@@ -134,7 +134,7 @@ def up(args: argparse.Namespace) -> int:
 
 
 def _tell_processes(args: argparse.Namespace) -> None:
-    """Put what was asked for into the environment, which every process of the stack inherits."""
+    """Put the chosen options into the environment, which every process of the stack inherits."""
     if args.allowed_origins:
         os.environ[cors.ORIGINS] = args.allowed_origins.replace(",", " ")
     os.environ[WEBHOOKS_TO_LOCALHOST] = "true" if args.webhooks_to_localhost else "false"

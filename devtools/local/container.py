@@ -46,12 +46,12 @@ class Context:
 
     @property
     def log_group_name(self) -> str:
-        """Where Lambda would log."""
+        """The log group that Lambda would use."""
         return f"/aws/lambda/{self.function_name}"
 
     @property
     def log_stream_name(self) -> str:
-        """Where in the group Lambda would log."""
+        """The log stream that Lambda would use."""
         return f"[{self.function_version}]{os.getpid()}"
 
     def get_remaining_time_in_millis(self) -> int:

@@ -77,7 +77,7 @@ class BusyError(Exception):
 class Pool:
     """The execution environments of one function, at most `size` at a time. For use by many threads.
 
-    AWS has thousands of environments and refuses what is beyond a function's concurrency. This machine has few, so
+    AWS has thousands of environments and refuses events beyond a function's concurrency. This machine has few, so
     events wait for one: `waiting` of them, and more are refused. So no function's events can take up all threads of
     the server.
     """

@@ -2,11 +2,12 @@
 
 Pure except for the callables it gets: no engine, no clock and no file, so faults can be played through it.
 
-It follows Lambda's documentation. The filter drops records. A batch has a maximum number of records and at most 6 MB. Records of
-a shard are delivered in order, one invocation at a time. A batch that fails as a whole is split in two until one record is left;
-a split is no retry. That record is then retried. A partial batch response finishes everything before the first failed record and
-retries the rest. A batch that has used up its retries goes to the on-failure destination, and so does a record that is too old;
-the shard moves on. A rest that starts later than its batch did gets new retries, since there was progress.
+It follows Lambda's documentation. The filter drops records. A batch has a maximum number of records and at most 6 MB.
+Records of a shard are delivered in order, one invocation at a time. A batch that fails as a whole is split in two
+until one record is left; a split is no retry. The last record is then retried. A partial batch response finishes
+everything before the first failed record and retries the rest. A batch that has used up its retries goes to the
+on-failure destination, and so does a record that is too old. Then the shard moves on. A rest that starts later than
+its batch did gets new retries, since there was progress.
 """
 
 import json
@@ -61,9 +62,10 @@ class Delivery:
     """Waits before retry 1, 2, ... of a batch."""
 
     def deliver(self, records: Sequence[Record]) -> Iterator[str]:
-        """Deliver consecutive records of a shard; yield, after each step, the sequence number up to which all is finished.
+        """Deliver consecutive records of a shard; yield, after each step, the sequence number up to which all is
+        finished.
 
-        Whoever stops between two yields and starts again from the last one gets delivery at least once.
+        A caller that stops between two yields and starts again from the last one gets delivery at least once.
         """
         settled = None
         for batch in batches(filter(self.wanted, records), self.policy.batch_size):

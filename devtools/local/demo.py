@@ -175,7 +175,7 @@ _REMARKS: Final = (
 
 
 def load(table: Table) -> None:
-    """Load both into an empty table: about 40,000 items. Completes what a killed load left."""
+    """Load both into an empty table: about 40,000 items. Completes a killed load."""
     for tenant, name in _TENANTS.items():
         table.put({keys.PK: keys.tenant(tenant), keys.SK: keys.TENANT_SELF, "name": name})
     for project, bodies in ((_BRIDGE, _BRIDGE_ISSUES), (_NEWS, _NEWS_ISSUES)):
@@ -253,7 +253,7 @@ def _issue(catalog: Catalog, random: Random, num: int, reported: datetime) -> Do
 
 
 class _Draft(NamedTuple):
-    """What the values of an issue depend on."""
+    """The facts on which the values of an issue depend."""
 
     state: str
     discipline: str

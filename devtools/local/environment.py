@@ -8,7 +8,7 @@ from devtools.paths import PYTHONPATH
 REGION = "us-east-1"
 
 LOOPBACK = "127.0.0.1"
-"""Where the local stack listens unless it is asked for another address."""
+"""The default address on which the local stack listens."""
 
 DUMMY_ACCOUNT = {
     "AWS_ACCESS_KEY_ID": "local",

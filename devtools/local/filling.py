@@ -62,8 +62,10 @@ def require_readable(folder: Folder) -> None:
 
 
 def memory_folder(folder: Folder) -> Path:
-    """Where in memory the tables of a data folder are made. The place is always the same, so a new start finds what a killed one
-    left."""
+    """The folder in memory in which the tables of a data folder are made.
+
+    It is always the same, so a new start finds the remains of a killed one.
+    """
     return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
 
 
@@ -79,8 +81,8 @@ def _alone() -> Iterator[None]:
 def _make(made: Path, folder: Folder, *, empty: bool) -> None:
     """Make the tables, and forget those of other sources.
 
-    The engine waits for the disk at every write. Where there is a file system in memory, the tables are made there and then
-    moved.
+    The engine waits for the disk at every write. If there is a file system in memory, the tables are made there and
+    then moved.
     """
     memory = memory_folder(folder)
     roomy = os.access(memory.parent, os.W_OK) and shutil.disk_usage(memory.parent).free > _FILLING_BYTES
@@ -105,7 +107,9 @@ def _make(made: Path, folder: Folder, *, empty: bool) -> None:
 
 
 def _digest() -> str:
-    """Of everything that the tables are made from: our sources, and the versions of the engine and of the libraries."""
+    """A digest of everything that the tables are made from: the sources, and the versions of the engine and of the
+    libraries.
+    """
     digest = hashlib.sha256()
     for source in (*_LOCKED, *sorted(path for folder in _SOURCES for path in folder.rglob("*.py"))):
         digest.update(f"\0{source.relative_to(paths.ROOT)}\0".encode())

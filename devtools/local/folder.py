@@ -25,25 +25,25 @@ class State(NamedTuple):
     queue: str
     """The URL of the dead-letter queue."""
     files: str = ""
-    """Where the bucket of exports is reached."""
+    """The URL of the bucket of exports."""
 
 
 class Folder:
     """One data folder. Its files:
 
-    *.key, *.secret              secrets, made on first use
-    page-keys/                   of the keys in the page's address, those that nobody has used yet
-    engine/                      DynamoDB Local's configuration, log and tables
-    seed.json                    what the tables were first filled with, and in which form
-    progress.json                how far the stream has been consumed
-    pushes.json                  how far the socket function has been told of the stream
-    dead-letters.ndjson          what the consumer sent to the dead-letter queue
-    exports/                     the bucket of exports
-    restoring.json               which copy is being restored; gone when all is done
-    lost/                        the tables that a restore has replaced
-    failed-batches/              what the stream pump gave up, a file for each batch
-    stack.log                    the log of the functions, the server and the pump
-    state.json, processes.json   while it runs
+    - `*.key`, `*.secret`: secrets, made on first use
+    - `page-keys/`: of the keys in the page's address, the unused ones
+    - `engine/`: DynamoDB Local's configuration, log and tables
+    - `seed.json`: the first content of the tables, and its form
+    - `progress.json`: how far the stream has been consumed
+    - `pushes.json`: how far the socket function has received the stream
+    - `dead-letters.ndjson`: the messages that the consumer sent to the dead-letter queue
+    - `exports/`: the bucket of exports
+    - `restoring.json`: which copy is being restored; gone when all is done
+    - `lost/`: the tables that a restore has replaced
+    - `failed-batches/`: the batches that the stream pump gave up, a file for each
+    - `stack.log`: the log of the functions, the server and the pump
+    - `state.json`, `processes.json`: while it runs
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +119,7 @@ class Folder:
             return None
         try:
             state = State(**kept)
-        except TypeError:  # what another version of the tools wrote
+        except TypeError:  # written by another version of the tools
             return None
         return (
             state

@@ -1,4 +1,5 @@
-"""What an HTTP API of API Gateway does between the network and a function: events (payload version 2.0) and responses.
+"""The work of an HTTP API of API Gateway between the network and a function: events (payload version 2.0) and
+responses.
 
 Pure: no socket and no function is touched here.
 """

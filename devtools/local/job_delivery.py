@@ -1,4 +1,4 @@
-"""The delivery of hints at what is due to a function, as Lambda delivers a queue's messages."""
+"""The delivery of hints at due work to a function, as Lambda delivers a queue's messages."""
 
 import logging
 import time

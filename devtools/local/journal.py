@@ -1,8 +1,9 @@
-"""The journal of the engine's SQLite database: with a write-ahead log a write waits for the disk once, not several times.
+"""The journal of the engine's SQLite database: with a write-ahead log a write waits for the disk once, not several
+times.
 
-Conditional puts become two to four times as fast on a slow or busy disk. The database file keeps the setting, and the log
-survives a kill as the rollback journal does. The engine's SQLite never moves the log into the database by itself, so this module
-does it over another connection, which SQLite allows at any time.
+Conditional puts become two to four times as fast on a slow or busy disk. The database file keeps the setting, and the
+log survives a kill as the rollback journal does. The engine's SQLite never moves the log into the database by itself.
+So this module does it over another connection, which SQLite allows at any time.
 """
 
 import contextlib
@@ -42,6 +43,6 @@ class Checkpoints:
                     break
 
     def close(self) -> None:
-        """Close the databases. The last to close, after the engine, leaves no log behind."""
+        """Close the databases. The last to close, after the engine, removes the log."""
         for connection in self._connections:
             connection.close()

@@ -15,7 +15,7 @@ _KILL_SECONDS = 5.0
 
 
 class Known(NamedTuple):
-    """A process. Its start time tells it from a later process with the same id."""
+    """A process. Its start time distinguishes it from a later process with the same id."""
 
     pid: int
     started: str
@@ -45,7 +45,8 @@ def start(
         stdout=log,
         stderr=log,
         pass_fds=pass_fds,
-        # A group of its own: Ctrl-C at the terminal reaches the supervisor alone, and what the program starts is ended with it.
+        # A group of its own: Ctrl-C at the terminal reaches only the supervisor, and the program's children end with
+        # it.
         process_group=0,
     )
 
@@ -88,8 +89,8 @@ def _started(pid: int) -> str | None:
     """When a process started, in the system's terms; None when it is gone or only waits to be reaped."""
     if sys.platform == "linux":
         try:
-            # After the program's name, which is in parentheses and may hold any character: the state, ..., and as the 20th
-            # field the start in clock ticks since boot.
+            # After the program's name, which is in parentheses and may hold any character, come the state and other
+            # fields. The 20th is the start in clock ticks since boot.
             fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             return None

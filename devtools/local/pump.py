@@ -1,9 +1,9 @@
-"""The stream pump stands between the table's stream and the maintain function, as Lambda's event source mapping does in the
+"""The stream pump between the table's stream and the maintain function, like Lambda's event source mapping in the
 cloud.
 
-After each batch it writes to a file how far each shard is finished, and after a crash it goes on from there. Its process also
-holds the queues that the functions send to and the bucket of exports, runs the schedules of the functions of the background, and
-delivers hints to them.
+After each batch it writes to a file how far each shard is finished, and after a crash it goes on from there. Its
+process also holds the queues that the functions send to and the bucket of exports. It runs the schedules of the
+functions of the background, and delivers hints to them.
 """
 
 import argparse

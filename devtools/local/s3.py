@@ -29,7 +29,7 @@ from devtools.local.service import Asked, Reply, Service
 from gridview.maintenance.export_files import FILE_DAYS
 
 BUCKET = "gridview_exports"
-"""No name of a host can have an underscore, so the bucket stands in the path whatever the endpoint is called."""
+"""No name of a host can have an underscore, so the bucket is in the path, whatever the name of the endpoint."""
 
 BATCHES = "gridview_batches"
 """The bucket of failed and waiting batches."""
@@ -69,7 +69,7 @@ class _Files:
         return _etag(body)
 
     def path(self, key: str) -> Path:
-        """Where a file is."""
+        """The path of a file."""
         found = self._path(key)
         if not found.is_file():
             raise _RefusedError(HTTPStatus.NOT_FOUND, "NoSuchKey")
@@ -128,7 +128,7 @@ class Objects(_Files):
         shutil.rmtree(self._upload(upload))
 
     def sweep(self) -> None:
-        """Remove what is old: files after a week, the rest after a day or two, as the bucket's rules say."""
+        """Remove old entries: files after a week, the rest after a day or two, as the bucket's rules say."""
         for below, days in ((self._folder / "files", FILE_DAYS), (self._folder / "tails", 1)):
             for path in below.rglob("*"):
                 if path.is_file() and _is_older(path, days):

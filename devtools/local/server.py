@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
 _ENVIRONMENTS = 4
 _WAITING_ENVIRONMENTS = 12
-"""Environments of the function in which requests wait for changes: one tenant may wait in 4
-(`stack.POLLS_PER_TENANT`), and have 8 for a second, so a third stays for others.
+"""Environments of the function in which requests wait for changes.
+
+One tenant may wait in 4 (`stack.POLLS_PER_TENANT`).
+
+It may have 8 for a second, so a third stays for others.
 """
 _QUEUE = 64
 """Events that wait for an environment of a function."""
@@ -50,7 +53,7 @@ _log = logging.getLogger("gridview.server")
 def application(
     invoke: Invoke, key: bytes, origins: Sequence[str] = (), site: Site | None = None
 ) -> "WSGIApplication":
-    """The API as a WSGI application, behind a site if there is one.
+    """The API as a WSGI application, with a site in front if there is one.
 
     `key` is the signing key of good tokens; pages of `origins` may call the API from a browser.
     """
@@ -134,7 +137,7 @@ def _phrase(status: int) -> str:
 
 
 def _socket_origins() -> list[str]:
-    """Where the page connects its sockets, as a content security policy names it."""
+    """The address of the page's sockets, as a content security policy names it."""
     address = urlsplit(os.environ["SOCKET_URL"])
     return [f"{address.scheme}://{address.netloc}"]
 

@@ -1,4 +1,5 @@
-"""Who sits at the browser: a key in the page's address buys a cookie, and the cookie's session says who is signed in.
+"""The user at the browser: a key in the page's address buys a cookie, and the cookie's session names the signed-in
+user.
 
 The requests and answers of `PATH` are those of docs/decisions/0022-the-local-page-and-its-session.md.
 """
@@ -29,7 +30,7 @@ _ALLOW = "DELETE, GET, POST, PUT"
 
 
 class Person(NamedTuple):
-    """Who is signed in; all three are None when nobody is."""
+    """The signed-in user; all three are None without one."""
 
     tenant: str | None = None
     user: str | None = None
@@ -51,7 +52,7 @@ class _SignIn(RequestModel):
 
 
 def new_key(data: Path) -> str:
-    """A key that is good once, for as long as a token. Removes keys that nobody used in time."""
+    """Make a key that is good once, for as long as a token. Removes keys that were not used in time."""
     folder = data / _KEYS
     folder.mkdir(mode=0o700, exist_ok=True)
     for kept in folder.iterdir():
@@ -82,7 +83,7 @@ def _expired(kept: Path) -> bool:
 
 
 class Sessions:
-    """The sessions of one stack. They are signed with its key and kept by the browsers alone."""
+    """The sessions of one stack. They are signed with its key, and only the browsers keep them."""
 
     def __init__(self, data: Path, port: int) -> None:
         """`port`: of the stack. Browsers send a cookie to every port of a host, so its name has it."""
@@ -138,7 +139,7 @@ class Sessions:
         return Response(204, [("set-cookie", f"{self._cookie}={session}; {lasting}")], b"")
 
     def _person(self, request: Request) -> Person:
-        """Who is signed in at this browser. Unauthenticated without a good cookie."""
+        """The signed-in user of this browser. Unauthenticated without a good cookie."""
         for part in request.headers.get("cookie", "").split(";"):
             name, _, value = part.strip().partition("=")
             if name == self._cookie:

@@ -22,13 +22,14 @@ Api = Callable[[Request], Response]
 
 
 class Site:
-    """What a stack serves to browsers."""
+    """The files and answers of a stack for browsers."""
 
     def __init__(
         self, dist: Path, own: Sessions, origins: Sequence[str] = (), connect: Sequence[str] = ()
     ) -> None:
-        """`dist`: the built page, if there is one. Pages of `origins` may call the API, with tokens of their own. The page connects
-        to `connect` besides its own origin.
+        """`dist`: the built page, if there is one. Pages of `origins` may call the API, with tokens of their own.
+
+        The page connects to `connect` in addition to its own origin.
         """
         self._dist = dist.resolve()
         self._sessions = own
@@ -80,7 +81,7 @@ class Site:
         return Response(200, headers, content)
 
     def _file(self, path: str) -> Path:
-        """What lies at a path below the built page. NotFound for a path that leads out of it."""
+        """The file at a path of the built page. NotFound for a path that leads out of it."""
         name = unquote(path).lstrip("/")
         found = (self._dist / name).resolve() if "\0" not in name else self._dist.parent
         if not found.is_relative_to(self._dist):
@@ -90,7 +91,7 @@ class Site:
 
 @lru_cache(maxsize=8)
 def _packed(content: bytes) -> bytes:
-    """What CloudFront does to the same files. A page has few, and the largest takes 40 ms."""
+    """Compress a file as CloudFront does. A page has few, and the largest takes 40 ms."""
     return gzip.compress(content, mtime=0)
 
 

@@ -1,5 +1,7 @@
-"""What a WebSocket API of API Gateway does between the network and a function: who may connect, and the events that the function
-gets. Pure.
+"""The work of a WebSocket API of API Gateway between the network and a function: admission, and the function's
+events.
+
+Pure.
 """
 
 import base64

@@ -1,7 +1,8 @@
-"""The WebSocket API on this machine: a process of its own, which does what API Gateway does for sockets.
+"""The WebSocket API on this machine: a process that does the work of API Gateway for sockets.
 
-Clients connect to it; each thing that they do is an event of the socket function. What the function sends comes back through the
-management API, as boto3 calls it. The process also reads the table's stream for the function, and has it end sockets that are due.
+Clients connect to it; each of their actions is an event of the socket function. The function's messages come back
+through the management API, as boto3 calls it. The process also reads the table's stream for the function, and has it
+end sockets that are due.
 """
 
 import argparse
@@ -54,7 +55,7 @@ class Connections:
     def __init__(self) -> None:
         self._open: dict[str, ServerConnection] = {}
         self.ever = threading.Event()
-        """Set once somebody has connected."""
+        """Set once a client has connected."""
 
     def add(self, connection: str, to: ServerConnection) -> None:
         """A client has connected."""
@@ -91,12 +92,12 @@ class Connections:
 
 
 class Gateway:
-    """Lets clients connect and hands on what they do."""
+    """Lets clients connect and hands on their actions."""
 
     def __init__(
         self, connections: Connections, invoke: Invoke, page_port: int, origins: Collection[str] = ()
     ) -> None:
-        """`page_port`: of the page whose own origin may connect."""
+        """`page_port`: the port of the page, whose origin may connect."""
         self._connections = connections
         self._invoke = invoke
         self._page_port = page_port
@@ -122,7 +123,7 @@ class Gateway:
         return None
 
     def converse(self, to: ServerConnection) -> None:
-        """Hand on what a client says until it is gone."""
+        """Hand on a client's messages until it is gone."""
         connection = self._ids.pop(id(to))
         self._connections.add(connection, to)
         try:
@@ -142,7 +143,7 @@ class Gateway:
 
 
 def gateway_server(gateway: Gateway, listener: socket.socket) -> Server:
-    """A server that lets clients connect on a socket when it is told to serve."""
+    """A server that lets clients connect on a socket once it serves."""
     return serve(
         gateway.converse,
         sock=listener,
@@ -161,7 +162,7 @@ def _refusal(status: HTTPStatus, why: str) -> Response:
 
 
 def management(connections: Connections) -> Service:
-    """The management API: POST sends to a connection, DELETE closes it, GET tells whether it is open."""
+    """The management API: POST sends to a connection, DELETE closes it, GET answers whether it is open."""
 
     def answer(asked: Asked) -> Reply:
         if asked.method == "POST" and len(asked.body) > MAX_MESSAGE_BYTES:
@@ -187,7 +188,9 @@ def _error(status: HTTPStatus, name: str) -> Reply:
 
 
 def wanted(record: Record) -> bool:
-    """What the mapping's filters let through (`infra.functions.socket`): items of journals, definitions, and views."""
+    """Whether the mapping's filters accept a record (`infra.functions.socket`): items of journals, definitions, and
+    views.
+    """
     stream = record["dynamodb"]
     pk, sk = (stream["Keys"].get(name, {}).get("S", "") for name in (keys.PK, keys.SK))
     if derived_keys.is_journal(pk):

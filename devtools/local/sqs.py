@@ -19,7 +19,7 @@ from devtools.local.service import Asked, Reply, Service
 
 DEAD_LETTERS = "gridview-dead-letters"
 JOBS = "gridview-jobs"
-"""The queue of hints at due jobs. Nobody needs them after a restart, so they are in memory."""
+"""The queue of hints at due jobs. It is in memory: hints are of no use after a restart."""
 WEBHOOKS = "gridview-webhooks"
 WEBHOOK_RETRIES = "gridview-webhook-retries"
 """The queues of hints at webhooks that have something to send. They are in memory too."""
@@ -62,7 +62,7 @@ class _Letter:
 class Queue:
     """Messages in a file that only grows while this object lives: one line for each send and one for each delete.
 
-    What was answered is on the disk. Who received a message is not: a queue that is opened again shows every message that was
+    Acknowledged calls are on the disk. Receipts are not: a queue that is opened again shows every message that was
     not deleted. SQS delivers at least once, too. `now` gives seconds. Safe for use by many threads.
     """
 
@@ -74,7 +74,7 @@ class Queue:
         self._letters = {} if path is None else _reopened(path)
 
     def send(self, body: str, delay: float = 0.0) -> str:
-        """Keep a message and return its id. Nobody gets it for `delay` seconds."""
+        """Keep a message and return its id. It is invisible for `delay` seconds."""
         letter = _Letter(str(uuid.uuid4()), body, time.time(), self._now() + delay)
         with self._lock:
             self._note(_line(letter))
@@ -82,7 +82,7 @@ class Queue:
         return letter.id
 
     def receive(self, most: int, hidden: float) -> list[tuple[str, _Letter]]:
-        """Up to `most` visible messages, oldest first, each with a receipt. Nobody else gets them for `hidden` seconds."""
+        """Up to `most` visible messages, oldest first, each with a receipt. They are invisible for `hidden` seconds."""
         with self._lock:
             now = self._now()
             found = list(
@@ -156,7 +156,7 @@ def _read(path: Path) -> dict[str, _Letter]:
 
 
 class SqsServer(Service):
-    """The part of SQS that sends, receives and deletes messages: dead letters, and hints at what is due."""
+    """The part of SQS that sends, receives and deletes messages: dead letters, and hints at due work."""
 
     def __init__(self, letters: Path, listener: socket.socket | None = None) -> None:
         """`letters`: the file of dead letters. `listener` as for any service."""

@@ -24,12 +24,13 @@ from gridview.support import forms
 from infra.limits import SETTLE_SECONDS
 
 POLLS_PER_TENANT = 4
-"""Of the environments in which requests wait for changes (`server`), what one tenant may take: a third, as on AWS. Twice as
-many may be in flight.
+"""Environments with waiting requests (`server`) that one tenant may take: a third, as on AWS.
+
+Twice as many may be in flight.
 """
 
 _FOLD_SECONDS = "10"
-"""Locally nobody pays for folds, and a developer looks at blocks soon."""
+"""Locally folds cost nothing, and a developer looks at blocks soon."""
 
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5
@@ -62,7 +63,7 @@ def run(
         contextlib.suppress(_StopRequestedError),
         _stop_on_signals(),
     ):
-        end_all(folder.processes())  # what a supervisor that was killed has left
+        end_all(folder.processes())  # left by a killed supervisor
         folder.clear()
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(folder.clear)
@@ -155,7 +156,7 @@ def _environment(
             "EXPORT_BUCKET": s3.BUCKET,
             "FAILED_BATCHES_BUCKET": s3.BATCHES,
             "AWS_ENDPOINT_URL_S3": service.endpoint(files),
-            # The bucket alone looks at it: links are opened by what it has signed.
+            # Only the bucket looks at it: it checks its own signature in links.
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),

@@ -51,7 +51,7 @@ class Source(Protocol):
         """The shards of a stream."""
 
     def iterator(self, stream: str, shard: str, after: str | None) -> str:
-        """Where to read a shard: after a sequence number, or from its oldest record."""
+        """The place from which to read a shard: after a sequence number, or from its oldest record."""
 
     def read(self, stream: str, iterator: str, limit: int) -> Page:
         """Up to `limit` records from an iterator, as Lambda delivers them."""
@@ -82,7 +82,7 @@ class StreamClient:
             request = {"StreamArn": stream, "ExclusiveStartShardId": last}
 
     def iterator(self, stream: str, shard: str, after: str | None) -> str:
-        """Where to read a shard: after a sequence number, or from its oldest record."""
+        """The place from which to read a shard: after a sequence number, or from its oldest record."""
         request = {"StreamArn": stream, "ShardId": shard}
         if after is None:
             request |= {"ShardIteratorType": "TRIM_HORIZON"}

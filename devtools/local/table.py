@@ -61,7 +61,7 @@ def ensure(client: "DynamoDBClient", name: str) -> str:
 
 
 def ensure_without_stream(client: "DynamoDBClient", name: str) -> "TableDescriptionTypeDef":
-    """The same for a table that is to be filled first: no stream tells of what it is filled with, and a write costs less."""
+    """The same for a table that is to be filled first: without a stream, and a write costs less."""
     request = create_table_input(name)
     del request["StreamSpecification"]
     try:

@@ -1,7 +1,7 @@
 """`./dev analytics` prints the SQL by which Athena reads DynamoDB's export of the table to S3.
 
-The export (point-in-time, DynamoDB JSON) has every item of the table as a line. One external table reads them all; a view of each
-project shows its issues as rows and its attributes as columns, made from the project's definitions.
+The export (point-in-time, DynamoDB JSON) has every item of the table as a line. One external table reads them all. A
+view of each project shows its issues as rows and its attributes as columns, made from the project's definitions.
 """
 
 import argparse
@@ -23,7 +23,7 @@ _LOCATION: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z
 _TABLE: Final = re.compile(r"[a-z_][a-z0-9_]{0,99}")
 
 ITEMS: Final = "gridview_items"
-"""What the external table is called unless it is asked otherwise."""
+"""The default name of the external table."""
 
 _TEXTS: Final = ("pk", "sk", "name", "state", "created", "updated", "created_by", "updated_by", DELETED_BY)
 _NUMBERS: Final = ("num", "version")
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table_sql(location: str, table: str = ITEMS) -> str:
-    """The statement that makes a table of all items of an export. Failure for what is no location or name."""
+    """The statement that makes a table of all items of an export. Failure if the location or the name is invalid."""
     if not _LOCATION.fullmatch(location):
         raise Failure(f"{location!r} is no folder of S3: s3://BUCKET/PREFIX/AWSDynamoDB/EXPORT-ID/data/")
     members = [
@@ -82,7 +82,8 @@ def table_sql(location: str, table: str = ITEMS) -> str:
 def view_sql(catalog: Catalog, table: str = ITEMS) -> str:
     """The statement that makes a view of a project's issues, `issues_<tenant>_<project>`: deleted ones are left out.
 
-    Columns are called by the fields' ids, as Athena takes no other characters; a comment tells the name. Numbers are doubles.
+    Columns are called by the fields' ids, as Athena takes no other characters; a comment has the name. Numbers are
+    doubles.
     """
     project = catalog.tenant, catalog.project
     columns = ['  CAST(item.num.n AS integer) AS "num"', '  CAST(item.version.n AS integer) AS "version"']
@@ -105,7 +106,7 @@ def _fields(catalog: Catalog) -> Iterator[Field]:
 
 
 def _writers(catalog: Catalog) -> list[tuple[str, str]]:
-    """Who wrote an issue: the attribute, and a name for its column that no attribute has."""
+    """The attributes for the authors of an issue, each with a column name that no attribute of the project has."""
     taken = {field.id for field in catalog.attributes}
     return [(name, f"issue_{name}" if name in taken else name) for name in ("created_by", "updated_by")]
 
@@ -141,7 +142,7 @@ def _comment(field: Field) -> str:
 
 
 def _comma(line: str) -> str:
-    """A line of the list with its comma, which stands before the comment."""
+    """A line of the list with its comma, which comes before the comment."""
     before, mark, comment = line.partition('"  -- ')
     return f'{before}",{mark[1:]}{comment}' if mark else f"{line},"
 

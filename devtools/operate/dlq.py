@@ -1,11 +1,11 @@
 """`./dev dlq`: list what the stream consumer could not derive, derive it once the cause is gone, or drop it.
 
-A dead letter names an issue from which nothing could be derived. A failed batch holds the records that the stream's mapping gave
-up. A redrive derives the index of these issues anew from their documents as they are now. So later writes, the order of redrives
-and the age of a letter do not matter. A letter or batch is deleted only afterwards: after a kill in between, the next redrive
-repeats the work.
+A dead letter names an issue from which nothing could be derived. A failed batch holds the records that the stream's
+mapping gave up. A redrive derives the index of these issues again from their present documents. So later writes, the
+order of redrives and the age of a letter do not matter. A letter or batch is deleted only afterwards: after a kill in
+between, the next redrive repeats the work.
 
-A drop deletes letters and batches and derives nothing. What it leaves wrong, `./dev fsck` still finds.
+A drop deletes letters and batches and derives nothing. `./dev fsck` still finds the errors that it leaves.
 """
 
 import argparse
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 10
 """Letters that SQS returns in one call."""
 _HIDDEN_SECONDS = 300
-"""Seconds in which nobody else gets a received letter: more than it takes to repair ten issues."""
+"""Seconds for which a received letter is invisible to others: more than it takes to repair ten issues."""
 _WAIT_SECONDS = 1
 """Seconds in which SQS asks all of its servers for letters. Without a wait it asks only some and may find none."""
 _ID = 36
@@ -278,7 +278,7 @@ def _drop_batches(opened: Target, wanted: set[str] | None) -> set[str]:
 
 
 class Redrive:
-    """Redrives letters and batches, and prints what becomes of each."""
+    """Redrives letters and batches, and prints the outcome of each."""
 
     def __init__(self, opened: Target) -> None:
         self._opened = opened
@@ -287,7 +287,7 @@ class Redrive:
         self.left = 0
 
     def letters(self, wanted: set[str] | None) -> set[str]:
-        """Those of these ids, or all; tells the ids of those it found."""
+        """Redrive the letters of these ids, or all; returns the ids that it found."""
         seen = set()
         with Queue.opened(self._opened) as queue:
             for some in _letters(queue):
@@ -305,7 +305,7 @@ class Redrive:
         return seen
 
     def batches(self, wanted: set[str] | None) -> set[str]:
-        """Those of these ids, or all; tells the ids of those it found."""
+        """Redrive the batches of these ids, or all; returns the ids that it found."""
         seen = set()
         for name, batch in _batches(self._opened):
             if wanted is not None and name[-_ID:] not in wanted:
@@ -322,7 +322,7 @@ class Redrive:
         return seen
 
     def _mend(self, versions: Mapping[str, int]) -> dict[str, str | None]:
-        """Why issues cannot be brought right, by key; None for those that are. `versions`: one that each is known to have had."""
+        """By key, why an issue cannot be repaired; None if it is. `versions`: one that each is known to have had."""
         told: dict[str, str | None] = {}
         for some in chunked(versions.items(), _AT_ONCE):
             done = repair.mend_all(self._opened.table, self._catalogs, dict(some))

@@ -159,7 +159,7 @@ class Shown:
         self._names: dict[tuple[str, str], dict[str, str]] = {}
 
     def __call__(self, finding: Finding) -> None:
-        """Print a line for each difference and what became of it."""
+        """Print a line for each difference and its outcome."""
         for one in finding.differences:
             self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_told(one)}")
         if finding.repaired:
@@ -168,7 +168,7 @@ class Shown:
             self._print(f"{finding.key}  not repaired: {finding.reason}")
 
     def summary(self, check: Check, seconds: float) -> None:
-        """Print the last lines: what the check found, and how fast it was."""
+        """Print the last lines: the findings of the check, and its speed."""
         tally = check.tally
         rate = f"{tally.issues / seconds:,.0f} a second" if seconds else "at once"
         self._print(f"{tally.issues:,} issues looked at in {seconds:.1f} s ({rate}).")

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _chosen(args: argparse.Namespace, table: Table) -> Iterator[tuple[str, str]]:
-    """Tenant and project of what was chosen."""
+    """Tenant and project of the chosen target."""
     try:
         if args.project is not None:
             yield args.tenant, args.project

@@ -13,7 +13,7 @@ NUMBERS = 128
 
 
 class ProjectWalk:
-    """The issues of one project by number, as of now: a strongly consistent Query for each."""
+    """The present issues of one project by number: a strongly consistent Query for each."""
 
     meets_blocks = False
 

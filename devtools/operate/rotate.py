@@ -1,4 +1,4 @@
-"""`./dev rotate`: give a deployed stack another secret, and seal what is stored under it again."""
+"""`./dev rotate`: give a deployed stack another secret, and seal stored values under it again."""
 
 import argparse
 import secrets

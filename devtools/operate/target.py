@@ -155,7 +155,7 @@ def _deployed(name: str, profile: str | None) -> Target:
             raise Failure(
                 f"The stack {name} has no output {missing[0]}: name a stack of gridview with --stack-name."
             )
-        # What this command repairs, the stack's functions read.
+        # The stack's functions read the items that this command repairs.
         forms.write_up_to(min(int(found["FormsWritten"]), forms.NEWEST))
         return Target(
             Table(found["TableName"]),
@@ -179,7 +179,7 @@ def outputs(name: str, profile: str | None) -> dict[str, str]:
 
 
 def _described(name: str) -> Any:
-    """What CloudFormation tells of a stack. Failure if there is none of that name."""
+    """CloudFormation's description of a stack. Failure if there is none of that name."""
     try:
         return boto3.client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
     except ClientError as error:

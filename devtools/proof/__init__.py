@@ -1,1 +1,1 @@
-"""What proves the core: the fault simulator with its mutants, and the oracle."""
+"""Proofs of the core: the fault simulator with its mutants, and the oracle."""

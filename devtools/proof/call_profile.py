@@ -1,12 +1,13 @@
 """How many modules of the core three walks enter: `./dev python -m devtools.proof.call_profile [--list]`.
 
-    write       the second PATCH of an issue, from the command function through the consumer to the fold that writes its blocks
-    page        a filtered, sorted page with `explain`, asked for the second time in a container
-    delivery    one change of an issue, from the hint at a webhook's outbox to the receiver's answer
+- write: the second PATCH of an issue, from the command function through the consumer to the fold that writes its blocks
+- page: a filtered, sorted page with `explain`, asked for the second time in a container
+- delivery: one change of an issue, from the hint at a webhook's outbox to the receiver's answer
 
-Method: the real handlers work on the table in memory. While a walk lasts, the interpreter reports each call of a function in each
-thread (`sys.setprofile`). A module counts once for each walk if a function, method or generator of it is entered; what only runs
-while it is imported does not. So the figure is how many files of the core a reader opens to follow the walk.
+Method: the real handlers work on the table in memory. During a walk, the interpreter reports each call of a function in
+each thread (`sys.setprofile`). A module counts once for each walk if a function, method or generator of it is entered.
+Code that only runs during an import does not count. So the figure is how many files of the core a reader opens to follow
+the walk.
 """
 
 import argparse
@@ -124,7 +125,7 @@ class _Scene:
         self._ask("POST", f"{_PATH}/grid", _PAGE)
 
     def deliver(self, start: str) -> Callable[[], None]:
-        """A change that waits for its delivery; returns what delivers it."""
+        """A change that waits for its delivery; returns the function that delivers it."""
         self.write(start)
         return self._delivered
 

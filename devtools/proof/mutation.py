@@ -1,14 +1,15 @@
-"""Spoils a function of the core by its syntax tree: what matches a pattern, in exactly one place, becomes something else.
+"""Spoils a function of the core by its syntax tree: a pattern matches in exactly one place, and its match is replaced.
 
 A pattern is Python. In it
 
-    _           is any one expression,
-    ...         is any number of arguments, elements or statements, keywords and all,
-    X           (one capital letter) is any expression, or as a line of its own any statement, and stands for it in the replacement,
-    HERE        is the part that is replaced, and any expression; `(HERE := p)` one that matches `p`. Without it the whole is.
+- `_` is any one expression;
+- `...` is any number of arguments, elements or statements, keywords and all;
+- `X` (one capital letter) is any expression, or as a line of its own any statement, and is repeated in the replacement;
+- `HERE` is the part that is replaced, and any expression; `(HERE := p)` one that matches `p`. By default, the whole is.
 
-Names and attributes match as they are written, so a pattern names what the mutant is about and leaves the rest open: a rename or
-another layout of the code around it changes nothing. A replacement is Python too; an empty one removes the part.
+Names and attributes match as they are written, so a pattern names the subject of the mutant and leaves the rest open.
+A rename or another layout of the code around it changes nothing. A replacement is Python too; an empty one removes
+the part.
 """
 
 import ast
@@ -99,7 +100,7 @@ def _scope(tree: ast.Module, place: str) -> ast.AST:
 
 
 def _beneath(scope: ast.AST) -> Iterator[ast.AST]:
-    """What a scope holds, but for what its own functions and classes hold."""
+    """The nodes in a scope, but for those in its own functions and classes."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, (ast.FunctionDef, ast.ClassDef)):
@@ -112,7 +113,7 @@ _Captured = dict[str, Any]
 
 
 def _matches(scope: ast.AST, pattern: Sequence[ast.stmt]) -> Iterator[tuple[list[ast.AST], _Captured]]:
-    """The nodes that match, each time with what the pattern's letters stand for."""
+    """The nodes that match, each time with the nodes of the pattern's letters."""
     if len(pattern) == 1 and isinstance(pattern[0], ast.Expr):
         for node in ast.walk(scope):
             captured: _Captured = {}
@@ -257,9 +258,11 @@ def install(mutation: Change) -> None:
 
 
 def swap_in(mutation: Change) -> None:
-    """Spoil the function in this process: in the module that is loaded, or when it is loaded. Failure for what is no function.
+    """Spoil the function in this process: in the module that is loaded, or when it is loaded.
 
-    Whoever holds the function already runs the spoilt code too, so nothing has to be loaded anew.
+    Failure if it is no function.
+
+    Code that holds the function already runs the spoilt code too, so nothing has to be loaded again.
     """
     module = sys.modules.get(mutation.module)
     if module is None or module.__file__ is None:

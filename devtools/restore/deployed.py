@@ -1,11 +1,14 @@
-"""A restore of a deployed stack, up to the deployment that puts the new table in place. Each step is made once, however often the
-command is repeated: AWS is asked what has been done.
+"""A restore of a deployed stack, up to the deployment that puts the new table in place.
 
-1. A policy on the present table denies all writes to it, whoever makes them. Functions and their concurrency stay as they are, so
-   nothing has to be allowed again later: the next deployment leads the functions to the new table, which has no such policy.
+Each step is made once, however often the command is repeated: AWS is asked which steps are done.
+
+1. A policy on the present table denies all writes to it, of any caller. Functions and their concurrency stay as they
+   are, so nothing has to be allowed again later. The next deployment leads the functions to the new table, which has
+   no such policy.
 2. Point-in-time recovery makes the new table.
-3. `table_pass` makes it safe to go on with. It has no stream yet, so nobody is told of these changes.
-4. The settings that a restored table lacks: stream, expiry, point-in-time recovery, protection, and limits of throughput.
+3. `table_pass` makes it safe to go on with. It has no stream yet, so nothing receives these changes.
+4. The settings that a restored table lacks: stream, expiry, point-in-time recovery, protection, and limits of
+   throughput.
 """
 
 import json
@@ -132,7 +135,7 @@ def resume_writes(stack: Stack) -> None:
 
 
 def deny_writes(table_arn: str) -> dict[str, Any]:
-    """The policy by which nobody can write to a table. Reads and the table's own settings stay allowed."""
+    """The policy that denies all writes to a table. Reads and the table's own settings stay allowed."""
     return {
         "Version": "2012-10-17",
         "Statement": [

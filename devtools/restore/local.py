@@ -1,4 +1,4 @@
-"""A restore of the local stack: a copy of its tables, made while it was down, is what point-in-time recovery gives on AWS."""
+"""A restore of the local stack: a copy of its tables, made while it was down, replaces AWS's point-in-time recovery."""
 
 import contextlib
 import secrets
@@ -30,7 +30,7 @@ def restore(folder: Folder, copy: Path, lost_writes: int | None, say: Callable[[
     if not folder.is_ours():
         raise Failure(f"There is no local stack in {folder.path}.")
     with folder.held():
-        end_all(folder.processes())  # what a supervisor that was killed has left
+        end_all(folder.processes())  # left by a killed supervisor
         name = _begin(folder, copy)
         _put_back(folder, copy, say)
         with contextlib.ExitStack() as engines:
@@ -39,8 +39,8 @@ def restore(folder: Folder, copy: Path, lost_writes: int | None, say: Callable[[
             if lost_writes is None:
                 lost = engines.enter_context(engine.running(in_memory=False, folder=folder.lost))
             client = restored.client()
-            # What is raised is no change for anybody: no stream tells of it.
-            # The stack's next start makes a new one.
+            # Raised versions are no change for anyone, so the stream is ended. The stack's next start makes a new
+            # one.
             if is_streamed(client.describe_table(TableName=TABLE)["Table"]):
                 client.update_table(TableName=TABLE, StreamSpecification={"StreamEnabled": False})
             table = table_at(restored.endpoint, TABLE)

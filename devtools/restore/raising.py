@@ -1,15 +1,16 @@
 """Which items of a restored table change, and how. Pure.
 
-A table of an earlier moment gives out numbers and versions a second time. Clients, sockets and receivers of webhooks still hold
-those of the lost writes. So everything that is given out goes on beyond all that ever was:
+A table of an earlier moment gives out numbers and versions a second time. Clients, sockets and receivers of webhooks
+still hold those of the lost writes. So everything that is given out continues beyond all that ever was:
 
-    versions, epochs    at the instant of the restore, in milliseconds since 1970. DynamoDB takes at most 1,000 writes of an item
-                        a second, so no version was ever higher, whatever was restored before.
-    numbers, ids        after the last that the lost table gave out. If it is gone, issue numbers skip as many as the operator says;
-                        ids of comments and views may come again, and their versions begin where all others do
-    outboxes            at a place that their journal has not reached: the next turn sends a reset, and goes on at the end
+- Versions and epochs continue at the instant of the restore, in milliseconds since 1970. DynamoDB takes at most 1,000
+  writes of an item a second, so no version was ever higher, even after another restore.
+- Numbers and ids continue after the last that the lost table gave out. If it is gone, issue numbers skip as many as
+  the operator says. Ids of comments and views may come again, and their versions begin where all others do.
+- Outboxes continue at a place that their journal has not reached. The next turn sends a reset, and goes on at the
+  end.
 
-What a restore brings back although it had expired, or belongs to connections of that moment, is deleted.
+Restored items that had expired, or belong to connections of that moment, are deleted.
 
 Each change can be made again: `changes_to` an item that has changed already is nothing.
 """
@@ -49,7 +50,7 @@ _CONNECTED: Final = (
     live_keys.SEATS_PREFIX,
     live_keys.POLLS_PREFIX,
 )
-"""The partitions of what belongs to connections."""
+"""The partitions of items that belong to connections."""
 
 
 class Put(NamedTuple):
@@ -91,7 +92,9 @@ class Raise:
         return None
 
     def changes_to(self, item: Item, other: Item | None = None) -> list[Change]:
-        """The changes that an item asks for, in the order in which they are made. `other`: what `asks` names, None if missing.
+        """The changes that an item needs, in the order in which they are made.
+
+        `other`: the item that `asks` names, None if missing.
 
         ValueError: there are not enough numbers left.
         """
@@ -110,8 +113,9 @@ class Raise:
         return []
 
     def _document(self, item: Item, ledger: Item | None) -> list[Change]:
-        """The document goes last, so that whoever is interrupted begins again with it. An expired one is left to the table: when
-        it removes the document, the stream has the rest removed.
+        """The document goes last, so that an interrupted pass begins again with it.
+
+        An expired one is left to the table: when it removes the document, the stream has the rest removed.
         """
         before = item["version"]
         if before >= self.version or item.get(keys.TTL_ATTRIBUTE, self.now + 1) <= self.now:
@@ -216,8 +220,9 @@ def _is_counter(item: Item) -> bool:
 
 
 def _goes(item: Item) -> bool:
-    """Whether an item has no meaning after a restore: what belongs to connections, and a batch that was half done. Its numbers may
-    have been used since, in versions that clients hold.
+    """Whether an item has no meaning after a restore: an item of a connection, or of a batch that was half done.
+
+    Its numbers may have been used since, in versions that clients hold.
     """
     pk = item[keys.PK]
     half_done = pk.startswith(keys.REQUEST_PREFIX) and item[keys.SK] == "state" and "parts" not in item

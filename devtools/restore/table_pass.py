@@ -1,6 +1,7 @@
 """Carries out a restore's changes (`raising`): one pass over all items of the restored table.
 
-Nobody else may write to the table meanwhile. The pass can be killed at any point and made again: what has changed stays as it is.
+No other process may write to the table meanwhile. The pass can be killed at any point and made again: changed items
+stay as they are.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +22,7 @@ _AT_ONCE: Final = 8
 """Items of a page that are changed at once, in each segment."""
 
 Say = Callable[[int], None]
-"""Is told how many items have been read, after each page."""
+"""Gets the number of items read, after each page."""
 
 
 def begun(table: Table, name: str, lost_writes: int | None) -> Raise | None:
@@ -41,8 +42,8 @@ def begun(table: Table, name: str, lost_writes: int | None) -> Raise | None:
 def raise_all(table: Table, lost: Table | None, restore: Raise, name: str, say: Say = lambda _: None) -> int:
     """Make the restore's changes, and note that all are made; returns how many.
 
-    Half a read unit for each 4 KB of the table; for each issue a read unit for its ledger, and the write units of both, and of the
-    document also in GSI1. Failure: a project has not enough numbers left.
+    Costs half a read unit for each 4 KB of the table, and for each issue a read unit for its ledger. The writes cost
+    the units of both, and of the document also in GSI1. Failure: a project has not enough numbers left.
     """
 
     def passed(segment: int) -> int:

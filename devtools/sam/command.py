@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files, and print what to type. Returns the status of the synthesis."""
+    """Write the files, and print the commands to type. Returns the status of the synthesis."""
     folder = Folder(args.data)
     state = folder.require_running()
     host = args.host or host_for_containers(state.engine, sys.platform)

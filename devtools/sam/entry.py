@@ -1,11 +1,12 @@
-"""The entry before each handler under `sam local`. It does what API Gateway does and SAM's emulator leaves out.
+"""The entry before each handler under `sam local`. It does the work of API Gateway that SAM's emulator leaves out.
 
-SAM hands over header names as the client wrote them, and checks no token. The entry writes the names in lower case, checks the
-token of a route that requires one as `./dev up` does, and puts its claims where an authorizer puts them. Events that are no
-HTTP requests pass through, and so do events that carry claims already: nobody can send one over HTTP.
+SAM hands over header names as the client wrote them, and checks no token. The entry writes the names in lower case.
+It checks the token of a route that requires one as `./dev up` does, and puts its claims where an authorizer puts
+them. Events that are no HTTP requests pass through, and so do events that carry claims already: no client can send
+one over HTTP.
 
-It runs in SAM's container, from a layer that is never deployed. Everything that it imports is in that layer (`layer`), in the
-core layer or in the standard library.
+It runs in SAM's container, from a layer that is never deployed. Everything that it imports is in that layer
+(`layer`), in the core layer or in the standard library.
 """
 
 import importlib

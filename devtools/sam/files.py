@@ -19,14 +19,14 @@ _COMMANDS: Final = ("local_invoke", "local_start_api", "local_start_lambda")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """What SAM's containers need to know of a local stack."""
+    """The addresses and the folder of a local stack that SAM's containers need."""
 
     engine: str
     """The engine's URL, as a container reaches it."""
     queue: str
     """The URL of the dead-letter queue, likewise."""
     files: str
-    """Where the bucket of exports is reached, likewise."""
+    """The URL of the bucket of exports, likewise."""
     data: Path
     """The data folder, which holds the secrets."""
 
@@ -54,7 +54,7 @@ def write(folder: Path, assembly: Path, connection: Connection) -> Path:
 
 
 def _instead(connection: Connection) -> Mapping[str, Variables]:
-    """What takes the place of values that only a deployment has."""
+    """The replacements of values that only a deployment has."""
     queue = urlsplit(connection.queue)
     queues = sqs.environment(f"{queue.scheme}://{queue.netloc}")
     endpoint = {"AWS_ENDPOINT_URL_SQS": queues["AWS_ENDPOINT_URL_SQS"]}
@@ -81,7 +81,7 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
 def _common(connection: Connection) -> Variables:
     return {
         **DUMMY_ACCOUNT,
-        # The bucket alone looks at it.
+        # Only the bucket looks at it.
         "AWS_SECRET_ACCESS_KEY": s3.secret_in(connection.data),
         # SAM would hand over the person's own.
         "AWS_SESSION_TOKEN": "local",

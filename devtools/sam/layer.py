@@ -1,4 +1,4 @@
-"""The layer of the entry: the few modules of ours that it needs besides the core layer, and PyJWT, which is pure Python."""
+"""The layer of the entry: the modules of the repository that the core layer lacks, and PyJWT, which is pure Python."""
 
 import shutil
 from pathlib import Path

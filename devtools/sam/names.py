@@ -3,7 +3,7 @@
 from typing import Final
 
 HANDLER: Final = "LOCAL_HANDLER"
-"""The handler behind the entry, as `module.function`."""
+"""The handler that the entry calls, as `module.function`."""
 
 ROUTES_WITH_TOKEN: Final = "LOCAL_ROUTES_WITH_TOKEN"  # noqa: S105 - no secret
 """The keys of the routes that require a token, as a JSON list."""

@@ -1,8 +1,8 @@
 """The template for `sam local`, made from the CloudFormation template that `cdk synth` writes. Pure.
 
-SAM's emulator cannot run the deployed template as it is. It drops JWT authorizers, hands over only variables that a function
-declares, and leaves some references empty. The template for SAM has the same functions, layers and routes; an entry stands
-before each handler (`entry`), and every variable has a value.
+SAM's emulator cannot run the deployed template as it is. It drops JWT authorizers, hands over only variables that a
+function declares, and leaves some references empty. The template for SAM has the same functions, layers and routes.
+It has an entry before each handler (`entry`), and every variable has a value.
 """
 
 import json
@@ -37,11 +37,11 @@ _KEPT: Final = {
 
 
 class ForSam(NamedTuple):
-    """What SAM reads."""
+    """The input of SAM."""
 
     template: Template
     variables: dict[str, dict[str, str]]
-    """The environment of each function, by its logical id: what goes into SAM's `--env-vars`."""
+    """The environment of each function, by its logical id: the content of SAM's `--env-vars`."""
 
 
 def for_sam(
@@ -76,7 +76,7 @@ def for_sam(
             made["Code"] = _asset(assets, resource)
             made["Handler"] = ENTRY_HANDLER
             made["Layers"] = [{"Ref": ENTRY_LAYER}, *properties.get("Layers", ())]
-            # SAM hands over what is declared, and takes the values from its file of variables.
+            # SAM hands over declared variables only, and takes the values from its file of variables.
             made["Environment"] = {"Variables": dict.fromkeys(variables[name], "")}
         kept[name] = {"Type": kind, "Properties": made}
     return ForSam({"Resources": kept}, variables)

@@ -22,7 +22,10 @@ from infra import isolation
 
 @contextmanager
 def opened(name: str, profile: str | None, receiver: str | None) -> Iterator["DeployedStack"]:
-    """The stack, with its two users while the block lasts. Failure: it is none, or AWS refuses what the test needs."""
+    """The stack, with its two users while the block lasts.
+
+    Failure: it is none, or AWS refuses a step that the test needs.
+    """
     try:
         outputs = target.outputs(name, profile)
         missing = {"ApiUrl", "UserPoolId", "UserPoolClientId", isolation.OUTPUT} - outputs.keys()
@@ -43,7 +46,7 @@ def opened(name: str, profile: str | None, receiver: str | None) -> Iterator["De
 
 
 class DeployedStack:
-    """A stack in an AWS account, or in what AWS_ENDPOINT_URL names."""
+    """A stack in an AWS account, or in the engine that AWS_ENDPOINT_URL names."""
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class DeployedStack:
         return connect(url, open_timeout=PATIENCE)
 
     def exported(self, url: str) -> tuple[str, str | None]:
-        """What the link leads to. An emulator refuses the link, so the bucket itself is asked."""
+        """The file to which the link leads. An emulator refuses the link, so the bucket itself is asked."""
         answer = self.web.get(url)
         emulated = self._outputs[isolation.OUTPUT] == isolation.EMULATED
         if emulated and answer.status_code == httpx.codes.FORBIDDEN:
@@ -120,7 +123,7 @@ class DeployedStack:
 
 
 class _ToEngine(httpx.HTTPTransport):
-    """Sends every request to one engine, which tells its services by the host that is asked for."""
+    """Sends every request to one engine, which distinguishes its services by the requested host."""
 
     def __init__(self, engine: str) -> None:
         super().__init__()
@@ -166,7 +169,7 @@ class _Pool:
         return token
 
     def clean_up(self) -> None:
-        """Delete the users, and name those that stay."""
+        """Delete the users, and name the ones that stay."""
         for email in self._made:
             try:
                 self._cognito.admin_delete_user(UserPoolId=self._pool, Username=email)

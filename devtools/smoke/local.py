@@ -44,7 +44,7 @@ class LocalStack:
         return connect(url, open_timeout=PATIENCE)
 
     def exported(self, url: str) -> tuple[str, str | None]:
-        """What the link leads to."""
+        """The file to which the link leads."""
         return self.web.get(url).raise_for_status().text, None
 
     def receiver(self) -> AbstractContextManager[Receiver]:

@@ -13,11 +13,11 @@ _PAUSE = 0.5
 
 
 class NotShown(Exception):
-    """This stack or this caller cannot show it; the message says why, and what would."""
+    """This stack or this caller cannot show it; the message has the reason and a way that would."""
 
 
 class Wrong(Exception):
-    """The stack does not do it; the message says what it did instead."""
+    """The stack does not do it; the message has its actual behavior."""
 
 
 def require(holds: object, otherwise: str) -> None:
@@ -27,7 +27,7 @@ def require(holds: object, otherwise: str) -> None:
 
 
 def wait_for(look: Callable[[], Found | None], otherwise: str) -> Found:
-    """What a look finds within `PATIENCE`. Wrong."""
+    """Return the finding of a look within `PATIENCE`. Wrong."""
     end = time.monotonic() + PATIENCE
     while True:
         found = look()

@@ -1,4 +1,4 @@
-"""What the smoke test needs of a stack, local or deployed."""
+"""The smoke test's view of a stack, local or deployed."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

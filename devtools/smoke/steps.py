@@ -1,4 +1,7 @@
-"""The steps of the smoke test, in their order. Each goes on from what the ones before have made, in a project of its own."""
+"""The steps of the smoke test, in their order.
+
+Each continues with the results of the ones before, in a project of its own.
+"""
 
 import json
 import re
@@ -18,7 +21,7 @@ _TOKEN: Final = "X-Consistency-Token"  # noqa: S105  (a header, not a secret)
 
 @dataclass
 class Tour:
-    """The stack, and what the steps have made in it so far."""
+    """The stack, and the results of the steps so far."""
 
     stack: Stack
     api: httpx.Client

@@ -49,7 +49,7 @@ class Maintain(FunctionSpec):
         allow_within(("UpdateItem",), (EVERY.journals, keys.LAG_OF_BEAT)),
         allow_within(("DeleteItem",), (EVERY.trash, EVERY.histories, EVERY.comments, EVERY.requests)),
         allow_within(("BatchWriteItem",), (EVERY.histories, EVERY.activity, EVERY.changes)),
-        # A document and what is derived from it share a partition key.
+        # A document and the items derived from it share a partition key.
         never_written(("PutItem",), (_DOCUMENT,)),
     )
 
@@ -77,13 +77,14 @@ class Maintain(FunctionSpec):
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
         """The stream. `limits` explains its retries and the records' maximum age.
 
-        By default two batches of a shard run at once. Lambda keeps the order of each item's records even so, and the consumer needs
-        no more: it derives state from state, each issue by itself.
+        By default two batches of a shard run at once. Lambda keeps the order of each item's records even so, and the
+        consumer needs no more: it derives state from state, each issue by itself.
 
-        A new table has four shards and sustains 4,000 writes a second, which are 400 issues of ten writes. One batch derives 130
-        of them a second (ten writes of 6 ms, eight threads). So eight batches outrun the table, and they leave two invocations to
-        a new account that has ten. An order is one partition of GSI1 and takes 1,000 writes a second: many more batches would be
-        throttled there, and with them the users' own writes. Records of issues that are throttled leave the shard (decision 0075).
+        A new table has four shards and sustains 4,000 writes a second, which are 400 issues of ten writes. One batch
+        derives 130 of them a second (ten writes of 6 ms, eight threads). So eight batches outrun the table, and they
+        leave two invocations to a new account that has ten. An order is one partition of GSI1 and takes 1,000 writes
+        a second. Many more batches would be throttled there, and with them the users' own writes. Records of issues
+        that are throttled leave the shard (decision 0075).
         """
         return (
             StreamRecords(

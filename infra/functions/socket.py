@@ -1,4 +1,4 @@
-"""The function behind the WebSocket API."""
+"""The function of the WebSocket API."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -54,7 +54,7 @@ def _writes(of: Partitions) -> tuple[Grant, ...]:
 
 
 class Socket(FunctionSpec):
-    """Sockets: who connects, what they subscribe to, and the pushes of what was committed."""
+    """Sockets: connections, subscriptions, and the pushes of commits."""
 
     name = "socket"
     description = "gridview: tells those who are connected what changes"
@@ -101,10 +101,12 @@ class Socket(FunctionSpec):
 
     @override
     def event_sources(self, settings: "Settings") -> tuple[EventSource, ...]:
-        """The stream has room for two readers, and this is the second. What fails is dropped: the next commit brings it too.
+        """The second of the two readers that the stream has room for.
 
-        Only the number of shards bounds how many invocations there are at once. In a small account they wait a second for each
-        other, one of them pushes at a time, and the others end at once (`live.push_turn`).
+        Failed batches are dropped: the next commit brings their changes too.
+
+        Only the number of shards bounds how many invocations there are at once. In a small account they wait a second
+        for each other, one of them pushes at a time, and the others end at once (`live.push_turn`).
         """
         return (
             StreamRecords(

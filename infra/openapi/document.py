@@ -110,7 +110,7 @@ def _place(route: Route) -> tuple[int, str]:
 
 
 def _schemas(routes: tuple[Route, ...]) -> dict[str, Schema]:
-    """The components: the models, what they consist of, and the filter, which has a parser of its own."""
+    """The components: the models, their parts, and the filter, which has a parser of its own."""
     bodies = [REQUESTS[route.body] for route in routes if route.body is not None]
     answers = [responses.named(route.answer) for route in routes if route.answer is not None]
     jobs = [responses.BackgroundJob for route in routes if route.job]
@@ -276,7 +276,7 @@ def _problems(route: Route) -> dict[str, Schema]:
 
 
 def _errors(route: Route) -> set[type[RequestError]]:
-    """What a call is refused with: what follows from its route, and what the route states."""
+    """The errors with which a call is refused: by its kind of route, and as the route states."""
     errors = set(route.problems)
     if route.role is not None:
         errors |= {Unauthenticated, InProgress, Overloaded}
@@ -336,7 +336,7 @@ _AS_TEXT: dict[str, Schema] = {
     },
     "columns": {"type": "string", "description": "Field ids, separated by commas."},
 }
-"""What is no plain value, as a query parameter."""
+"""Query parameters that are no plain values."""
 
 
 def _query_parameters(route: Route) -> list[Schema]:

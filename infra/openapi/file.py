@@ -14,7 +14,10 @@ PATH: Final = ROOT / "functions" / "query" / "openapi.json.gz"
 
 
 def write(path: Path = PATH) -> None:
-    """Make the file what the routes say now. The same routes give the same bytes, and one that has them stays as it is."""
+    """Bring the file up to date with the routes.
+
+    The same routes give the same bytes, and an equal file stays as it is.
+    """
     content = gzip.compress(dumps(document()), mtime=0)
     if path.is_file() and path.read_bytes() == content:
         return

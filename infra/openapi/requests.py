@@ -1,7 +1,7 @@
 """The models of bodies and query parameters, by the names that endpoints state.
 
-All but two are those that the functions parse requests with. What an issue may contain only its project knows, so the functions
-check that without a model.
+All but two are the models that the functions parse requests with. Only the project knows what an issue may contain,
+so the functions check that without a model.
 """
 
 from typing import Annotated, Final
@@ -39,7 +39,7 @@ _FieldInput = str | Number | bool | Annotated[list[str], ModelField(max_length=M
 
 
 class IssueCreate(RequestModel):
-    """POST /v1/projects/{project}/issues. The project's attributes tell what its fields may be."""
+    """POST /v1/projects/{project}/issues. The project's attributes determine the possible fields."""
 
     name: str = ModelField(min_length=1, max_length=TEXT_LIMIT)
     state: str | None = ModelField(

@@ -14,10 +14,10 @@ from gridview.support.validation import omissible
 Count = Annotated[int, ModelField(ge=0)]
 Ordinal = Annotated[int, ModelField(ge=1)]
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
-"""A number, told with all its digits."""
+"""A number with all its digits."""
 
 Value = str | Number | bool | list[str]
-"""A value of a field: the type of the field tells which."""
+"""A value of a field; its type is the type of the field."""
 
 
 class AnswerModel(BaseModel):
@@ -40,14 +40,14 @@ class User(AnswerModel):
 
 
 class Caller(User):
-    """Who makes the call."""
+    """The caller."""
 
     tenant: str = ModelField(pattern=f"^{ids.TENANT.pattern}$")
     role: Literal["viewer", "editor", "admin"]
 
 
 class UserPage(AnswerModel):
-    """Users in name order: those who have opened the page."""
+    """Users who have opened the page, in name order."""
 
     items: list[User]
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
@@ -172,7 +172,7 @@ class _Written(AnswerModel):
 
 
 class HistoryKept(AnswerModel):
-    """What a project remembers of changes."""
+    """How a project keeps its history."""
 
     enabled: bool = ModelField(description="Whether changes are listed by time and can be taken back.")
     days: Annotated[int, ModelField(ge=1, le=3650)]
@@ -278,7 +278,7 @@ class UpdatedIssue(Issue):
 
 
 class Result(AnswerModel):
-    """What became of one operation of a batch."""
+    """The outcome of one operation of a batch."""
 
     status: int
     issue: Issue = omissible()
@@ -295,7 +295,7 @@ class BatchAnswer(AnswerModel):
 
 
 class GridRow(AnswerModel):
-    """An issue on a page; `columns` limits what is told of it."""
+    """An issue of a result page; `columns` limits its fields."""
 
     num: Ordinal
     version: Ordinal
@@ -314,7 +314,7 @@ class GridRow(AnswerModel):
 
 
 class PlanEstimate(AnswerModel):
-    """What a node of the plan was expected to take."""
+    """The expected cost of a node of the plan."""
 
     read_units: float
     directories: Literal["before", "after"] = ModelField(
@@ -344,7 +344,7 @@ class TableCall(AnswerModel):
 
 
 class Explanation(AnswerModel):
-    """How a query was answered, and what it cost."""
+    """The plan of a query, and its cost."""
 
     plan: list[str] = ModelField(description="What was done, in words.")
     tree: PlanNode
@@ -448,7 +448,7 @@ class FieldEdit(AnswerModel):
 
 
 class ChangeEvent(AnswerModel):
-    """What one version of an issue changed."""
+    """The changes of one version of an issue."""
 
     id: str = ModelField(description="`<num>.<version>`: the same wherever the change is told.")
     num: Ordinal
@@ -474,20 +474,20 @@ class ChangeEvent(AnswerModel):
 
 
 class ResetEvent(AnswerModel):
-    """Whoever follows the changes has to read anew what it shows: definitions have changed, or a change cannot be told."""
+    """A sign to read everything again: definitions have changed, or a change is no longer known."""
 
     kind: Literal["reset"]
 
 
 class ChangePage(AnswerModel):
-    """The changes behind a cursor, each exactly once, those of an issue in the order of its versions."""
+    """The changes after a cursor, each exactly once; those of an issue are in the order of its versions."""
 
     items: list[ChangeEvent | ResetEvent]
     next: str = ModelField(description="What to ask with as `since` next: there is always a next time.")
 
 
 class IssuedTicket(AnswerModel):
-    """What opens a socket at `url`, or lets an open one stand for longer: once, and within 30 seconds."""
+    """A ticket that opens a socket at `url` or keeps an open one open longer: once, and within 30 seconds."""
 
     ticket: str
     url: str = ModelField(description="Where to connect: with the query parameter `ticket`.")
@@ -528,14 +528,17 @@ class SavedGroup(AnswerModel):
 
 
 class SavedFooter(AnswerModel):
-    """What stands below a column of a view."""
+    """The function that a view shows below a column."""
 
     field: str
     function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
 
 
 class GonePart(AnswerModel):
-    """What a view named when it was written and is not there any more: a field, or an option of one. It is left out of the view."""
+    """A field or an option that a view named when it was written and that no longer exists.
+
+    The view is used without it.
+    """
 
     part: Literal["sort", "filter", "columns", "groups", "footers", "color"]
     field: str = omissible(description="Its id; left out where a filter has grown too large to be told.")
@@ -565,14 +568,14 @@ class SavedView(_Written):
 
 
 class SavedViewPage(AnswerModel):
-    """Views that everybody sees, then the caller's own, each in creation order."""
+    """Shared views, then the caller's own, each in creation order."""
 
     items: list[SavedView]
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
 
 
 class WebhookNotice(AnswerModel):
-    """What an administrator has to decide of a webhook."""
+    """The reason why a webhook waits for an administrator."""
 
     at: AwareDatetime
     reason: str
@@ -614,7 +617,7 @@ class WebhookAnswer(_Written):
 
 
 class WebhookWithSecret(WebhookAnswer):
-    """A webhook with its new secret, which is never told again."""
+    """A webhook with its new secret, which is never shown again."""
 
     secret: str = ModelField(pattern="^whsec_[A-Za-z0-9+/]+=*$")
 
@@ -634,7 +637,7 @@ class ChangedIssue(AnswerModel):
 
 
 class WebhookDelivery(AnswerModel):
-    """The delivery of a change to a webhook: how often it was tried, and what came of it."""
+    """The delivery of a change to a webhook, with its attempts and outcome."""
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
     message: str = ModelField(description="The header `webhook-id` of its message.")
@@ -728,7 +731,7 @@ class UndoneIssue(AnswerModel):
 
 
 class UndoAnswer(AnswerModel):
-    """What came of an undo. An issue of which a part stays is in both lists."""
+    """The outcome of an undo. An issue of which a part stays is in both lists."""
 
     undone: list[UndoneIssue]
     change: str | None = ModelField(
@@ -743,7 +746,7 @@ class UndoAnswer(AnswerModel):
 
 
 class CommentEvent(AnswerModel):
-    """Somebody has commented on an issue; the comment itself tells what."""
+    """A comment on an issue, without its text: the comment itself has that."""
 
     id: str = ModelField(pattern="^[1-9][0-9]*[.]comment[.][1-9][0-9]*$")
     num: Ordinal
@@ -780,7 +783,7 @@ Current = (
     | WebhookAnswer
     | IssueComment
 )
-"""What a request may have met another version of."""
+"""The resources of which a request may have met another version."""
 
 
 def named(name: str) -> type[AnswerModel]:

@@ -1,1 +1,1 @@
-"""What one user can cost other tenants, in virtual time and on a local stack."""
+"""The cost of one user to other tenants, in virtual time and on a local stack."""

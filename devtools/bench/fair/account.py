@@ -36,13 +36,15 @@ from infra.limits import BATCH_SIZE
 CALL_SECONDS: Final = 0.005
 CALL_CPU: Final = 0.001
 REQUEST_CPU: Final = 0.005
-"""Of a request, besides its calls."""
+"""CPU time of a request, without its calls."""
 START_SECONDS: Final = 0.3
 """Until a new execution environment takes its first event."""
 POST_SECONDS: Final = 0.01
 POST_CPU: Final = 0.001
 REQUESTS_PER_SECOND: Final = 10
-"""What Lambda lets one execution take: an account's concurrency times ten is its limit of requests a second."""
+"""Requests that Lambda lets one execution take: an account's concurrency times ten is its limit of requests a
+second.
+"""
 STREAM_SECONDS: Final = 0.1
 """From a write until Lambda gives its record to a function."""
 
@@ -55,7 +57,7 @@ User = tuple[str, str, Role]
 
 
 class Concurrency:
-    """Lambda's concurrency of an account: what functions have reserved, and what the others share.
+    """Lambda's concurrency of an account: reserved by functions, or shared by the others.
 
     Each execution also takes ten requests a second at most, however short they are; so an account of ten takes 100.
     """
@@ -72,7 +74,7 @@ class Concurrency:
         self.too_fast = 0
         """Those of them that came beyond the requests a second."""
         self.asked = 0
-        """Invocations that began, and those that were refused."""
+        """Invocations, begun or refused."""
 
     def enter(self, function: str, now: float) -> bool:
         """Whether an invocation may begin; it then has to `leave`."""
@@ -95,8 +97,11 @@ class Concurrency:
 
 
 class Limits(NamedTuple):
-    """What a deployment sets by the account's concurrency: the open polls of a tenant, the percentage of a query container's
-    time for a user, and the seconds for which pushes wait for each other.
+    """Limits that a deployment derives from the account's concurrency.
+
+    - polls: the open polls of a tenant.
+    - work_percent: the percentage of a query container's time for a user.
+    - push_window: the seconds for which pushes wait for each other.
     """
 
     polls: int
@@ -143,7 +148,7 @@ class Account:
         self.time.wake(strand, 0)
 
     def every(self, seconds: float, work: Callable[[], None], until: float) -> None:
-        """Begin some work again and again, on average each so many seconds, without waiting for what was begun before."""
+        """Begin some work again and again, on average each so many seconds, without waiting for earlier work."""
 
         def loop() -> None:
             while self.time.passed < until:
@@ -214,7 +219,7 @@ class Account:
         return False
 
     def invoke(self, function: str, work: Callable[[Functions], Any]) -> Any:
-        """What `work` gives in an environment of a function; None: throttled."""
+        """Return the result of `work` in an environment of a function; None: throttled."""
         if not self.concurrency.enter(function, self.time.seconds):
             return None
         try:
@@ -331,7 +336,7 @@ class Wire:
         self.open: set[str] = set()
         self.stuck: set[str] = set()
         self.takes: dict[str, Callable[[bytes], None]] = {}
-        """What is done with the messages to a connection."""
+        """The handler of the messages to each connection."""
 
     def post(self, connection: str, frame: bytes) -> None:
         """Send a message. Gone, Slow."""

@@ -1,4 +1,4 @@
-"""The command: one viewer's worst in virtual time, what refusals cost, and the same load on a local stack."""
+"""The command: one viewer's worst in virtual time, the cost of refusals, and the same load on a local stack."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -48,8 +48,10 @@ def _in_virtual_time(progress: Console, runs: int) -> Iterator[Row]:
 
 
 def _settings(concurrency: int) -> Iterator[tuple[str, Setting]]:
-    """The loads of an account by their names. Where Lambda takes fewer requests a second than the viewer can send, there are
-    loads within that rate, and one beyond it.
+    """The loads of an account by their names.
+
+    If Lambda takes fewer requests a second than the viewer can send, some loads are within that rate, and one is
+    beyond it.
     """
     slow = concurrency <= NEW_ACCOUNT
     for kind in KINDS:
@@ -60,7 +62,7 @@ def _settings(concurrency: int) -> Iterator[tuple[str, Setting]]:
 
 
 def _invocations(runs: Sequence[Timed]) -> str:
-    """What Lambda was asked for and refused."""
+    """The numbers of invocations, asked for and refused, as a text."""
     asked, throttled, too_fast = (
         sum(getattr(run, name) for run in runs) / len(runs) for name in ("asked", "throttled", "too_fast")
     )

@@ -1,7 +1,8 @@
-"""One viewer's worst beside another tenant, on a local stack: all that the virtual account has, on this machine's processors.
+"""One viewer's worst beside another tenant, on a local stack: all that the virtual account has, on this machine's
+processors.
 
-The viewer is a process of its own, so its work delays no clock here. All share the machine's processors, which AWS's
-functions do not, so this shows whether anyone waits for the viewer's requests to end, and no time of AWS.
+The viewer is a process of its own, so its work delays no clock here. All share the machine's processors, unlike AWS's
+functions. So this shows whether anyone waits for the viewer's requests to end, and no time of AWS.
 """
 
 import contextlib
@@ -152,7 +153,7 @@ class _Other:
         self._seen: dict[str, dict[str, float]] = {"feed": {}, "push": {}}
 
     def run(self, seconds: float) -> None:
-        """Work for so many seconds, once feed and socket are followed, and wait for what is on its way then."""
+        """Work for so many seconds, once feed and socket are followed, then wait for everything on its way."""
         ready = threading.Barrier(3)
         followers = [
             threading.Thread(target=self._until_over, args=(follow, ready), daemon=True)

@@ -1,7 +1,7 @@
-"""What a refused request costs: write units, read units and CPU time of the real handlers on DynamoDB Local.
+"""The cost of a refused request: write units, read units and CPU time of the real handlers on DynamoDB Local.
 
-Write units are those that AWS counts for the calls, also where a condition fails: the engine reports none then. CPU time
-is that of this process, with the real clients of DynamoDB and of the management API.
+Write units are counted as AWS counts them, also if a condition fails: the engine reports none then. CPU time is the
+time of this process, with the real clients of DynamoDB and of the management API.
 """
 
 import contextlib
@@ -73,7 +73,7 @@ server.serve_forever()
 
 
 class Price(NamedTuple):
-    """What a kind of refusal costs: units and calls at most, CPU time as the median."""
+    """The cost of a kind of refusal: units and calls at most, CPU time as the median."""
 
     refusal: str
     status: int
@@ -109,7 +109,7 @@ def prices(size: int = WHOLE + 100, repeat: int = _REPEAT) -> list[Price]:
 
 
 class _Caller:
-    """A container of each function, and what its calls cost."""
+    """A container of each function, and the cost of its calls."""
 
     def __init__(self, client: CountedClient) -> None:
         self.client = client

@@ -18,7 +18,7 @@ WORST_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Seconds that another tenant waits for one thing: alone, and beside the load. `case`: where and under which load."""
+    """Seconds that another tenant waits for one thing, without and with the load. `case`: the place and the load."""
 
     case: str
     kind: str
@@ -47,7 +47,7 @@ def rows(case: str, alone: Sequence[Any], beside: Sequence[Any]) -> list[Row]:
 
 
 def show(console: Console, found: Sequence[Row]) -> None:
-    """Print what was measured."""
+    """Print the figures."""
     console.print(
         output.table(
             "\nAnother tenant beside one viewer's worst",
@@ -67,7 +67,7 @@ def show(console: Console, found: Sequence[Row]) -> None:
 
 
 def show_prices(console: Console, paid: Sequence[Price]) -> None:
-    """Print what refusals cost."""
+    """Print the cost of refusals."""
     console.print(
         output.table(
             "\nA refused request",

@@ -25,10 +25,10 @@ from infra.functions import FUNCTIONS
 from infra.settings import Settings, quota_defaults
 
 CONCURRENCIES: Final = (10, 1_000)
-"""Of a new account, and of one that AWS has raised."""
+"""The concurrency of a new account, and of one that AWS has raised."""
 
 TIMED: Final = ("page", "write", "feed", "push")
-"""What another tenant waits for."""
+"""The things that another tenant waits for."""
 
 DEAR_CPU: Final = 0.25
 """Seconds of processor of a dear query: those of the dearest at a million issues (docs/performance.md), doubled."""
@@ -42,13 +42,13 @@ _OTHER: Final[User] = ("quiet", "olga", Role.EDITOR)
 _BUSY: Final = 5.0
 """Seconds for which the viewer is at it before the other tenant is timed."""
 _STUCK: Final = 5
-"""Of the viewer's sockets, those that take no message."""
+"""The viewer's sockets that take no message."""
 _OPEN_BEFORE: Final = 340
 """Sockets of the viewer where nothing limits them."""
 
 
 class Setting(NamedTuple):
-    """A case: the account's concurrency, the kinds of load, and whether limits hold. `seconds` are those that are timed."""
+    """A case: the account's concurrency, the kinds of load, and whether limits hold. `seconds` are the timed ones."""
 
     concurrency: int
     kinds: Collection[str] = KINDS
@@ -81,7 +81,7 @@ class Timed:
 
 
 def measured(setting: Setting, seed: int = 0, table: MemoryTable | None = None) -> Timed:
-    """What the other tenant waits for. `table`: from `loaded`, which is not changed."""
+    """Return the waits of the other tenant. `table`: from `loaded`, which is not changed."""
     time = Timeline()
     stored = loaded(setting.size) if table is None else table.copy()
     with virtual(time, seed, {} if setting.limited else _UNLIMITED):
@@ -127,7 +127,7 @@ class _Scene:
         self.other.begin()
 
     def _edit(self) -> None:
-        """A colleague of the viewer changes an issue, so there is something to tell."""
+        """A colleague of the viewer changes an issue, so there is a change to push."""
         num = 1 + next(self._numbers) % self.setting.size
         fields = {"name": f"edit {self.account.time.passed:.3f}"}
         self.account.patiently(_COLLEAGUE, "PATCH", f"{_PATH}/issues/{num}", fields)
@@ -221,7 +221,7 @@ class _Other:
         self._seen: dict[str, dict[str, float]] = {"feed": {}, "push": {}}
 
     def begin(self) -> None:
-        """Begin what is timed."""
+        """Begin the timed requests."""
         self._account.begin(self._listen)
         self._account.begin(self._follow)
         self._account.begin(self._work)
@@ -315,4 +315,4 @@ _UNLIMITED: Final[Mapping[str, Any]] = {
     "live.socket_calls.BATCH_SECONDS": 25.0,
     "live.socket_calls.AT_ONCE": 8,
 }
-"""What takes the limits away."""
+"""Replacements that take the limits away."""

@@ -1,10 +1,13 @@
-"""The figures of the page as a table of Markdown, beside NocoDB's and what we wanted. A miss is bold."""
+"""The figures of the page as a table of Markdown, beside NocoDB's and the targets. A miss is bold."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 Figures = Mapping[str, Any]
-"""What `web/e2e/measure.tool.ts` writes. Times are in milliseconds, sizes in bytes; `axe` has a finding's `id` and `impact`."""
+"""The output of `web/e2e/measure.tool.ts`.
+
+Times are in milliseconds, sizes in bytes; `axe` has a finding's `id` and `impact`.
+"""
 
 _KB: Final = 1_000
 _MB: Final = 1_000_000
@@ -90,7 +93,7 @@ MARKS: Final = (
 
 
 def table(figures: Figures, issues: int) -> str:
-    """The table, with what we have found at so many issues."""
+    """The table, with the findings at so many issues."""
     lines = [f"| | NocoDB | wanted | here, at {issues:,} rows |", "|---|---|---|---|"]
     for mark in MARKS:
         told = mark.told(figures)

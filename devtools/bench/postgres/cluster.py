@@ -1,4 +1,4 @@
-"""A PostgreSQL of its own for a while: a cluster in a temporary folder that is reached by a Unix socket alone."""
+"""A temporary PostgreSQL: a cluster in a temporary folder that is reached by a Unix socket only."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ PLACES: Final = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homeb
 _PROGRAMS: Final = ("postgres", "initdb", "psql")
 _OWNER: Final = "gridview"
 _USERS: Final = ("postgres", "nobody")
-"""Whose PostgreSQL it is when this process is root's, as which it refuses to run."""
+"""The user that runs PostgreSQL if this process is root's: PostgreSQL refuses to run as root."""
 
 _SETTINGS: Final[Mapping[str, str]] = {
     "listen_addresses": "",
@@ -27,7 +27,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "effective_cache_size": "6GB",
     "work_mem": "128MB",
     "maintenance_work_mem": "1GB",
-    "random_page_cost": "1.1",  # what is asked for is in memory
+    "random_page_cost": "1.1",  # the data is in memory
     "max_wal_size": "8GB",
     "synchronous_commit": "off",
     "autovacuum": "off",  # VACUUM ANALYZE is run after loading
@@ -41,7 +41,9 @@ _TIME: Final = re.compile(r"Time: ([0-9]+\.[0-9]+) ms")
 
 
 class Answer(NamedTuple):
-    """What a statement gave: rows as text, columns separated by `|`; and the milliseconds that psql waited for it."""
+    """The result of a statement: rows as text, columns separated by `|`; and the milliseconds that psql waited for
+    it.
+    """
 
     rows: list[str]
     milliseconds: float
@@ -129,7 +131,7 @@ class Cluster(NamedTuple):
             session.close()
 
     def _psql(self, database: str, *arguments: str) -> list[str]:
-        # No start-up file, quiet, rows alone without padding, and an end at the first error.
+        # No start-up file, quiet, only rows without padding, and an end at the first error.
         options = ("-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", _OWNER)
         return [str(self.programs / "psql"), *options, "-h", str(self.folder), "-d", database, *arguments]
 

@@ -26,7 +26,7 @@ _WARM_UP: Final = 2
 
 @dataclass
 class _Side:
-    """A way to answer a question, and what it took each time."""
+    """A way to answer a question, and its cost each time."""
 
     ask: Callable[[Question], Asked]
     samples: dict[str, list[Asked]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ def _placed(stack: ExitStack, server: Cluster, dataset: Dataset, progress: Conso
 
 
 def _our_sides(here: Ours) -> dict[str, _Side]:
-    """A container of each question's own, and one that keeps what earlier questions read."""
+    """A container for each question, and one that keeps the reads of earlier questions."""
     kept = here.container()
     return {
         report.COLD: _Side(lambda question: here.ask(question, here.container())),

@@ -42,7 +42,7 @@ class Dataset:
     documents: Callable[[Catalog], Iterator[Document]]
     subject: Callable[[], Subject]
     sources: tuple[Path, ...]
-    """What the issues come from, besides the number of them: files that make other issues when they change."""
+    """The sources of the issues, in addition to their number: files that make other issues when they change."""
 
 
 def generated(size: int) -> Dataset:

@@ -1,11 +1,11 @@
 """Two ways to keep issues of any attributes in PostgreSQL, and every question in the SQL of each.
 
-attribute-value   a row for each value of an issue; indexes by (attribute, value, issue) and by issue
-JSONB             a row for each issue, with its fields as one document; an expression index for each indexed attribute
+- attribute-value: a row for each value of an issue; indexes by (attribute, value, issue) and by issue.
+- JSONB: a row for each issue, with its fields as one document; an expression index for each indexed attribute.
 
-Both keep the built-in fields as columns, with an index each. Numbers are numeric; dates, options and texts compare as C does. A
-page by a field is taken from the issues that have a value of it, which come first: a grid asks for the others when those
-have run out, and PostgreSQL is spared an outer join.
+Both keep the built-in fields as columns, with an index each. Numbers are numeric; dates, options and texts compare as
+C does. A page by a field is taken from the issues that have a value of it, which come first. A grid asks for the
+others when those have run out, and PostgreSQL is spared an outer join.
 """
 
 # ruff: noqa: S608 - names and values are those of our own questions
@@ -149,7 +149,7 @@ class Jsonb:
         self._indexed = [field.id for field in catalog.attributes if field.indexed]
 
     def tables(self) -> Mapping[str, str]:
-        """The issues alone."""
+        """Only the issues."""
         return {"issue": f"{_ISSUE}, fields jsonb"}
 
     def rows(self, issue: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:

@@ -1,8 +1,10 @@
-"""Rows straight into the file in which DynamoDB Local keeps its tables, while it does not run: ten times as fast as it is itself.
+"""Writes rows into the file of DynamoDB Local's tables, while it does not run: ten times as fast as through it.
 
-For benchmarks alone: the engine's API takes 1,600 items a second on disk (`bulk.in_transactions`), some ten minutes for 100,000
-issues, and hours for a million, which this loads in minutes. Looking at what the engine writes has shown that its table of SQLite
-holds an item as JSON beside its keys, and that GSI1 is an index of the same rows; a test compares.
+Only for benchmarks. The engine's API takes 1,600 items a second on disk (`bulk.in_transactions`). So 100,000 issues
+take some ten minutes and a million takes hours; this module takes minutes.
+
+The format was found by a look at the engine's writes: its table of SQLite holds an item as JSON beside its keys. GSI1
+is an index of the same rows; a test compares.
 """
 
 import base64
@@ -32,7 +34,9 @@ Row = tuple[bytes, bytes, bytes, bytes, int, bytes, bytes, bytes | None]
 
 
 def write(tables: Path, table: str, items: Iterable[Item]) -> None:
-    """Add items to a table of the engine whose files are in the folder `tables`; no key may be there yet. Indexes are made anew.
+    """Add items to a table of the engine whose files are in the folder `tables`.
+
+    No key may exist yet. Indexes are made again.
 
     A load that is killed leaves a broken file.
     """

@@ -1,4 +1,6 @@
-"""Our side: a dataset in an engine of its own, kept for the next time, and questions put to the core as the query function does."""
+"""Gridview's side: a dataset in its own engine, kept for the next time, and questions to the core as the query
+function asks them.
+"""
 
 import contextlib
 import json
@@ -47,13 +49,13 @@ _CODE: Final = tuple(
         *(issues, journal, keys, ledger, option_ranks, sort_strings, values, attribute_values),
     )
 )
-"""What decides on the items that are loaded."""
+"""The inputs that determine the loaded items."""
 
 _CURSORS: Final = Cursors((b"the benchmark's cursors are no secret",), "grid")
 
 
 class Asked(NamedTuple):
-    """What a question gave, and took."""
+    """The answer to a question, and its cost."""
 
     answer: Any
     """Numbers of the rows of a page, in order; value -> count; or the count."""
@@ -82,13 +84,13 @@ class Ours:
         return EpochCheck(read)
 
     def container(self) -> BlockCache:
-        """What a container has at hand once it has read the catalog: where the journal ends."""
+        """Return the cache of a container that has read the catalog: it knows the end of the journal."""
         cache = BlockCache()
         learn(Log(self.table, self.catalog.tenant, self.catalog.project), cache)
         return cache
 
     def ask(self, question: Question, cache: BlockCache) -> Asked:
-        """Put a question; the catalog is at hand, as it is in a container that runs, and `cache` has what is kept of the index."""
+        """Ask a question with a known catalog, as in a container that runs; `cache` has the kept parts of the index."""
         table, catalog, body = self.table.metered(), self.catalog, question.body()
         context = ReadContext(table, catalog, cache, self._epoch())
         began, began_cpu = time.perf_counter(), time.process_time()

@@ -1,4 +1,4 @@
-"""What is asked, in words that both sides understand: pages, row N, exact counts, groups. Pure."""
+"""The questions, in words that both sides understand: pages, row N, exact counts, groups. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from enum import Enum
 from typing import Any, Final
 
 ROWS: Final = 100
-"""Of a page, with all columns."""
+"""The rows of a page, with all columns."""
 DOCUMENT_UNITS: Final = 0.5
 """Read units of each row's own document, which no index can save."""
 
 
 class Kind(Enum):
-    """What the answer is made of."""
+    """The contents of the answer."""
 
     PAGE = "page"
     COUNT = "count"
@@ -41,11 +41,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One query. `field` is what pages are sorted by (None: number) and groups are made of.
+    """One query. `field` is the field by which pages are sorted (None: number) and of which groups are made.
 
-    `without`: the page is of issues that have no value of the field, and `offset` counts from the first of them. `target`: the most
-    read units that it should take besides those of its rows' documents, with nothing kept from earlier queries; a tenth of it with
-    what is kept. `ours_first`: it should take less time than in the attribute-value design where that has a million issues.
+    - `without`: the page is of issues that have no value of the field, and `offset` counts from the first of them.
+    - `target`: the most read units that it should take without kept reads, and without its rows' documents. With kept
+      reads, a tenth.
+    - `ours_first`: it should take less time than the attribute-value design, if that has a million issues.
     """
 
     name: str
@@ -91,13 +92,13 @@ NUMBER_ORDER: Final = "filtered (1 %), number order"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a dataset has that the questions can be about; all of its fields are indexed."""
+    """The fields of a dataset that the questions can be about; all of them are indexed."""
 
     issues: int
     day: str
     """Every issue has one."""
     later: str
-    """Another day, not far behind the first; some issues have none."""
+    """Another day, a little later than the first; some issues have none."""
     without: int
     """Issues without the later day."""
     few: str

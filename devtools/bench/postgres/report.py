@@ -1,4 +1,4 @@
-"""The comparison as a table for people and as JSON for programs. What misses its target is marked."""
+"""The comparison as a table for people and as JSON for programs. Missed targets are marked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,17 +20,18 @@ DOLLARS_PER_MILLION_UNITS: Final = 0.125
 """Read request units on demand, in us-east-1 in November 2024."""
 MOST_GROWTH: Final = 1.3
 WARM_SHARE: Final = 0.1
-"""Of its target, what a query should take in a container that keeps what it read."""
+"""The share of its target that a query should take in a container with kept reads."""
 LARGE: Final = 1_000_000
-"""Issues from which on we should be faster than the attribute-value design."""
+"""Issues from which on gridview should be faster than the attribute-value design."""
 
 MISSED: Final = " ✗"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one question on one side: the median time, that of this process's CPU (on our side all but what DynamoDB Local does), the
-    most calls in sequence, and read units (0 for PostgreSQL).
+    """The cost of one question on one side: the median time, CPU time, the most calls in sequence, and read units.
+
+    CPU time is of this process, on gridview's side without DynamoDB Local. Read units are 0 for PostgreSQL.
     """
 
     milliseconds: float
@@ -41,14 +42,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One question: how many rows its page has, and what it takes on each side."""
+    """One question: how many rows its page has, and its cost on each side."""
 
     question: Question
     rows: int
     costs: Mapping[str, Cost]
 
     def units(self, side: str) -> float:
-        """Read units besides the documents of the rows; 0 where these came with others in a page of the index, for less."""
+        """Read units without the documents of the rows; 0 if a page of the index had these too, for less."""
         return max(self.costs[side].read_units - self.rows_units, 0.0)
 
     @property
@@ -79,7 +80,7 @@ class Section:
     lines: Sequence[Line]
 
     def slower(self, line: Line, side: str) -> bool:
-        """Whether a query should be faster on a side of ours than in the attribute-value design, and is not."""
+        """Whether a query should be faster in gridview than in the attribute-value design, and is not."""
         return (
             self.issues >= LARGE
             and line.question.ours_first
@@ -89,7 +90,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a question takes in the largest project, as multiples of what it takes in the smallest."""
+    """The cost of a question in the largest project, as multiples of its cost in the smallest."""
 
     name: str
     milliseconds: Mapping[str, float]

@@ -1,8 +1,8 @@
-"""Forgets a person: passes over the table until one finds no trace, and none can come any more.
+"""Forgets a person: passes over the table until one finds no trace, and no trace can appear any more.
 
-A run keeps no record of itself. Each pass begins at the first item, and each write is on condition of what it replaces, so a run
-that was killed between any two writes is started again and ends the same way. What is written meanwhile by requests that had
-begun before, the next pass finds: the last one begins when all of these are over.
+A run keeps no record of itself. Each pass begins at the first item, and each write is on condition of the values that
+it replaces. So a run that was killed between any two writes is started again and ends the same way. Requests that had
+begun before may write meanwhile. The next pass finds their writes: the last pass begins when all of them are over.
 """
 
 from collections import Counter, defaultdict
@@ -58,14 +58,14 @@ class Files(Protocol):
 
 
 class NoFiles:
-    """Where there is no bucket."""
+    """The files of a stack without a bucket."""
 
     def remove(self, tenant: str, before: float) -> None:
         """Do nothing."""
 
 
 class _Project(NamedTuple):
-    """What a pass knows of a project: its definitions, if it is not removed, and the head of its journal."""
+    """A project as a pass knows it: its definitions, if it is not removed, and the head of its journal."""
 
     catalog: Catalog | None
     user_keys: frozenset[str]
@@ -75,7 +75,9 @@ class _Project(NamedTuple):
 
 @dataclass
 class Traces:
-    """What a pass found: how many items of each kind it rewrote or deleted, and how many wait for background work."""
+    """The findings of a pass: how many items of each kind it rewrote or deleted, and how many wait for background
+    work.
+    """
 
     rewritten: Counter[str] = field(default_factory=Counter)
     waiting: Counter[str] = field(default_factory=Counter)
@@ -98,10 +100,11 @@ def forget_person(
     most: int,
     say: Callable[[Traces], None] = lambda _: None,
 ) -> Traces:
-    """Forget a user of a tenant; returns what is left after at most `most` passes: nothing if all went well.
+    """Forget a user of a tenant in at most `most` passes. Returns the traces of the last pass: none if all went well.
 
-    A pass is a Scan of the table. The last one begins when the user's last token has expired (`tokens` seconds) and no invocation
-    is at work that began before the pass before it ended. `wait(seconds)` lets time pass. `settling`: as for a rebuild of an index.
+    A pass is a Scan of the table. The last one begins when the user's last token has expired (`tokens` seconds). By
+    then no invocation is at work that began before the end of the previous pass. `wait(seconds)` lets time pass.
+    `settling`: as for a rebuild of an index.
     """
     quiet = clock.seconds() + tokens
     found = Traces()
@@ -134,7 +137,7 @@ class _Pass:
         self.traces = Traces()
 
     def run(self) -> Traces:
-        """Rewrite what names the user; returns what was found."""
+        """Rewrite the items that name the user; returns the traces found."""
         self._files.remove(self._tenant, self._began)
         for item in self._items():
             found = find(item[keys.PK], item[keys.SK])
@@ -246,7 +249,7 @@ class _Pass:
             with _lost_races():
                 self._table.transact(writes)
 
-    # What is derived
+    # Derived items
 
     def _ledger(self, item: Item) -> None:
         key = keys.parse_issue(item[keys.PK])

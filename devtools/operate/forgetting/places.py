@@ -1,7 +1,7 @@
-"""Every kind of item of the table, and what a person leaves in it. Pure.
+"""Every kind of item of the table, and the traces of a person in it. Pure.
 
-An item of a kind that is not in this list ends a run: nothing is forgotten that nobody has thought of. A test holds the list to
-the chart of entities and to the keys that the core makes.
+An item of a kind that is not in this list ends a run: nothing of an unknown kind is forgotten. A test compares the
+list with the chart of entities and with the keys that the core makes.
 """
 
 import re
@@ -12,7 +12,7 @@ from gridview.encoding import derived_keys, keys, live_keys
 
 
 class Trace(Enum):
-    """What a person can leave in an item, and how it goes."""
+    """Traces of a person in an item, and how each is removed."""
 
     NONE = "nothing"
     NAMED = "the id in attributes: replaced in place"

@@ -1,7 +1,7 @@
 """Items without a person: the id becomes `FORMER_USER`. Pure.
 
-Attributes are replaced in place, whatever the version: nobody loses a race because of it. Each write is on condition that what it
-replaces is unchanged.
+Attributes are replaced in place, and the version stays: no writer loses a race because of it. Each write is on
+condition that the replaced values are unchanged.
 """
 
 import json
@@ -48,7 +48,7 @@ class InPlace(NamedTuple):
 
 
 def in_place(name: str, item: Item, user: str) -> InPlace | None:
-    """What replaces the person in the attributes of an item of the kind `name`; None if nothing does."""
+    """The replacement of the person in the attributes of an item of the kind `name`; None if there is none."""
     after: dict[str, Any] = {}
     for attribute in _NAMED.get(name, ()):
         if attribute in item and (changed := renamed(item[attribute], user)) != item[attribute]:
@@ -116,8 +116,8 @@ def answer_without(answer: Answer, user: str) -> Answer | None:
 class Strings:
     """The sort strings of a person: in orders by one `user` field, and in composite ones.
 
-    `simple`: the internal ids of `user` fields. `composites`: by id, the order of each composite index of now. In those that were
-    deleted any part that looks like the person's is one.
+    `simple`: the internal ids of `user` fields. `composites`: by id, the order of each present composite index. In
+    deleted ones, any part that looks like the person's counts as one.
     """
 
     def __init__(self, user: str, simple: Collection[str], composites: Mapping[str, CompositeOrder]) -> None:
@@ -174,7 +174,7 @@ def _form(body: str, *, descending: bool) -> str:
 
 
 def _end_of(sort: str, begin: int, *, descending: bool, last: bool) -> int:
-    """Where a part ends that begins there. A fence key may end before the part does."""
+    """The end of the part that begins there. A fence key may end before the part does."""
     marks = (
         [_END_INVERTED] if descending else [sort_strings.SEPARATOR, sort_strings.ESCAPE] if last else [_END]
     )

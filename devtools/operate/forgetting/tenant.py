@@ -1,7 +1,7 @@
-"""Forgets a tenant: deletes its projects as an administrator does, and then everything that is left.
+"""Forgets a tenant: deletes its projects as an administrator does, and then all other items.
 
-The background work removes the projects, so what is derived goes in order. Tombstones, journals, remembered requests, users and
-counters are deleted when no job is left. A run that was killed is started again.
+The background work removes the projects, so derived items go in order. Tombstones, journals, remembered requests,
+users and counters are deleted when no job is left. A run that was killed is started again.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,7 @@
-"""What every kind of query answers and costs, held to what was recorded when the baseline began: costs may only get lower.
+"""The answers and costs of every kind of query, compared with those recorded when the baseline began: costs may only
+get lower.
 
-`./dev python -m devtools.proof.baseline` compares; with `--record` it writes what it finds.
+`./dev python -m devtools.proof.baseline` compares; with `--record` it writes the present ones.
 """
 
 import json
@@ -26,7 +27,7 @@ Recorded = Mapping[str, tuple[str, Cost, Cost]]
 
 
 class Compared(NamedTuple):
-    """What came of a comparison. `worse`: an answer that differs, or one that costs more; `better`: what costs less by now."""
+    """The outcome of a comparison. `worse`: different answers and higher costs; `better`: lower costs."""
 
     worse: list[str]
     better: list[str]
@@ -41,7 +42,7 @@ def measure(size: int, every: int = 1) -> dict[str, Found]:
 
 
 def compare(before: Recorded, now: Mapping[str, Found]) -> Compared:
-    """What differs from the record; questions that stand on one side alone are worse."""
+    """Return the differences from the record; questions on one side only are worse."""
     worse = [f"{name}: not recorded" for name in now.keys() - before.keys()]
     worse += [f"{name}: not asked any more" for name in before.keys() - now.keys()]
     better: list[str] = []
@@ -64,7 +65,7 @@ def recorded(size: int, folder: Path = HERE) -> Recorded:
 
 
 def record(size: int, found: Mapping[str, Found], folder: Path = HERE) -> None:
-    """Write what was found as the record: a line for each question, with one cost where both are the same."""
+    """Write the findings as the record: a line for each question, with one cost if both are the same."""
     lines = []
     for name, one in found.items():
         costs = dict.fromkeys((one.cold, one.warm))

@@ -7,7 +7,7 @@ from devtools.proof import baseline
 
 
 def main() -> int:
-    """Print what differs; 1 when something got worse."""
+    """Print the differences; 1 when something got worse."""
     parser = argparse.ArgumentParser(prog="baseline", description=__doc__)
     parser.add_argument("--issues", type=int, nargs="*", choices=baseline.SIZES, default=baseline.SIZES)
     parser.add_argument("--record", action="store_true", help="write what is found as the record")

@@ -1,6 +1,6 @@
 """The baseline's questions, the same ones each time: together they take every kind of plan. Pure.
 
-A sort is written as its keys, `-` before a descending one and `^` behind one whose issues without a value come first.
+A sort is written as its keys: `-` before a key that descends, `^` after one whose issues without a value come first.
 """
 
 import json
@@ -13,19 +13,22 @@ from devtools.proof.baseline.world import LABELS, Json, World
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `moves`: `>` and `<` lead on to the next page and to the one before, of which the last is what is asked for."""
+    """One question.
+
+    `moves`: `>` and `<` lead to the next result page and the previous one; the question is for the last of them.
+    """
 
     name: str
     kind: str
     body: Json
     moves: str = ""
     share: float | None = None
-    """Of the project's size: the offset."""
+    """The offset, as a share of the project's size."""
     issue: str = ""
-    """Whose position is asked for: an attribute of the world, or a share of its size."""
+    """The issue whose row number is asked for: an attribute of the world, or a share of its size."""
 
     def request(self, world: World) -> tuple[str, Json]:
-        """The path behind the project's, and the body or the query parameters."""
+        """The path after the project's, and the body or the query parameters."""
         if self.kind == "position":
             known = getattr(world, self.issue, None)
             num = int(float(self.issue) * world.size) if known is None else known
@@ -194,7 +197,7 @@ def _filtered() -> Iterator[Question]:
         yield _page("day" if field in ("num", "day") else f"-{field}", named)
     for moment in ("2015-01-03T18:00:00Z", "2015-06-01T00:00:00Z", "2015-12-01T00:00:00Z"):
         last = (f"created since {moment}", {"field": "created", "op": "gte", "value": moment})
-        yield _page("updated", last, count=True)  # all that match stand at the end
+        yield _page("updated", last, count=True)  # all matches are at the end
         yield _page("-updated", last, moves="><")
         yield _page("updated, kind", last, share=0.01)
     for group in (_UNDECIDED, _NESTED):
@@ -223,7 +226,7 @@ def _several_keys() -> Iterator[Question]:
 
 
 def _whole() -> Iterator[Question]:
-    """What sets leave open for most issues, and first keys that leave many ties."""
+    """Filters that sets leave open for most issues, and first keys with many ties."""
     open_to_most = ("words without an index", "no index, not", "an index being built")
     named = [(name, _UNDECIDED[name]) for name in open_to_most]
     for only in named:

@@ -1,6 +1,6 @@
-"""The query function over a table in memory: what it answers, and what it reads for that. The one place that knows its inside.
+"""The query function over a table in memory: its answers, and their reads. The one module that knows its inside.
 
-Work that is done side by side is done one after the other here, so that no run depends on which thread is faster.
+Work in parallel is done one after the other here, so that no run depends on which thread is faster.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _NAMES = {("batch_get_item", "table"): "batch", ("get_item", "table"): "get", ("
 
 
 class Cost(NamedTuple):
-    """What an answer took."""
+    """The cost of an answer."""
 
     units: float
     rounds: int
@@ -89,7 +89,7 @@ class Service:
         self._pages: dict[str, Json] = {}
 
     def ask(self, question: Question) -> Found:
-        """Ask twice, the second time with what the first one left at hand. AssertionError when the answers differ."""
+        """Ask twice, the second time with the caches of the first. AssertionError when the answers differ."""
         path, body = question.request(self._world)
         for number in range(len(question.moves)):
             body = self._moved(path, body, question.moves[number])
@@ -106,7 +106,7 @@ class Service:
         return cache
 
     def cost(self, question: Question, cache: BlockCache) -> tuple[Json, Cost]:
-        """The answer of a container that keeps this, and what it takes."""
+        """The answer of a container that keeps this, and its cost."""
         return self._asked(*question.request(self._world), cache)
 
     def _asked(self, path: str, body: Json, cache: BlockCache) -> tuple[Json, Cost]:
@@ -121,7 +121,7 @@ class Service:
         return _comparable(status, answer), Cost(meter.capacity, meter.rounds, told)
 
     def _moved(self, path: str, body: Json, move: str) -> Json:
-        """What asks for the page that a page leads on to; for itself where it leads nowhere, or is refused."""
+        """The request for the page that a page leads to; for itself if it leads nowhere, or is refused."""
         asked = json.dumps(body)
         if asked not in self._pages:
             _, self._pages[asked] = self._call(path, body, self._container())
@@ -149,7 +149,7 @@ def _comparable(status: int, answer: Json) -> Json:
     kept = ("rows", "offset", "total", "matched", "more", "position")
     told = {name: answer[name] for name in kept if name in answer}
     if "groups" in answer:
-        # `more` tells whether there is a next page.
+        # `more` is whether there is a next page.
         return told | {"groups": [_without(one, "filter") for one in answer["groups"]]}
     return told | {name: answer[name] is not None for name in ("next", "prev") if name in answer}
 
@@ -182,7 +182,7 @@ def running(world: World) -> Iterator[Service]:
 
 
 def _handler() -> ModuleType:
-    """The function's module, imported anew: it reads its environment then. `sys.modules` stays as it was."""
+    """The function's module, imported again: it reads its environment then. `sys.modules` stays as it was."""
     name = "functions.query.handler"
     before = sys.modules.pop(name, None)
     try:

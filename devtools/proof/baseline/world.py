@@ -48,7 +48,7 @@ def _words(count: int) -> Callable[[Random], str]:
 
 
 def _summary(random: Random) -> str:
-    """Texts that are spelled differently, and some that only differ behind what an index compares."""
+    """Texts that are spelled differently, and some that only differ after the part that an index compares."""
     if random.random() < 0.02:
         return f"{_ALIKE}{random.randrange(4)}"
     spelled = random.choice(_SPELLINGS)
@@ -60,7 +60,7 @@ class _Attribute:
     id: str
     type: str
     share: float
-    """Of the issues that have a value."""
+    """The share of issues that have a value."""
     draw: Callable[[Random], Any]
     indexed: bool = True
     options: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Finds which unit tests of the core, and which fault scenarios, execute a block of it.
 
-They run once with probes in the core. What a file's tests execute is kept in `.build/covered` until that file, the core or what
-tests share changes.
+They run once with probes in the core. The hits of a file's tests are kept in `.build/covered` until that file, the
+core or code that tests share changes.
 """
 
 import ast
@@ -38,7 +38,10 @@ _MOST_SECONDS = 10.0
 """Seconds of the processor that the looks at a mutant take together, when it lives."""
 
 _NEAR_SECONDS = 6.0
-"""Of these, the seconds of those that are near it. They mostly share a fixture, which each other file has to make."""
+"""The part of these seconds for looks near the mutant.
+
+They mostly share a fixture, which each other file has to make.
+"""
 
 _MOST = 120
 """Looks at a mutant."""
@@ -48,7 +51,7 @@ Hits = Mapping[str, bytes]
 
 
 class Look(NamedTuple):
-    """A test or a scenario, of those that pass. Without a name: what loading the file's tests executes."""
+    """A test or a scenario that passes. Without a name: the loading of the file's tests."""
 
     file: str
     name: str
@@ -67,7 +70,10 @@ def sources() -> dict[str, Path]:
 
 
 def looks(jobs: int) -> list[Look]:
-    """All looks, those first that execute least; what is not kept of them is found out by so many processes."""
+    """Return all looks, the ones that execute least first.
+
+    Looks that are not kept are measured by so many processes.
+    """
     kept = {file: _KEPT / key for file, key in _keys().items()}
     missing = [file for file, path in kept.items() if not path.exists()]
     _KEPT.mkdir(parents=True, exist_ok=True)
@@ -125,7 +131,7 @@ def _record(files: Sequence[str], kept: Mapping[str, Path]) -> None:
 
 
 class _Recording:
-    """What each test executes, by its file."""
+    """The hits of each test, by its file."""
 
     def __init__(self, kept: Mapping[str, Path]) -> None:
         self._kept = kept
@@ -138,7 +144,7 @@ class _Recording:
             self._kept[file].write_bytes(zlib.compress(pickle.dumps(self._found.pop(file, [])), 1))
 
     def take(self, file: str, name: str, seconds: float, *, passed: bool = True) -> None:
-        """Keep what was executed since the last time, unless the test failed."""
+        """Keep the hits since the last time, unless the test failed."""
         some = {module: bytes(hits) for module, hits in Probed.hits.items() if any(hits)}
         for module in some:
             Probed.hits[module][:] = bytes(len(some[module]))
@@ -161,7 +167,7 @@ class _Recording:
             self.keep(file)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """What fails or is skipped shows nothing."""
+        """A test that fails or is skipped shows nothing."""
         if not report.passed:
             self._failed.add(report.nodeid)
 
@@ -190,12 +196,18 @@ class Chooser:
         )
 
     def looks(self, mutant: Drawn) -> list[Look]:
-        """Those that execute it: tests that are near it, then in turn one of each file, until there are enough.
+        """Return looks that execute it: tests that are near it, then in turn one of each file, until there are
+        enough.
 
-        Near are the tests whose file is named like the module, the likest first, and those of its package. What is outside of
-        functions is executed by those that mention its name. What only runs while modules are loaded is executed by tests of files
-        that import the module, or else by those of its package. Looks that execute the same of the module come one after another
-        only when there are no others: they mostly find the same.
+        Near are the tests of the module's package and the tests whose file is named like the module, the likest
+        first.
+
+        - Code outside of functions counts as executed by looks that execute a mention of its name.
+        - Code that only runs while modules are loaded is executed by tests of files that import the module, or else
+          of its package.
+
+        Looks that execute the same of the module come one after another only when there are no others: they mostly
+        find the same.
         """
         if mutant.probe is None:
             places = _mentions().get(mutant.about) or {(mutant.module, None)}

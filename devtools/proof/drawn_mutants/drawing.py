@@ -80,7 +80,9 @@ class Drawn(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """Where a node is: the names around it, whether it is in a function, its probe, and the name that is defined there."""
+    """The place of a node: the names around it, whether it is in a function, its probe, and the name that is defined
+    there.
+    """
 
     names: tuple[str, ...] = ()
     in_function: bool = False
@@ -125,7 +127,10 @@ def _functions(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def _nodes(node: ast.AST, scope: _Scope, numbers: dict[ast.AST, int]) -> Iterator[tuple[ast.AST, _Scope]]:
-    """The nodes that may change. What a function is defined by, such as its defaults, belongs to the scope around it."""
+    """The nodes that may change.
+
+    The parts of a function's definition, such as its defaults, belong to the scope around it.
+    """
     if _is_fixed(node):
         return
     scope = scope._replace(probe=numbers.get(node, scope.probe), about=_defined(node) or scope.about)
@@ -223,7 +228,7 @@ def _conditions(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _is_false(node: ast.expr) -> bool:
-    """Whether it is None, or False, which callers do not tell from None."""
+    """Whether it is None, or False, which callers do not distinguish from None."""
     return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 

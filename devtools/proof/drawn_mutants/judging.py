@@ -23,7 +23,10 @@ from devtools.proof.drawn_mutants.drawing import Drawn
 from devtools.proof.faults.judging import ENDLESS, Failures, forget_modules, run_tests
 
 _PATIENCE_CPU = 5
-"""Seconds of the processor, and ten times those that a look takes as a rule: after them a mutant goes round in circles."""
+"""Seconds of the processor, in addition to ten times a look's usual ones.
+
+After them a mutant counts as an endless loop.
+"""
 
 _PATIENCE = 600
 """Seconds after which a mutant waits in vain."""
@@ -47,7 +50,10 @@ class Case(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What found a mutant out, and how it failed; nothing when the mutant lives. `seconds` are those of the processor."""
+    """The look that found a mutant out, and its failure; nothing when the mutant lives.
+
+    `seconds` are of the processor.
+    """
 
     name: str
     by: str
@@ -57,7 +63,10 @@ class Verdict(NamedTuple):
 
 
 def judged(cases: Sequence[Case], jobs: int, most_seconds: float) -> Iterator[Verdict]:
-    """What becomes of mutants, in any order, by so many forks at a time. Those that are left after these seconds are not judged."""
+    """Yield the verdicts on mutants, in any order, by so many forks at a time.
+
+    Mutants left after these seconds are not judged.
+    """
     yield from (Verdict(case.name, "", "", 0, 0.0) for case in cases if not case.looks)
     loaded = {case.name: case for case in cases if case.looks and not case.afresh}
     afresh = [case for case in cases if case.looks and case.afresh]

@@ -1,4 +1,4 @@
-"""Judges a sample of the drawn mutants, and compares those that live with the list of those that may."""
+"""Judges a sample of the drawn mutants, and compares the living ones with the list of mutants that may live."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ SECONDS = 40 * 60.0
 """The sample of the command and of `./dev prove`, and the seconds of the processor that it takes at most."""
 
 _CONTROL_SECONDS = 3 * 60.0
-"""Of these, the seconds that are left for the core as it is."""
+"""The part of these seconds that is left for the core as it is."""
 
 OF_EACH = 2
 """Mutants of each module that are in every sample."""
@@ -54,7 +54,7 @@ class Judged(NamedTuple):
         ]
 
     def figures(self) -> str:
-        """One line: how many were judged, and what became of them."""
+        """One line: how many were judged, and the outcome."""
         left = f", {self.left:,} not judged" if self.left else ""
         return (
             f"{len(self.verdicts):,} mutants, {self.score:.1f} % found out, {len(self.living):,} live{left}"
@@ -87,7 +87,7 @@ def sampled(drawn: Sequence[Drawn], count: int, seed: int) -> list[Drawn]:
 
 
 def living() -> Mapping[str, str]:
-    """The mutants that may live, each with its reason: a line with a name, and indented lines behind it."""
+    """The mutants that may live, each with its reason: a line with a name, and indented lines after it."""
     entries = re.findall(r"^(\S.*)\n((?:[ ]+\S.*\n)+)", _LIVING.read_text("utf-8"), re.MULTILINE)
     return {name: " ".join(reason.split()) for name, reason in entries}
 
@@ -98,9 +98,9 @@ def replay(name: str) -> str:
 
 
 def judge(mutants: Sequence[Drawn], jobs: int, seconds: float = SECONDS) -> Judged:
-    """Look at mutants. Then the looks that found one out are run with the core as it is, where none may fail.
+    """Judge mutants. Then the looks that found one out are run with the core as it is, where none may fail.
 
-    What all looks execute is found out first, unless that is kept; the seconds count it too.
+    The hits of all looks are measured first, unless they are kept; the seconds count that too.
     """
     before = sum(os.times()[:4])
     chooser = Chooser(looks(jobs))

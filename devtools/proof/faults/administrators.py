@@ -1,4 +1,6 @@
-"""Who changes the definitions of a project while others work in it, and who carries out in the background what follows."""
+"""Administrators who change the definitions of a project while others work in it, and the background work that
+follows.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -146,7 +148,7 @@ def restore_project(world: World, catalogs: Catalogs) -> Run:
 
 
 def purge_project(world: World, catalogs: Catalogs) -> Run:
-    """A request that removes the deleted project for good."""
+    """Start a request that permanently deletes the deleted project."""
     return _of_deleted(world, catalogs, "purge the project", "DELETE", "")
 
 
@@ -156,7 +158,7 @@ def _of_deleted(world: World, catalogs: Catalogs, what: str, method: str, path: 
 
 
 def _asking(world: World, method: str, path: str, body: Any = None) -> _Request:
-    """A request of an administrator, about the project or what is in it."""
+    """Return a request of an administrator, for a path of the project."""
     return lambda functions: functions.request(world.admin, method, f"{world.path}{path}", body)
 
 

@@ -1,8 +1,8 @@
-"""An adversary between an invocation and the table: it decides, call by call, what becomes of it.
+"""An adversary between an invocation and the table: it decides the outcome of each call.
 
-An invocation is real code of the core, whose threads are strands: each stops before every call of the table until it is told
-what happens to the call. Nothing else in it waits for anything: a scenario is the list of these verdicts, and of the order in
-which the calls meet them that are pending at a time.
+An invocation is real code of the core, whose threads are strands. Each strand stops before every call of the table,
+until it gets the call's verdict. Nothing else in it waits for anything. So a scenario is the list of these verdicts,
+and the order in which pending calls get them.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from gridview.support.errors import Overloaded
 
 
 class Verdict(Enum):
-    """What becomes of a call."""
+    """The outcome of a call."""
 
     DONE = "done"
     TWICE = "done twice: the SDK missed the first answer"
@@ -33,7 +33,7 @@ Looking = Callable[[Attempted, Verdict], None]
 
 
 class Pending(NamedTuple):
-    """A call before which a strand stands. `perform` does it, whatever has become of the invocation."""
+    """A call before which a strand waits. `perform` does it, even if the invocation is over."""
 
     attempted: Attempted
     perform: Callable[[], Any]
@@ -91,7 +91,7 @@ class Invocation:
             if not self.pending:
                 return
             one = self.pending.pop(self._next)
-            self._next = 0  # a look that raises ends the scenario, which kills what is left here
+            self._next = 0  # a look that raises ends the scenario, which kills the rest
             self._look(one.attempted, verdict)
             self.done += 1
             self._verdict = verdict
@@ -109,7 +109,7 @@ class Invocation:
             self.step()
 
     def late(self) -> Callable[[], None]:
-        """What lands the next call, once more or after all, whatever has become of the invocation."""
+        """Return a function that lands the next call, once more or after all, even if the invocation is over."""
         return self.pending[self._next].land if self.pending else lambda: None
 
     def kill(self) -> Sequence[Pending]:
@@ -159,7 +159,7 @@ def _meet(verdict: Verdict, perform: Callable[[], Any]) -> Any:
 
 
 def refuse_as_too_large() -> None:
-    """What becomes of a write of an item of more than 400 KB."""
+    """Refuse a write as one of an item of more than 400 KB."""
     raise ItemTooLarge("The item would be larger than 400 KB.")
 
 
@@ -171,7 +171,7 @@ def _unheard(perform: Callable[[], Any]) -> None:
 
 
 def record(number: int, old: Item | None, new: Item | None) -> dict[str, Any]:
-    """A stream record as Lambda delivers it, of an item that was `old` and is `new` (None: nothing stands there)."""
+    """A stream record as Lambda delivers it, of an item that was `old` and is `new` (None: there is no item)."""
     image = new or old
     if image is None:
         raise ValueError("a record is about an item")

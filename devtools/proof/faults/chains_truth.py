@@ -1,4 +1,4 @@
-"""What has to be true of blocks: at any time of those just written, and of all of them once all is quiet."""
+"""Properties of blocks: of the blocks just written at any time, and of all blocks once all is quiet."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,13 +16,13 @@ from gridview.schema.catalog import Catalog
 from gridview.support.errors import NotFound
 
 Member = tuple[str | None, int]
-"""The body and the number of an issue in a block; no body in one that tells none."""
+"""The body and the number of an issue in a block; None for the body in a plain block."""
 
 
 def watch_blocks(world: World, family: str, before: Chain) -> None:
-    """Blocks of a family have just been written: what has to hold at any time.
+    """Blocks of a family have just been written: check the properties that hold at any time.
 
-    They chain without a gap, and each of them is what the journal says up to its position.
+    They chain without a gap, and each of them equals the journal up to its position.
     """
     chain = world.blocks[family]
     try:
@@ -65,7 +65,7 @@ def _assert_explained(world: World, block: Block, members: Iterable[Member]) -> 
 
 
 def _written(world: World, family: str) -> bool:
-    """Whether a family is written under the definitions as they are; the blocks of others are as nobody cares."""
+    """Whether a family is written under the present definitions; the blocks of others are not checked."""
     try:
         catalog = world.catalog()
     except NotFound:
@@ -74,7 +74,7 @@ def _written(world: World, family: str) -> bool:
 
 
 def in_order(chain: Mapping[str, Block]) -> list[Block]:
-    """The blocks of a family as their links lead, without a gap, and none besides."""
+    """The blocks of a family as their links lead, without a gap, and no others."""
     found: list[Block] = []
     lower, name = blocks.FIRST, blocks.HEAD
     while True:
@@ -106,7 +106,7 @@ def _told(block: Block) -> str:
 def assert_blocks(world: World, catalog: Catalog | None, but_for: frozenset[str] = frozenset()) -> None:
     """Every chain is sound and holds the issues where their documents put them, and there are no other blocks.
 
-    `but_for`: issues that cannot be derived stand where their ledgers say. Without a catalog the project is deleted.
+    `but_for`: issues that cannot be derived are where their ledgers say. Without a catalog the project is deleted.
     """
     families = [] if catalog is None else families_of(catalog)
     if gone := sorted(family for family, chain in world.blocks.items() if chain and family not in families):

@@ -22,10 +22,10 @@ from gridview.schema.store import Catalogs
 USERS = "ann", "bob"
 
 _WAIT = frozenset({"not-told", "in-progress", "not-found", "conflict", "too-many-writes", "busy"})
-"""Refusals of an undo after which it is asked for again: nobody knows enough yet."""
+"""Refusals of an undo after which the request is repeated: not enough is known yet."""
 
 _MORE = 0.6
-"""How often somebody goes on with a change and does not begin another."""
+"""How often a user continues a change instead of beginning another."""
 
 
 _IN_PARTS = 0.25
@@ -34,22 +34,22 @@ _IN_PARTS = 0.25
 
 @dataclass(eq=False)
 class Written:
-    """What somebody writes under one id."""
+    """The writes of a user under one id."""
 
     user: str
     id: UUID
     tokens: list[tuple[float, str]] = field(default_factory=list)
     """When each was given out, and it."""
     answered: dict[int, int] = field(default_factory=dict)
-    """Of each issue a version that it is told to have written, or that was there before."""
+    """Issue number -> a version that an answer reported as written, or that was there before."""
 
     @property
     def maker(self) -> Maker:
-        """Who writes under it."""
+        """The author of its writes."""
         return Maker(self.id.bytes, self.user)
 
     def hear(self, answer: Answer, now: float) -> None:
-        """Keep the token of a write, and what it has written."""
+        """Keep the token of a write, and the versions that it has written."""
         token = answer.headers.get("x-consistency-token")
         if token is None or answer.status >= HTTPStatus.BAD_REQUEST:
             return
@@ -76,7 +76,7 @@ class TakingBack:
     nums: list[int] | None = None
     """The issues that are named in it; None: all that the change touched."""
     known: dict[int, list[int]] | None = None
-    """The versions of the change that were told when it was asked for first, by issue."""
+    """Issue number -> the versions of the change in the history at the first request."""
     tokens: Mapping[int, int] = field(default_factory=dict)
     """The issues, with versions, whose tokens were sent the last time: those of all that the change had been answered by then."""
     written: bool = False
@@ -91,7 +91,7 @@ class TakingBack:
 
 
 class Undoers:
-    """Those who write in a project under ids of their own and take that back."""
+    """Users who write in a project under ids of their own and undo these changes."""
 
     def __init__(self, world: World, containers: list[Catalogs], random: Random) -> None:
         self._world = world
@@ -112,7 +112,7 @@ class Undoers:
         return change
 
     def write(self) -> Run:
-        """Somebody makes, changes, deletes or restores an issue, or several by a batch, as a part of a change."""
+        """A user makes, changes, deletes or restores an issue, or several by a batch, as a part of a change."""
         world, random = self._world, self._random
         change = self._change_of(random.choice(USERS))
         nums = [document["num"] for document in world.documents.values()]
@@ -139,14 +139,14 @@ class Undoers:
         return {"update": {"num": num, **people.wish(self._world, new=False)}}
 
     def rival(self) -> None:
-        """Two edits of somebody else, of issues that others may just be at."""
+        """Another user makes two edits, of issues that others may be changing."""
         nums = [document["num"] for document in self._world.documents.values()]
         change = self._change_of(self._random.choice(USERS))
         for num in self._random.sample(nums, min(2, len(nums))):
             self.ask(change, "PATCH", f"/issues/{num}", people.wish(self._world, new=False))
 
     def ask(self, change: Written, method: str, path: str, body: Any = None) -> Run:
-        """A request of whoever's change it is."""
+        """Start a request of the change's author."""
         world = self._world
         catalogs = self._random.choice(self._containers)
 
@@ -166,7 +166,7 @@ class Undoers:
     # Taking back
 
     def undo(self) -> Run | None:
-        """Somebody takes a change back, or asks again who has had no answer."""
+        """A user undoes a change, or repeats a request that had no answer."""
         world, random = self._world, self._random
         waiting = [
             one for one in self._undos if not one.over and (one.run is None or one.run not in world.runs)
@@ -179,7 +179,7 @@ class Undoers:
         return self._ask(self.begin(random.choice(self._closed)))
 
     def begin(self, change: Written, *, whole: bool = False) -> TakingBack:
-        """An undo of a change, or, unless it is to be `whole`, of a part of it, which nobody has asked for yet."""
+        """A new undo of a change, or, unless it is to be `whole`, of a part of it."""
         random, world = self._random, self._world
         by_admin = random.random() < 0.2
         actor = world.admin if by_admin else people.writer(world, change.user)
@@ -229,7 +229,7 @@ class Undoers:
         return any(made_by(lives_of(world, num), [change.maker]) for num in numbers_of(world))
 
     def _told(self, change: Written) -> dict[int, list[int]]:
-        """The versions of a change that the history tells of now."""
+        """The versions of a change that the history lists now."""
         world, told = self._world, defaultdict(list)
         listed = {(one.num, one.version) for one in members_of(world.engine, *world.home, change.id.bytes)}
         for num in numbers_of(world):
@@ -258,7 +258,7 @@ class Undoers:
             raise Difference(f"an undo is answered {answer.status} {answer.body}")
 
     def _judge(self, one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
-        """Of every issue of the change it is told what has become of it, and that is so."""
+        """The answer has the outcome of every issue of the change, and each outcome is true."""
         told = {*undone, *refused}
         if one.nums is not None and told != {*one.nums}:
             raise Difference(f"an undo of {one.of.id} in {one.nums} speaks of {sorted(told)}")
@@ -341,7 +341,7 @@ class Undoers:
     def take_back_in_quiet(
         self, count: int, work_off: Callable[[], None], finished: Callable[[str], Any]
     ) -> None:
-        """Take back some changes while nothing else happens: the documents are what is told plainly, also after a redo."""
+        """Undo some changes while nothing else happens: the documents match the answers exactly, also after a redo."""
         changes = [*self._closed, *self._open.values()]
         for _ in range(min(count, len(changes))):
             change = changes.pop(self._random.randrange(len(changes)))

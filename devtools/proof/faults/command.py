@@ -1,4 +1,4 @@
-"""The subcommand `faults`: many scenarios in several processes, or one told in full."""
+"""The subcommand `faults`: many scenarios in several processes, or one with everything that happens in it."""
 
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ _AT_ONCE = 20
 """Scenarios that a process is given at a time."""
 
 _SHOWN = 10
-"""Failing scenarios that are told of."""
+"""Failing scenarios that are printed."""
 
 _DESCRIPTION = """\
 Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play what is asked for; 1 when something differs, or a mutant survives."""
+    """Play the scenarios or mutants that the arguments name; 1 when something differs, or a mutant survives."""
     console = Console(highlight=False)
     if args.mutants:
         return judging.run(console, args.jobs)
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def engine(name: str) -> Iterator[Engine]:
-    """What scenarios are played on, for the time of a `with` block."""
+    """The engine of the scenarios, for the time of a `with` block."""
     if name == MEMORY.name:
         yield MEMORY
         return
@@ -73,7 +73,7 @@ def replay(played: Played, engine: str) -> str:
 
 
 def tell(console: Console, seed: int, engine: Engine) -> int:
-    """Play one scenario, and print what happens in it."""
+    """Play one scenario, and print its events."""
     played = scenarios.play(seed, engine, verbose=True)
     for line in played.log:
         console.print(line, markup=False, soft_wrap=True)

@@ -1,6 +1,6 @@
 """DynamoDB's condition and filter expressions, as far as the core uses them: parsed and evaluated, not recognised.
 
-So a condition that the core gets wrong is wrong here too. What the parser does not know it refuses with NotImplementedError.
+So a condition that the core gets wrong is wrong here too. The parser refuses unknown syntax with NotImplementedError.
 """
 
 import re
@@ -18,7 +18,7 @@ Holds = Callable[[Mapping[str, Any], Condition], bool]
 """Whether an item satisfies an expression under the names and values of a condition."""
 
 _Path = Callable[[Mapping[str, Any], Condition], tuple[bool, Any]]
-"""Whether something stands at a path of an item, and what."""
+"""Whether an item has a path, and the value there."""
 
 _TOKEN = re.compile(r"\s*(attribute_exists|attribute_not_exists|contains|AND|OR|<=|>=|[<>=().,]|[#:]?\w+)")
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -31,7 +31,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def refused(message: str, operation: str) -> ClientError:
-    """What DynamoDB says to a request that is a bug of ours."""
+    """DynamoDB's answer to a request that is a bug of the core."""
     return ClientError({"Error": {"Code": "ValidationException", "Message": message}}, operation)
 
 
@@ -42,12 +42,12 @@ def check_length(expression: str, operation: str) -> None:
 
 
 def holds(condition: Condition | None, item: Mapping[str, Any]) -> bool:
-    """Whether an item (an empty one: nothing stands there) satisfies a condition or filter."""
+    """Whether an item (empty if there is none) satisfies a condition or filter."""
     return condition is None or _parsed(condition.expression)(item, condition)
 
 
 def condition_of(request: Mapping[str, Any]) -> Condition | None:
-    """The condition of one write of a transaction, as it stands in the request."""
+    """The condition of one write of a transaction, as the request has it."""
     if "ConditionExpression" not in request:
         return None
     values = request.get("ExpressionAttributeValues", {})

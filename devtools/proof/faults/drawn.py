@@ -21,10 +21,10 @@ from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound
 
 _QUESTIONS = 0.4
-"""Of what readers ask, that is more than a page of one order."""
+"""The share of readers' questions that are more than a page of one order."""
 
 _RESTORED = 0.4
-"""Of deleted projects, those that are restored; the others are removed for good."""
+"""The share of deleted projects that are restored; the others are permanently deleted."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Weather:
 
 
 class Drawn:
-    """Everything happens in an order that is drawn: what people do, what is delivered, what becomes of each call."""
+    """Everything happens in a drawn order: people's requests, deliveries, the outcome of each call."""
 
     def __init__(self, world: World, weather: Weather, seed: int = 0) -> None:
         self.world = world
@@ -89,7 +89,7 @@ class Drawn:
         return back
 
     def play(self) -> None:
-        """Make some issues, let so much happen, and look at what is left when it becomes quiet."""
+        """Make some issues, let so much happen, and judge the result when it becomes quiet."""
         world = self.world
         for follower in chain.from_iterable(self.followers.values()):
             if (run := follower.look()) is not None:
@@ -124,7 +124,7 @@ class Drawn:
             self.world.memory.stale(self._states_ago)
 
     def actions(self) -> Iterator[tuple[Callable[[], None], float]]:
-        """What may happen next, and how often it does."""
+        """The possible events, and how often each happens."""
         yield self.write, 14 * self.weather.edits
         yield self.deliver, 14
         yield self.go_on, 40
@@ -155,14 +155,14 @@ class Drawn:
             yield self.upkeep, 4
             yield self.wait_long, 1
 
-    # What people do
+    # Events of people
 
     def _somewhere(self) -> World:
         """One of the projects."""
         return self.world if len(self.worlds) == 1 else self.random.choice(self.worlds)
 
     def write(self) -> None:
-        """Somebody begins to make, change or delete an issue."""
+        """A user begins to make, change or delete an issue."""
         world = self._somewhere()
         if sum(run.kind == "command" for run in world.runs) >= self.weather.crowd:
             return
@@ -214,14 +214,14 @@ class Drawn:
             people.enlarge(world, self.random.choice(good))
 
     def repair(self) -> None:
-        """Somebody has an issue repaired that may well be right."""
+        """An operator has an issue repaired that may well be right."""
         world = self._somewhere()
         if world.orders:
             key = self.random.choice(sorted(world.orders))
             people.repair(world, key, self.random.choice(self.upkeep_containers))
 
     def read(self) -> None:
-        """Somebody asks for a page, or something else of the grid."""
+        """A reader asks for a page, or something else of the grid."""
         if self.weather.readers <= sum(run.kind == "reader" for run in self.world.runs):
             return
         first, *others = self.questioners.values()
@@ -230,10 +230,10 @@ class Drawn:
             self.random.choice(self.readers).page()
 
     def follow(self) -> None:
-        """Somebody asks what has changed since."""
+        """A follower asks for the changes since its last answer."""
         self.random.choice([*chain.from_iterable(self.followers.values())]).look()
 
-    # What Lambda and DynamoDB do
+    # Events of Lambda and DynamoDB
 
     def deliver(self) -> None:
         """The mapping gives the consumer the next records of a shard."""
@@ -296,12 +296,12 @@ class Drawn:
             self.world.kill(self.random.choice(self.world.runs), lands=self.world.chance(0.6))
 
     def land(self) -> None:
-        """What was sent by one that is dead arrives."""
+        """A call of a killed invocation arrives."""
         if self.world.late:
             self.world.land(self.random.choice(self.world.late))
 
     def catch_up(self) -> None:
-        """The index hears of some changes."""
+        """The index receives some changes."""
         memory = self.world.memory
         if memory is not None:
             for _ in range(self.random.randint(1, 4)):
@@ -320,7 +320,7 @@ class Drawn:
             administrators.define(self._somewhere(), self.random.choice(self.command_containers))
 
     def delete_project(self) -> None:
-        """An administrator begins to delete a project; or to restore it, or to remove it for good, if it is deleted."""
+        """An administrator begins to delete a project; or to restore or permanently delete it, if it is deleted."""
         world, catalogs = self._somewhere(), self.random.choice(self.command_containers)
         if not administrators.is_closed(world):
             administrators.delete_project(world, catalogs)
@@ -342,7 +342,7 @@ class Drawn:
             world.redrive(self.aside.choice(self.upkeep_containers))
 
     def fold(self) -> None:
-        """Somebody folds, lease or not."""
+        """A worker folds, with a lease or without."""
         world = self._somewhere()
         if sum(run.kind == "fold" for run in self.world.runs) < 3:
             world.fold(self.random.choice(self.upkeep_containers))
@@ -365,7 +365,7 @@ class Drawn:
             before = [self.catalog(here) for here in self.worlds]
             world.finish(administrators.upkeep(world, self.random.choice(self.upkeep_containers)))
             self.catch_up_with_all()
-            # What was served a moment ago is there as long as somebody may not have heard of anything else.
+            # Orders that were served a moment ago exist as long as a container may not know the new definitions.
             for here, catalog in zip(self.worlds, before, strict=True):
                 self._walk(here, catalog)
             world.drain(self.random.choice(self.consumer_containers))
@@ -374,7 +374,10 @@ class Drawn:
     # The end
 
     def quiet(self) -> None:
-        """Everything ends; then everything derived has to be right, now and after what is spoilt has been put right."""
+        """Everything ends.
+
+        Then everything derived has to be right, now and again after spoilt documents are repaired.
+        """
         world = self.world
         world.note("-- it becomes quiet")
         self.settle()
@@ -404,7 +407,7 @@ class Drawn:
                 self.judge()
 
     def _decide_of_deleted_projects(self) -> None:
-        """What can be restored is restored, or removed for good."""
+        """Deleted projects are restored or permanently deleted."""
         for here in filter(administrators.is_closed, self.worlds):
             is_restored = self.aside.random() < _RESTORED
             decide = administrators.restore_project if is_restored else administrators.purge_project
@@ -423,7 +426,7 @@ class Drawn:
         return sorted({one for one in world.letters if homes_in([(one.key, "")]) == {world.home}})
 
     def settle(self) -> None:
-        """Every invocation ends, everything is delivered, and the index hears of everything."""
+        """Every invocation ends, everything is delivered, and the index receives everything."""
         world = self.world
         world.over()
         for here in self.worlds:
@@ -434,12 +437,12 @@ class Drawn:
         self.catch_up_with_all()
 
     def catch_up_with_all(self) -> None:
-        """The index has heard of everything."""
+        """The index receives everything."""
         if self.world.memory is not None:
             self.world.memory.catch_up_with_all()
 
     def judge(self) -> None:
-        """What is derived in each project, and what is in the dead letters."""
+        """Judge the derived data of each project, and the dead letters."""
         for world in self.worlds:
             if self.catalog(world) is None:
                 truth.assert_removed(world)
@@ -466,14 +469,14 @@ class Drawn:
             assert_histories(world, catalog)
         for follower in self.followers[world.home]:
             follower.catch_up()
-            # What a repair derives is told by the next change of the issue.
+            # The next change of an issue delivers what a repair derived.
             follower.assert_told(but_for | {letter.key for letter in letters})
         truth.assert_no_work_left(world)
 
     def _stuck(self, world: World) -> Iterator[tuple[str, int]]:
-        """The issues from which nothing can be derived as things are, with the version that dead letters tell of them."""
+        """The issues from which nothing can be derived as things are, with the version in their dead letters."""
         catalog = self.catalog(world)
-        # One that was refused and not told of has to have been derived in the end: what it was to be written for was no more.
+        # An issue that was refused, without a letter, has to be derived in the end: the reason of its write was gone.
         too_large = world.too_large & world.refused & {one[:2] for one in world.letters}
         for key, document in world.documents.items():
             if key in self.scribbled:
@@ -491,7 +494,7 @@ class Drawn:
             return None
 
     def _moved_since(self, world: World, catalog: Catalog, name: str) -> bool:
-        """Whether options were moved since: an older catalog leaves out issues that stand under ranks unknown to it."""
+        """Whether options were moved since: an older catalog leaves out issues under ranks that it does not know."""
         now = self.catalog(world)
         before, after = catalog.get(name), now.get(name) if now else None
         return before is not None and after is not None and before.options != after.options
@@ -518,14 +521,14 @@ class Drawn:
             )
 
     def _is_shown(self, world: World) -> bool:
-        """The grid shows no page with a document that holds what nobody knows."""
+        """Whether the grid can show all pages: no document has a value that cannot be shown."""
         return not any(self._stuck(world)) and not any(map(is_spoilt, world.documents.values()))
 
     def _ask_before_the_fold(self) -> None:
-        """What waits in journals is in every answer, before blocks know of it."""
+        """Changes that wait in journals are in every answer, before blocks have them."""
         weather = self.weather
         if weather.definitions or weather.poison or weather.project_goes:
-            return  # with what answers are then to agree only judges can tell who know that all is done
+            return  # the right answers are known only to judges who know that all is done
         for here in self.worlds:
             if here.fold_is_due:
                 self.world.totals["asked before the fold"] += 1
@@ -533,7 +536,7 @@ class Drawn:
                 self._ask(here)
 
     def _ask(self, world: World) -> None:
-        """Ask what readers ask, now that there is one right answer."""
+        """Ask the readers' questions, now that there is one right answer."""
         catalog = self.catalog(world)
         if catalog is not None and self._is_shown(world):
             self.questioners[world.home].ask_in_quiet(catalog, 3)

@@ -1,8 +1,9 @@
-"""Somebody who follows the changes of a project: each is told once, and those of an issue in the order of its versions.
+"""Clients that follow the changes of a project: each change arrives once, and those of an issue in the order of its
+versions.
 
-What was told is compared with the documents that the table really held. Whoever follows may be killed at every call, and goes on
-with the cursor of the last answer that came. What is remembered of each issue is looked at when all is quiet: one after the other,
-its changes make of nothing every document that the issue ever was.
+The changes are compared with the documents that the table really held. A follower may be killed at every call. It
+goes on with the cursor of the last answer that came. The history of each issue is checked when all is quiet. Applied
+to nothing, its changes make every document that the issue ever was, one after the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +26,14 @@ from gridview.schema.trash import is_trashed
 
 _STATE = "open"
 _ROWS = {"filter": dumps({"field": "state", "op": "eq", "value": _STATE}).decode(), "sort": "start"}
-"""The rows that are followed have this state, and stand in the order of their start."""
+"""The rows that are followed have this state, sorted by their start."""
 
 _LOOKS = 400
 """Answers after which there is no end to be hoped for."""
 
 
 class Follower:
-    """One client: the cursor with which it goes on, and what it was told up to there."""
+    """One client: the cursor with which it goes on, and the versions that it knows up to there."""
 
     def __init__(self, world: World, catalogs: Catalogs, *, rows: bool = False) -> None:
         """`rows`: only the changes of some rows are followed, with what each does to them."""
@@ -41,7 +42,7 @@ class Follower:
         self._asked = _ROWS if rows else {}
         self._cursor: str | None = None
         self._told: dict[int, int] = {}
-        """The version of each issue that was told last."""
+        """The last version of each issue that it received."""
         self._rows: dict[int, str] | None = {} if rows else None
         """The keys of the rows by number; None when they are not followed, or not known any more."""
         self._whole = not world.orders
@@ -49,7 +50,7 @@ class Follower:
         self._run: Run | None = None
 
     def look(self) -> Run | None:
-        """Ask for the changes behind the last answer; None when such a question is on its way."""
+        """Ask for the changes after the last answer; None when such a question is on its way."""
         if self._run is not None and self._run in self._world.runs:
             return None
         asked = dict(self._asked) if self._cursor is None else {**self._asked, "since": self._cursor}
@@ -70,11 +71,11 @@ class Follower:
             if answer.status == HTTPStatus.OK:
                 self._take(answer.body)
             elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                self._forget()  # what it follows is no more
+                self._forget()  # its subject is gone
 
     def _take(self, answer: Mapping[str, Any]) -> None:
         if self._cursor is None and self._world.orders:
-            self._forget()  # what is there already was told to others
+            self._forget()  # earlier changes went to others
         self._cursor = answer["next"]
         for event in answer["items"]:
             if event["kind"] == "reset":
@@ -102,7 +103,10 @@ class Follower:
             raise Difference(f"of issue {num} is told that version {version} deleted it, which nobody made")
 
     def _was_deleted(self, num: int, version: int) -> bool:
-        """Whether somebody made this version by deleting the issue. Who takes a document out of the table makes none."""
+        """Whether a user made this version by deleting the issue.
+
+        A document that is taken out of the table makes no version.
+        """
         images = self._world.images[keys.issue(*self._world.home, num)]
         return any(one is not None and is_trashed(one) and one.get("version") == version for one in images)
 
@@ -118,7 +122,7 @@ class Follower:
     # In quiet
 
     def catch_up(self) -> None:
-        """Ask undisturbed until nothing is new, not even when the numbers of those that are dead have been given up."""
+        """Ask undisturbed until nothing is new, even after the journal numbers of dead writers have been given up."""
         quiet = 0
         for _ in range(_LOOKS):
             before = self._world.totals["followed changes"]
@@ -132,7 +136,7 @@ class Follower:
         raise Difference("the changes do not come to an end")
 
     def assert_told(self, but_for: frozenset[str]) -> None:
-        """Everything was told up to the last version. `but_for`: issues that cannot be derived."""
+        """Every change up to the last version has arrived. `but_for`: issues that cannot be derived."""
         world = self._world
         if not self._asked:
             known = {keys.issue(*world.home, num): version for num, version in self._told.items()}
@@ -159,9 +163,9 @@ class Follower:
 
 
 def assert_histories(world: World, catalog: Catalog) -> None:
-    """What is remembered of each issue that is there, or in the trash, goes from its first version to its last without a gap.
+    """The history of each issue, in the trash or not, goes from its first version to its last without a gap.
 
-    Of one whose document was removed nothing has to be remembered, though somebody put it back by hand.
+    The history of an issue whose document was removed may be empty, even if the document was put back by hand.
     """
     for key in {**world.documents, **world.trashed}.keys() - world.taken_out:
         _assert_history(world, catalog, key)
@@ -190,7 +194,10 @@ def _assert_history(world: World, catalog: Catalog, key: str) -> None:
 
 
 def _is(catalog: Catalog, values: Mapping[str, Any], document: Item) -> bool:
-    """Whether these are a document's values, but for those of attributes deleted for good, which are swept out of it."""
+    """Whether these are a document's values.
+
+    Values of permanently deleted attributes do not count: they are swept out of it.
+    """
     stored = {"name": document["name"], "state": document["state"], **document["fields"]}
     names = (name for name in (*values, *stored) if not catalog.removed(name))
     return all(_alike(values.get(name), stored.get(name)) for name in names)

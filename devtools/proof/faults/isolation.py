@@ -1,4 +1,4 @@
-"""Whose an item is, by its keys alone, and what follows: the work of one project reads and writes no item of another."""
+"""The owner of an item by its keys, and the rule: the work of one project reads and writes no item of another."""
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
@@ -12,7 +12,7 @@ Home = tuple[str, str]
 _KINDS = frozenset(
     {"issue", "project", "xvalue", "block", "blocks", "xattrib", "xsorted", "journal", "trash"}
 )
-"""What a key of an item of a project begins with."""
+"""The first parts of the keys of a project's items."""
 
 _TENANTS = "tenant"
 
@@ -36,7 +36,9 @@ def homes_in(keys: Iterable[Key]) -> set[Home]:
 
 
 def trespass(call: Attempted, allowed: Collection[Home] | None, *, shares: bool) -> str | None:
-    """What a call has no business with: items of others than are `allowed` (None: all), or of several projects at once.
+    """Return why a call is a trespass; None if it is not.
+
+    It may be about items of `allowed` (None: all), of one project at once.
 
     `shares`: the work is a batch that several projects share, so that a read may be of several.
     """

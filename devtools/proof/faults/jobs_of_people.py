@@ -1,4 +1,7 @@
-"""People who change or delete all that a filter matches: a job writes an issue once at most, and tells of each what came of it."""
+"""Users who change or delete all issues that a filter matches.
+
+A job writes an issue once at most, and reports the outcome of each.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +21,12 @@ from gridview.schema.store import Catalogs
 _KINDS = "a", "b", "c"
 _FINAL = frozenset({"done", "cancelled", "failed"})
 _UNSURE = "changed several times"
-"""In why an issue is refused of which nobody can tell whether the job has written it."""
+"""A part of the reason for a refused issue that the job may or may not have written."""
 
 
 @dataclass(eq=False)
 class Job:
-    """A job that somebody asks for: of all issues, or those of a `kind`; the cost that it alone sets, None: it deletes."""
+    """A job of a user: of all issues, or those of a `kind`. No other job sets its cost; None: it deletes."""
 
     user: str
     change: UUID
@@ -35,7 +38,7 @@ class Job:
 
     @property
     def maker(self) -> Maker:
-        """Who its writes are by."""
+        """The author of its writes."""
         return Maker(self.change.bytes, self.user)
 
     @property
@@ -47,7 +50,7 @@ class Job:
 
 
 class Foremen:
-    """Those who have jobs done in a project, and cancel some."""
+    """Users who have jobs done in a project, and cancel some."""
 
     def __init__(self, world: World, containers: list[Catalogs], random: Random) -> None:
         self._world = world
@@ -55,10 +58,10 @@ class Foremen:
         self._random = random
         self._jobs: list[Job] = []
         self._reasons: dict[str, dict[int, str]] = {}
-        """Why each job refuses issues, by what was told last."""
+        """Job -> issue number -> the reason of the refusal, by the last answer."""
 
     def act(self) -> Run | None:
-        """Somebody asks for a job, or again for one of which no answer has come, or cancels one."""
+        """A user asks for a job, repeats a request that had no answer, or cancels a job."""
         unheard = [one for one in self._jobs if one.id is None and one.run not in self._world.runs]
         drawn = self._random.random()
         if unheard and drawn < 0.6:
@@ -71,7 +74,7 @@ class Foremen:
         return self._ask(self.begin())
 
     def begin(self) -> Job:
-        """A job that nobody has asked for yet."""
+        """Make a new job, without a request yet."""
         random, place = self._random, len(self._jobs)
         kind = random.choice((*_KINDS[:2], None))
         cost = None if random.random() < 0.3 else 5_000 + place
@@ -115,7 +118,7 @@ class Foremen:
     # In quiet
 
     def told(self, job: str) -> tuple[Mapping[str, Any], list[int]]:
-        """What the API tells of a job, and the issues that it refuses, in the order of the list."""
+        """Return the API's answer about a job, and the issues that it refuses, in the order of the list."""
         world, viewer = self._world, people.writer(self._world, "eve")
         functions = world.functions(world.engine, Catalogs())
         path = f"{world.path}/jobs/{job}"
@@ -132,7 +135,7 @@ class Foremen:
             query = f"limit=2&cursor={page['next']}"
 
     def ask_for_all(self) -> None:
-        """Each job that anybody has asked for is begun, when all is quiet."""
+        """Begin each job that a user has asked for, when all is quiet."""
         for job in self._jobs:
             for _ in range(3):
                 if job.id is not None:
@@ -143,7 +146,9 @@ class Foremen:
                 raise Difference(f"no job begins for {job}")
 
     def assert_right(self) -> None:
-        """When all jobs are over: each issue was written once at most, as it was to be, and what is told of them adds up."""
+        """When all jobs are over: each issue was written once at most, as it was to be, and the reported numbers
+        add up.
+        """
         for job in self._jobs:
             if job.id is not None:
                 self._assert_job(job, *self.told(job.id))
@@ -199,7 +204,7 @@ class Foremen:
         return {num for num, life in found.items() if life.is_alive and self._matches(job, life)}
 
     def assert_all_in_quiet(self, job: Job, matched: set[int]) -> None:
-        """A job that nobody disturbed has written all that matched."""
+        """An undisturbed job has written all that matched."""
         told, refused = self.told(job.id or "")
         written = {num for num in numbers_of(self._world) if self._is_written(job, num)}
         if (told["state"], written, refused) != ("done", matched, []):

@@ -65,7 +65,7 @@ def _another(steps: _Steps, world: World, _: Run) -> None:
 
 
 def _another_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
-    """Another fold takes in what came meanwhile and dies; what it has sent last lands in the end."""
+    """Another fold takes in the changes since and dies; its last calls land in the end."""
     derived(world, steps)
     other = world.fold(Catalogs())
     points.to_write(world, other, writes)
@@ -122,7 +122,8 @@ _TWO_DAYS_AND_NONE: _Steps = (
 def _outrun(by_others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
     """A fold that has read its blocks, when another writes them.
 
-    What is read without consistency is from now on as old as what that fold is about to write, and directories are listed so.
+    From now on, reads without consistency are as old as the blocks that the fold is about to write. Directories are
+    listed so.
     """
     scene = _fold_of(before, given, world)
     if world.memory is not None:
@@ -230,7 +231,7 @@ def _between() -> Iterator[Race]:
 
 
 def _groups(world: World) -> Scene:
-    """Somebody counts the issues of each kind; what waits is folded while he does."""
+    """A reader counts the issues of each kind; waiting changes are folded meanwhile."""
     quiet = races.quiet_drawn(world)
     derived(world, _FOUR)
     world.fold_all()

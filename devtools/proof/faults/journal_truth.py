@@ -1,4 +1,6 @@
-"""What has to be true of a journal: each block is what it says up to its position at any time, and in the end nothing waits."""
+"""Properties of a journal: each block equals the journal up to its position at any time, and in the end nothing
+waits.
+"""
 
 from collections.abc import Mapping
 
@@ -49,7 +51,7 @@ def _bodies(block: Block, num: int) -> set[str | None]:
 
 
 def finished(world: World, ledger: Ledger) -> Ledger:
-    """A ledger, of which the journal tells whether what it intends counts."""
+    """A ledger, with its intent committed if the journal has it."""
     record = world.journal.get(ledger.number)
     return ledger.committed() if record is not None and record.changes else ledger
 

@@ -1,9 +1,11 @@
-"""What becomes of each mutant: played in a process of its own until a scenario, or a test, finds a difference.
+"""The verdict on each mutant: it is played in its own process until a scenario, or a test, finds a difference.
 
-Tests are loaded once. For each mutant that they are to find out, their process forks, and the fork swaps the function's code.
+Tests are loaded once. For each mutant that they are to find out, their process forks, and the fork swaps the
+function's code.
 
-Only a difference counts, or going round in circles. Spoilt code that stumbles over itself (NameError, TypeError and the like) shows
-nothing about what should have found it out: such a scenario or test is passed over, and a mutant that only ever stumbles is alive.
+Only a difference counts, or an endless loop. Spoilt code that breaks (NameError, TypeError and the like) says nothing
+about the scenario or test that should find it out. Such a scenario or test is passed over, and a mutant that only
+ever breaks is alive.
 """
 
 import contextlib
@@ -37,16 +39,19 @@ _PATIENCE_CPU = 60
 """Seconds of the processor after which one that tests judge counts so."""
 
 ENDLESS = "it does not come to an end"
-"""What is told of such a one instead of a difference."""
+"""The difference that is reported of an endless one."""
 
 _STUMBLES = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "SyntaxError", "ImportError")
-"""What broken code raises, whatever it was to do."""
+"""Errors of broken code, in any context."""
 
 _RELOADED = ("gridview", "functions", "infra", "tests", "devtools")
 
 
 class Verdict(NamedTuple):
-    """What became of a mutant. `difference` is None when nothing found it out; `stumbled`: of what was played, so much broke."""
+    """The verdict on a mutant.
+
+    `difference` is None when nothing found it out; `stumbled`: how much of `played` broke.
+    """
 
     name: str
     by: str
@@ -62,7 +67,7 @@ def stumbles(difference: str) -> bool:
 
 
 def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
-    """What becomes of each mutant, in any order; so many processes at a time."""
+    """Yield the verdict on each mutant, in any order; so many processes at a time."""
     context = multiprocessing.get_context("fork")
     waiting = list(_pieces(mutants, jobs))
     running: dict[int, _Running] = {}
@@ -96,7 +101,7 @@ class _Running:
     heard: float
 
     def take(self) -> Iterator[Verdict]:
-        """What it tells; Failure when it has died. A number is a sign of life."""
+        """Take a message of the process; Failure when it has died. A number is a sign of life."""
         try:
             found = self.pipe.recv()
         except EOFError:
@@ -113,11 +118,11 @@ class _Running:
 
 
 _Piece = tuple[set[str], Callable[[Any], None]]
-"""Mutants, and what a process does that judges them."""
+"""Mutants, and the function of the process that judges them."""
 
 
 def _pieces(mutants: Sequence[Mutant], jobs: int) -> Iterator[_Piece]:
-    """Each mutant alone, but those that tests are to find out in so many parts, each test file in one of them."""
+    """Yield each mutant by itself, but those judged by tests in so many parts, each test file in one of them."""
     by_family = _by_family() if any(mutant.by in FIRST for mutant in mutants) else {}
     by_file: dict[str, list[Mutant]] = {}
     for mutant in mutants:
@@ -133,7 +138,7 @@ def _pieces(mutants: Sequence[Mutant], jobs: int) -> Iterator[_Piece]:
 
 
 def _by_family() -> dict[str, list[int]]:
-    """The seeds of all families. The points are enumerated by the code as it is: what is spoilt may not come that far."""
+    """The seeds of all families. The points are enumerated by the code as it is: spoilt code may not come that far."""
     from devtools.proof.faults import scenarios
 
     by_family: dict[str, list[int]] = {}
@@ -146,7 +151,9 @@ def _by_family() -> dict[str, list[int]]:
 
 
 def _order(mutant: Mutant, by_family: Mapping[str, Sequence[int]]) -> list[int]:
-    """What found it out last time; then one of each family in turn, those that the mutant is about first."""
+    """The seed that found the mutant out last time, then seeds of each family in turn, the mutant's own families
+    first.
+    """
     rest = dict(by_family)
     first = zip_longest(*(rest.pop(name, []) for name in FIRST.get(mutant.by, ())))
     known = [] if mutant.seed is None else [mutant.seed]
@@ -155,7 +162,7 @@ def _order(mutant: Mutant, by_family: Mapping[str, Sequence[int]]) -> list[int]:
 
 
 def _judge(mutant: Mutant, seeds: Sequence[int], pipe: Any) -> None:
-    """Load everything anew with the mutant in it, and look until something finds it out."""
+    """Load everything again with the mutant in it, and look until something finds it out."""
     forget_modules()
     mutation.install(mutant.mutation)
     try:
@@ -167,7 +174,7 @@ def _judge(mutant: Mutant, seeds: Sequence[int], pipe: Any) -> None:
 
 
 def forget_modules() -> None:
-    """Have all that is ours, but for this, loaded again."""
+    """Have all modules of the repository, but for this, loaded again."""
     for name in list(sys.modules):
         if name.split(".")[0] in _RELOADED and name not in (__name__, mutation.__name__, Failure.__module__):
             sys.modules.pop(name)
@@ -192,7 +199,7 @@ def _by_scenarios(seeds: Sequence[int], tell: Callable[[int], None]) -> _Look:
 
 
 class Failures:
-    """What fails in tests, up to the first that fails for the right reason."""
+    """The failures of tests, up to the first that fails for the right reason."""
 
     def __init__(self) -> None:
         self.tested = self.stumbled = 0
@@ -205,7 +212,7 @@ class Failures:
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         """A test fails: by what it looks for, or by broken code."""
         told = call.excinfo.exconly() if call.excinfo is not None else ""
-        # What a fixture asserts is a difference as well; anything else that stops it is not.
+        # A failed assertion of a fixture is a difference as well; another error in one is not.
         asserted = call.when == "call" or told.startswith("AssertionError")
         if not asserted or stumbles(told.partition("\n")[0]):
             self.stumbled += 1
@@ -214,7 +221,7 @@ class Failures:
             node.session.shouldfail = "found out"
 
     def look(self) -> _Look:
-        """What they come to."""
+        """Return the outcome."""
         by, difference = self.found or ("", None)
         return by, difference, self.tested, self.stumbled
 
@@ -287,7 +294,7 @@ def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: boo
 
 
 def run(console: Console, jobs: int) -> int:
-    """Look what becomes of every mutant, and print what found it out; 1 when one is alive."""
+    """Judge every mutant, and print the scenario or test that found it out; 1 when one is alive."""
     alive = 0
     for verdict in judged(MUTANTS, jobs):
         stumbled = f", {verdict.stumbled:,} stumbled" if verdict.stumbled else ""

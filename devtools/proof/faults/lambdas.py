@@ -88,7 +88,7 @@ _free: dict[tuple[str, float], list[ModuleType]] = defaultdict(list)
 
 @dataclass(frozen=True)
 class Context:
-    """What Lambda tells an invocation of itself; `left` gives the seconds that it has."""
+    """Lambda's context of an invocation; `left` gives the seconds that it has."""
 
     left: Callable[[], float]
     function_name: str = "faults"
@@ -108,7 +108,7 @@ class Letters(NamedTuple):
 
 
 class Hints(NamedTuple):
-    """A queue of hints at what is due."""
+    """A queue of hints at due work."""
 
     send: Callable[[Hint], None]
 
@@ -119,7 +119,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 class Failed(Exception):
-    """A request was answered with 500. Its cause is what the function logged."""
+    """A request was answered with 500. Its cause is the error that the function logged."""
 
 
 @contextmanager
@@ -158,10 +158,10 @@ Result = TypeVar("Result")
 
 
 class Used(Catalogs):
-    """Catalogs of a container that tell which of them was used last; `only` in the place of all others, if it is given."""
+    """Catalogs of a container that note the last one used; `only` in the place of all others, if it is given."""
 
     def __init__(self, catalogs: Catalogs, only: Catalog | None = None) -> None:
-        vars(catalogs).setdefault("remembered", BlockCache())  # one container, whoever it is that uses it
+        vars(catalogs).setdefault("remembered", BlockCache())  # one container, for every user of it
         self.remembered: BlockCache
         vars(self).update(vars(catalogs))
         self.last: Catalog
@@ -213,7 +213,7 @@ class Functions(NamedTuple):
             return module.handler(event, Context(self.left))
 
     def socket(self, event: Mapping[str, Any]) -> Any:
-        """What the socket function returns for an event."""
+        """Return the socket function's answer to an event."""
         return self._invoke("socket", event)
 
     def maintain(self, records: Any, letter: Callable[[Poison], None]) -> Any:
@@ -229,7 +229,7 @@ class Functions(NamedTuple):
         return self._invoke("maintain", {"Records": records}, **given)
 
     def upkeep(self, letter: Callable[[Poison], None]) -> Any:
-        """What the upkeep function did: as its schedule invokes it, and then after each of its hints."""
+        """Return the answers of the upkeep function: as its schedule invokes it, and then after each of its hints."""
         hints: deque[Hint] = deque()
         given = {
             "dead_letters": Letters(letter),
@@ -248,7 +248,7 @@ class Functions(NamedTuple):
         return done
 
     def redrive(self, letter: Callable[[Poison], None]) -> Any:
-        """What the upkeep function did about batches that wait."""
+        """Have the upkeep function redrive waiting batches."""
         with _module("upkeep", self.settling) as module:
             given = {"dead_letters": Letters(letter), **self._redriving}
             vars(module).update({"table": self.table, "catalogs": self.catalogs, **given, **self.given})
@@ -259,7 +259,9 @@ class Functions(NamedTuple):
         return {"batches": self.batches, "_tell_crash": _raise_if_unforeseen}
 
     def deliver(self, hints: Sequence[Hint], sender: Any) -> Any:
-        """What the function that delivers did: after these hints, or without any as its schedule invokes it."""
+        """Return the answer of the function that delivers: after these hints, or without any as its schedule
+        invokes it.
+        """
         queue = Hints(self.hint or (lambda _: None))
         given = {"sender": sender, "webhook_queue": queue, "retry_queue": queue}
         records = [{"body": body_of(hint)} for hint in hints]
@@ -276,9 +278,9 @@ class Functions(NamedTuple):
         query: str = "",
         more: Mapping[str, str] | None = None,
     ) -> "Answer":
-        """The answer to a request, by a container that goes on with what it has kept. `more`: further headers.
+        """Return the answer to a request, by a container that goes on with its caches. `more`: further headers.
 
-        What was unforeseen is raised, with what the function logged as its cause.
+        Unforeseen errors are raised, with the error that the function logged as their cause.
         """
         tenant, user, role = actor
         claims = {

@@ -1,6 +1,6 @@
-"""What became of each issue, version by version, as the table really held it: what undo, jobs and webhooks are judged by.
+"""The versions of each issue, as the table really held them: undo, jobs and webhooks are judged by them.
 
-Nothing here asks the core what changed: one document is compared with the one before it.
+Nothing here asks the core for changes: one document is compared with the one before it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,10 @@ class Maker(NamedTuple):
 
 
 class Life(NamedTuple):
-    """One version of an issue. `values`: those that are there, by internal name; options in one order, since they are a set."""
+    """One version of an issue.
+
+    `values`: those present, by internal name; options in one order, since they are a set.
+    """
 
     version: int
     maker: Maker
@@ -34,7 +37,7 @@ NOTHING = Life(0, Maker(None, ""), False, {}, {})
 
 
 def life_of(image: Item) -> Life:
-    """What a document tells of its version."""
+    """The version that a document has."""
     fields = {"name": image["name"], "state": image["state"], **image["fields"]}
     values = {
         name: tuple(sorted(value)) if isinstance(value, list) else value
@@ -46,7 +49,7 @@ def life_of(image: Item) -> Life:
 
 
 def lives_of(world: World, num: int) -> list[Life]:
-    """The versions of an issue in order, from the first to the last that stood in the table."""
+    """The versions of an issue in order, from the first to the last that was in the table."""
     return [life_of(image) for image in world.images[keys.issue(*world.home, num)] if image is not None]
 
 
@@ -66,7 +69,7 @@ def steps(lives: Sequence[Life]) -> Iterator[tuple[Life, Life]]:
 
 
 def kind_of(before: Life, after: Life) -> str:
-    """What a version did: as events tell it."""
+    """The kind of a version, as events name it."""
     if before.version == 0:
         return "create"
     if before.is_alive == after.is_alive:

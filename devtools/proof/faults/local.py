@@ -1,6 +1,6 @@
 """Scenarios over DynamoDB Local: one engine for all of them, a table for each.
 
-Its index follows at once and its reads are of the present, so what is late here is what the adversary makes late.
+Its index follows at once and its reads are of the present, so only the adversary makes anything late.
 """
 
 import contextlib
@@ -27,9 +27,10 @@ _MADE: list[str] = []
 
 @dataclass(frozen=True)
 class Tables:
-    """Makes a table for each scenario, since a background job may be anybody's, and removes the one that was made before it.
+    """Makes a table for each scenario, and removes the one that was made before it: a background job may belong to
+    any scenario.
 
-    Without a stream: what is written is delivered by the simulator.
+    Without a stream: the simulator delivers the writes.
     """
 
     endpoint: str

@@ -1,10 +1,12 @@
-"""The storage module's interface in memory: as strict as DynamoDB about conditions, as late as it may be with what is read.
+"""The storage module's interface in memory: as strict as DynamoDB about conditions, and as late with reads as
+DynamoDB may be.
 
-A conformance suite (tests/unit/dynamodb/test_table.py) holds it to moto and, in tests/engine, to DynamoDB Local, call by call.
-Reads are metered with the read units that DynamoDB Local reports, writes with none.
+A conformance suite (tests/unit/dynamodb/test_table.py) compares it call by call with moto and, in tests/engine, with
+DynamoDB Local. Reads are metered with the read units that DynamoDB Local reports, writes with none.
 
-Reads that do not ask for consistency are consistent too until `stale` says otherwise, and GSI1 follows the table at once until
-`lagging` is set: then each change of an item waits until `catch_up` lets the index have it, in order for each item.
+Reads that do not ask for consistency are consistent too until `stale` says otherwise. GSI1 follows the table at once
+until `lagging` is set. Then each change of an item waits until `catch_up` lets the index have it, in order for each
+item.
 """
 
 import threading
@@ -30,12 +32,12 @@ from gridview.encoding.attribute_values import Wire, item_from_wire, item_size, 
 from gridview.support.concurrency import chunked
 
 QUERY_BYTES = 2**20
-"""What one Query call reads at most."""
+"""Bytes that one Query call reads at most."""
 BATCH_GET_BYTES = 16 * 2**20
-"""What one BatchGetItem answers at most."""
+"""Bytes that one BatchGetItem answers at most."""
 ITEM_BYTES = 400 * 1024
 UNIT_BYTES = 4096
-"""What half a read unit reads, or a whole one strongly consistent."""
+"""Bytes that half a read unit reads, or a whole one strongly consistent."""
 
 _IN_INDEX = {keys.PK, keys.SK, keys.SORT, *keys.PROJECTED_ATTRIBUTES}
 _REMEMBERED = 4
@@ -69,7 +71,7 @@ class Stored(InWireForm):
 
 
 class _Store:
-    """What is in the table, what the index shows of it, and what it has not heard of yet."""
+    """The items of the table, the items that the index shows, and the changes that it has not received yet."""
 
     def __init__(self) -> None:
         self.partitions: dict[str, dict[str, Stored]] = {}
@@ -152,7 +154,8 @@ class _Store:
         for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
             key = pk, partition
             past, waiting = self.shown.get(key, ()), len(self.waiting.get(key, ()))
-            # States ago count from the table's present one: what the index has not heard of yet is some of them.
+            # States ago count from the table's present one: some of them are changes that the index has not received
+            # yet.
             back = self.stale(key, len(past) + waiting) - waiting if past and self.stale is not None else 0
             item = past[-back] if back > 0 else present.get(pk)
             if item is not None:
@@ -169,7 +172,7 @@ class MemoryTable(Table):
         self._store = store or _Store()
 
     def seen_through(self, around: Around) -> Watched:
-        """The same items, as somebody sees them whose calls an adversary gets hold of."""
+        """The same items, seen through an adversary that decides about the calls."""
         return Watched(self, around)
 
     @override
@@ -177,11 +180,11 @@ class MemoryTable(Table):
         return MemoryTable(self._store)
 
     def copy(self, meter: Meter | None = None) -> "MemoryTable":
-        """Another table with the same items, and an index that has heard of all of them that this one has heard of."""
+        """Return another table with the same items, whose index has received the same changes as this one's."""
         return MemoryTable(self._store.copy(), meter)
 
     def restore(self, copy: "MemoryTable") -> None:
-        """Hold what a copy holds, as after a restore to an earlier moment. No stream tells of it."""
+        """Take over the items of a copy, as after a restore to an earlier moment. No stream has these changes."""
         self._store.clear()
         earlier = copy._store.copy()
         self._store.partitions, self._store.index = earlier.partitions, earlier.index
@@ -196,25 +199,29 @@ class MemoryTable(Table):
         }
 
     def tell(self, listener: Callable[[Item | None, Item | None], None] | None) -> None:
-        """From now on `listener` is told of each change of an item, as a stream tells it: what it was, and what it is."""
+        """From now on, call `listener` for each change of an item, as a stream has it: with the old and the new
+        item.
+        """
         self._store.listener = listener
 
     def clear(self) -> None:
         """Forget all items."""
         self._store.clear()
 
-    # What DynamoDB may do
+    # Permitted behavior of DynamoDB
 
     def stale(self, choose: Callable[[Key, int], int] | None) -> None:
-        """From now on `choose` is asked, of each item that is read without consistency, how many states ago it is to be read.
+        """From now on, ask `choose` for each item that is read without consistency how many states ago it is read.
 
-        In the index that is so of directories of blocks alone: what is lost to a page there is lost to people, who may ask again.
-        It is given the key and the number of older states that there are. None: all reads are of the present.
+        It gets the key and the number of older states that there are. None: all reads are of the present.
+
+        In the index this holds only for directories of blocks: a page that misses an issue there misses it for
+        people, who may ask again.
         """
         self._store.stale = choose
 
     def lag(self) -> None:
-        """From now on the index hears of a change when `catch_up` says so."""
+        """From now on, the index receives a change only when `catch_up` says so."""
         self._store.lagging = True
 
     @property
@@ -223,7 +230,7 @@ class MemoryTable(Table):
         return list(self._store.waiting)
 
     def catch_up(self, key: Key) -> None:
-        """Let the index hear of the oldest change of an item that it has not heard of."""
+        """Let the index receive the oldest waiting change of an item."""
         with self._store.lock:
             states = self._store.waiting[key]
             self._store.show(key, states.popleft())
@@ -231,7 +238,7 @@ class MemoryTable(Table):
                 del self._store.waiting[key]
 
     def catch_up_with_all(self) -> None:
-        """Let the index hear of everything."""
+        """Let the index receive everything."""
         for key in self.waiting:
             while key in self._store.waiting:
                 self.catch_up(key)
@@ -388,7 +395,7 @@ class MemoryTable(Table):
             yield sort.decode(), item
 
     def _ever(self, partition: str, known: Mapping[str, Stored]) -> Iterable[str]:
-        """The sort keys of a partition, those included that stood there a moment ago and may still be read."""
+        """The sort keys of a partition, with keys that were there a moment ago and may still be read."""
         if self._store.stale is None:
             return known
         return {*known, *(sk for pk, sk in self._store.past if pk == partition)}
@@ -425,7 +432,7 @@ class MemoryTable(Table):
         return Scanned(items, last)
 
     def _keys(self) -> set[Key]:
-        """All keys, those included that stood there a moment ago and may still be read."""
+        """All keys, with keys that were there a moment ago and may still be read."""
         known = {(pk, sk) for pk, items in self._store.partitions.items() for sk in items}
         return known if self._store.stale is None else known | set(self._store.past)
 
@@ -517,7 +524,7 @@ class MemoryTable(Table):
                 self._store.write(key, result)
 
     def _transacted(self, key: Key, write: Write) -> InWireForm | None:
-        """What one write of a transaction leaves behind."""
+        """The item after one write of a transaction."""
         if write.kind == "Delete":
             return None
         if write.kind == "Put":
@@ -637,7 +644,7 @@ def _within(found: list[tuple[bytes, Stored]], bound: Bound) -> list[tuple[bytes
 
 
 def _remove(item: Item, path: Sequence[str]) -> None:
-    """Take out what stands at a path; what does not stand there is no fault, what does not even have a place there is."""
+    """Remove the value at a path. A missing value is no error, but a missing map that would hold it is one."""
     *way, last = path
     place: Any = item
     for part in way:
@@ -657,7 +664,7 @@ def _check_projection(paths: Sequence[Sequence[str]] | None) -> None:
 
 
 def _projected(stored: Stored, paths: Sequence[Sequence[str]] | None) -> Item:
-    """What is asked for of an item."""
+    """The requested paths of an item."""
     if paths is None:
         return stored.item()
     found: Item = {}

@@ -1,11 +1,11 @@
-"""Ways to spoil the core, one at a time: each has to be found out, or what is to find it out proves nothing.
+"""Ways to spoil the core, one at a time: each has to be found out, or its scenarios or tests prove nothing.
 
 `mutants.txt` lists them, by the function that is spoilt:
 
     package.module:Class.function by KIND        KIND: scenarios of `FIRST`, or the tests of a file
-      what is wrong then [SEED]                  SEED: of the scenario that found it out the last time
-        - the pattern, which matches once        (`devtools.proof.mutation` tells what it may be)
-        + what stands there instead              none: nothing
+      the fault [SEED]                           SEED: the scenario that found it last
+        - the pattern, which matches once        (`devtools.proof.mutation` has its syntax)
+        + its replacement                        none: nothing
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Who is at work in a scenario: writers of issues, readers of the grid, and what happens in the table without either."""
+"""The people of a scenario: writers of issues and readers of the grid; and changes of the table without either."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -65,7 +65,7 @@ def body(random: Random, catalog: Catalog, *, new: bool) -> dict[str, Any]:
 
 
 def writer(world: World, user: str) -> Actor:
-    """Somebody who may write."""
+    """A user who may write."""
     return Actor(world.tenant, user, Role.EDITOR)
 
 
@@ -75,7 +75,7 @@ def create(world: World, catalogs: Catalogs) -> Run:
 
 
 def update(world: World, catalogs: Catalogs, num: int) -> Run:
-    """A request that changes an issue, as it stands or only at the version that the client has seen."""
+    """A request that changes an issue, at any version or only at the version that the client has seen."""
     seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
     expected = frozenset({seen}) if seen and world.chance(0.2) else None
     asked = wish(world, new=False)
@@ -95,14 +95,14 @@ def bring_back(world: World, catalogs: Catalogs, num: int) -> Run:
 
 
 def purge(world: World, catalogs: Catalogs, num: int) -> Run:
-    """A request that removes a deleted issue for good."""
+    """A request that permanently deletes an issue in the trash."""
     return ask(world, catalogs, f"purge {num}", "ada", "DELETE", f"/trash/{num}", who=world.admin)
 
 
 def ask(
     world: World, catalogs: Catalogs, what: str, user: str, *request: Any, who: Actor | None = None
 ) -> Run:
-    """A request of a writer, about what is in the project."""
+    """A request of a writer, for a path of the project."""
     method, path, *rest = request
 
     def work(table: Table) -> Answer:
@@ -113,7 +113,7 @@ def ask(
 
 
 def wish(world: World, *, new: bool) -> dict[str, Any]:
-    """What a request is to make of an issue, by the definitions as they are or as somebody saw them some time ago."""
+    """The body of a request for an issue, by the present definitions or by definitions of some time ago."""
     try:
         now = world.catalog()
     except NotFound:
@@ -127,7 +127,7 @@ def wish(world: World, *, new: bool) -> dict[str, Any]:
 
 
 def remove(world: World, key: str) -> None:
-    """The table's own expiry, or somebody with the console, takes a document away."""
+    """The table's own expiry, or an operator with the console, takes a document away."""
     world.expiring = world.chance(0.5)
     world.note("{} is {} in the table", key[-3:], "expired" if world.expiring else "deleted")
     world.table.delete(key, keys.project(world.tenant, world.project))
@@ -149,7 +149,7 @@ def restore(world: World, key: str) -> None:
 
 
 def spoil(world: World, key: str) -> None:
-    """A document comes to hold what no sort string can be made of."""
+    """A document gets a value that has no sort string."""
     document = world.documents[key]
     catalog = world.catalog()
     chosen = [
@@ -208,7 +208,7 @@ def scribble(world: World) -> str:
 
 
 def mend_document(world: World, key: str) -> None:
-    """Somebody puts a document right that was spoilt."""
+    """An operator repairs a spoilt document."""
     document = world.documents[key]
     good = {name: given for name, given in document["fields"].items() if given not in SPOILT}
     world.note("{} is put right", key[-3:])
@@ -216,10 +216,10 @@ def mend_document(world: World, key: str) -> None:
 
 
 def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
-    """Somebody has an issue's derived items brought right: a redrive of a dead letter, or a check that repairs."""
+    """An operator has an issue's derived items repaired: a redrive of a dead letter, or a check that repairs."""
 
     def ended(run: Run) -> None:
-        # That it cannot be done now, or not at all, is an answer.
+        # An answer may also be that it cannot be done now, or not at all.
         if not isinstance(run.invocation.raised, (Underivable, ItemTooLarge, Superseded, RequestError)):
             world.check(run)
 
@@ -232,7 +232,7 @@ def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
 
 
 def is_spoilt(document: Mapping[str, Any]) -> bool:
-    """Whether a document holds what no sort string can be made of."""
+    """Whether a document has a value without a sort string."""
     return any(isinstance(given, str) and given in SPOILT for given in document.get("fields", {}).values())
 
 
@@ -240,7 +240,7 @@ def is_spoilt(document: Mapping[str, Any]) -> bool:
 
 
 class Reader:
-    """Somebody who pages through the grid. Each page is an invocation; what it shows is checked."""
+    """A reader who pages through the grid. Each page is an invocation; its rows are checked."""
 
     def __init__(self, world: World, catalogs: Catalogs) -> None:
         self._world = world

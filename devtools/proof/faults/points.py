@@ -1,6 +1,7 @@
-"""Scenarios in which an invocation is killed at a point that is enumerated: at each write of each script, in each way.
+"""Scenarios in which an invocation is killed at a point that is enumerated: at each write of each script, in each
+way.
 
-A point is a script, the number of a write in it, and what becomes of the invocation at that write.
+A point is a script, the number of a write in it, and the fate of the invocation at that write.
 """
 
 from collections.abc import Sequence
@@ -31,10 +32,10 @@ JOB_POINTS = 500_000
 
 
 class Script(NamedTuple):
-    """What happens to some issues, one word each, and how the records are delivered.
+    """Steps of some issues, one word each, and how the records are delivered.
 
-    Records before `known` are settled undisturbed; the invocation that is killed has those before `first`, the one that is
-    given them again has those before `second`, and the rest follows.
+    Records before `known` are settled undisturbed. The killed invocation has those before `first`, the one that gets
+    them again has those before `second`, and the rest follows.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Script(NamedTuple):
 
     @property
     def constants(self) -> Constants:
-        """What is smaller than it is when somebody uses it."""
+        """Constants that are smaller than in production."""
         return {**folding(self.name), **SMALL[self.size]}
 
 
@@ -197,7 +198,7 @@ _SCRIPTS = (
 
 
 class Fate(NamedTuple):
-    """What becomes of the consumer at a write."""
+    """The fate of the consumer at a write."""
 
     name: str
     after: bool = False
@@ -217,7 +218,7 @@ _POINTS = 100
 
 @dataclass(frozen=True)
 class KillPoint:
-    """A script, the number of a write of the invocation that is killed, and what becomes of it there."""
+    """A script, the number of a write of the invocation that is killed, and its fate there."""
 
     script: int
     write: int
@@ -236,11 +237,11 @@ class KillPoint:
 
     @property
     def constants(self) -> Constants:
-        """What is smaller than it is when somebody uses it."""
+        """Constants that are smaller than in production."""
         return _SCRIPTS[self.script].constants
 
     def play(self, world: World) -> None:
-        """Play it, and look at what it left behind."""
+        """Play it, and judge the result."""
         script, fate = _SCRIPTS[self.script], _FATES[self.fate]
         world.note("-- {}; at write {}: {}", script.name, self.write, fate.name)
         homes = _homes(world, script)
@@ -384,7 +385,7 @@ def kill_points() -> tuple[int, ...]:
 
 
 class JobScript(NamedTuple):
-    """What is asked of the definitions, one change after the other, before the job that follows is killed."""
+    """Changes of the definitions, one after the other, before the job that follows is killed."""
 
     name: str
     changes: tuple[administrators.Change, ...]
@@ -395,7 +396,7 @@ class JobScript(NamedTuple):
 
     @property
     def constants(self) -> Constants:
-        """What is smaller than it is when somebody uses it."""
+        """Constants that are smaller than in production."""
         slicing = {"maintenance.job_worker.SLICE": 1} if self.sliced else {}
         # The fold is due when the job is: with a lease, or without one because little waits.
         pace = {FOLD_PACE: Pace(weight=1 if self.size % 2 else 256, seconds=1)}
@@ -422,7 +423,7 @@ def patched(attribute: str, **body: object) -> administrators.Change:
 
 
 def deleted(attribute: str) -> administrators.Change:
-    """An attribute is deleted, and for good."""
+    """An attribute is deleted, and then permanently."""
 
     def change(world: World, table: Table) -> None:
         named = table, Catalogs(), world.admin, world.project, attribute, None
@@ -433,7 +434,7 @@ def deleted(attribute: str) -> administrators.Change:
 
 
 def rebuilt(world: World, table: Table) -> None:
-    """Two indexes are built anew."""
+    """Two indexes are rebuilt."""
     attributes.rebuild(
         table,
         Catalogs(),
@@ -446,7 +447,7 @@ def rebuilt(world: World, table: Table) -> None:
 
 
 def project_deleted(world: World, table: Table) -> None:
-    """The project is deleted, and for good."""
+    """The project is deleted, and then permanently."""
     named = table, Catalogs(), world.admin, world.project, None
     projects.delete_project(*named)
     deleted_projects.purge_project(*named, settling=SETTLING)
@@ -491,7 +492,7 @@ _JOB_SCRIPTS = (
 
 @dataclass(frozen=True)
 class JobPoint:
-    """A script, the number of a write of the upkeep function, and what becomes of it there."""
+    """A script, the number of a write of the upkeep function, and its fate there."""
 
     script: int
     write: int
@@ -510,11 +511,11 @@ class JobPoint:
 
     @property
     def constants(self) -> Constants:
-        """What is smaller than it is when somebody uses it."""
+        """Constants that are smaller than in production."""
         return _JOB_SCRIPTS[self.script].constants
 
     def play(self, world: World) -> None:
-        """Play it, and look at what it left behind."""
+        """Play it, and judge the result."""
         script, fate = _JOB_SCRIPTS[self.script], _FATES[self.fate]
         world.note("-- {}; at write {}: {}", script.name, self.write, fate.name)
         quiet = _defined(world, script)

@@ -29,11 +29,13 @@ ATTRIBUTES = (
 
 
 NEIGHBOURS = (("zeta", PROJECT), (TENANT, "harbor"))
-"""Who else may be at work in a table: another tenant with the same project, and the same tenant with another one."""
+"""Other projects that may be at work in a table: another tenant's with the same id, and another one of the same
+tenant.
+"""
 
 
 class Engine(NamedTuple):
-    """What a scenario is played on: makes a table with the prepared project, and tells whose that is."""
+    """The engine of a scenario: makes a table with the prepared project, and returns it with the tenant."""
 
     name: str
     table: Callable[[int], tuple[Table, str]]
@@ -77,7 +79,7 @@ MEMORY = Engine("memory", in_memory)
 
 
 _SIZES: tuple[Mapping[str, Any], ...] = (
-    # One body, or two short ones, to a block; everything is told apart.
+    # One body, or two short ones, to a block; every block is detailed.
     {
         "MAX_BYTES": 64,
         "POPULAR": 3,
@@ -99,7 +101,7 @@ _SIZES: tuple[Mapping[str, Any], ...] = (
         "_ROOMY_KEYS": 2,
         "DETAILED_BODIES": 1,
     },
-    # A few bodies to a block, of which those that two issues have get blocks of their own.
+    # A few bodies to a block. Bodies of two issues get blocks of their own.
     {
         "MAX_BYTES": 100,
         "POPULAR": 2,

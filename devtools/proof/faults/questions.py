@@ -1,11 +1,12 @@
-"""Questions of the grid beyond pages of one order: filters, orders by several fields, offsets, counts, groups and summaries.
+"""Questions of the grid beyond pages of one order: filters, orders by several fields, offsets, counts, groups and
+summaries.
 
-The questions and their right answers are those of the oracle, which knows nothing of the core: it has the documents in SQLite.
+The questions and their right answers come from the oracle, which knows nothing of the core: it has the documents in
+SQLite.
 
-While people write, and reads may be as old as the scenario, a row still passes the filter by the document that it shows, and the
-rows of a page stand in order by what they show. No more issues match than there ever were, and no value is counted more often
-than issues had it, version by version.
-Once all is quiet every answer is exactly the oracle's.
+While people write, reads may be as old as the scenario. A row still passes the filter by the document that it shows,
+and the rows of a page are in order by their shown values. No more issues match than there ever were. No value is
+counted more often than issues had it, version by version. Once all is quiet every answer is exactly the oracle's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,9 +56,9 @@ class _Project(Project):
     """A project as it is in the middle of its life, or all versions of its issues side by side."""
 
     closed: frozenset[str] = frozenset()
-    """The fields by which the grid does not sort, those that every project has among them."""
+    """The fields by which the grid does not sort, also built-in ones."""
     nums: dict[int, int] = field(default_factory=dict)
-    """Where each version stands for itself: whose it is."""
+    """Number of a version -> its issue, if each version counts as an issue."""
 
     @property
     @override
@@ -70,7 +71,10 @@ class _Project(Project):
 
 
 class Questioner:
-    """Somebody who asks. `random` is its own, so that what it asks leaves everything else in a scenario as it is."""
+    """A reader with questions.
+
+    `random` is its own, so that its questions leave everything else in a scenario as it is.
+    """
 
     def __init__(self, world: World, catalogs: Catalogs, random: Random) -> None:
         self._world = world
@@ -128,7 +132,7 @@ class Questioner:
     # While all goes on
 
     def check(self, catalog: Catalog, asked: Question, answer: Any) -> None:
-        """What is true of an answer whatever is on its way, unless options are being moved just now."""
+        """Check an answer while calls are in flight. It is not judged while options are being moved."""
         with _told(asked):
             self._check(catalog, asked, answer)
 
@@ -169,7 +173,7 @@ class Questioner:
                 between(function, summary[function], 0, bounds[function] + unknown)
 
     def _check_rows(self, catalog: Catalog, project: _Project, body: Json, answer: Any) -> None:
-        """The rows pass the filter and stand in order, by documents that they show."""
+        """The rows pass the filter and are in order, by documents that they show."""
         documents = assert_rows(self._world, catalog, body, answer)
         nums = nums_of(answer)
         same("whether it is at most a page", len(nums) <= body["limit"], True)
@@ -181,7 +185,7 @@ class Questioner:
             raise Difference(f"a page shows {nums}; by what it shows it would be one of {orders}")
 
     def _versions(self, catalog: Catalog, project: _Project) -> tuple[_Project, int]:
-        """All that issues have been, and how many versions are so that this catalog cannot tell what they were."""
+        """All versions of all issues, and the number of versions that this catalog cannot show."""
         found = replace(project, issues={}, times={}, nums={})
         unknown = 0
         for key, versions in self._world.history.items():
@@ -247,7 +251,7 @@ def _columns(catalog: Catalog) -> Sequence[Column]:
 
 
 def _project(catalog: Catalog, documents: Iterable[Item]) -> _Project | None:
-    """A project as the oracle knows one; None where options or documents are so that it cannot be told."""
+    """A project as the oracle knows one; None if options or documents do not allow that."""
     attributes: list[Json] = []
     for column in catalog.attributes:
         options = _options(column)
@@ -282,6 +286,6 @@ def _with(catalog: Catalog, project: _Project, documents: Iterable[Item]) -> _Pr
 
 
 def _body(catalog: Catalog, document: Mapping[str, Any]) -> tuple[Json, tuple[str, str]]:
-    """What the API was told of an issue, and its times."""
+    """An issue as in a request to the API, and its times."""
     row = shown(catalog, document, None)
     return row, (row["created"], row["updated"])

@@ -1,9 +1,9 @@
-"""Scenarios in which something happens while an invocation is at work, at a point that is enumerated: before each of its calls.
+"""Scenarios with an event in the middle of an invocation, at a point that is enumerated: before each of its calls.
 
-A race is an invocation, and what happens meanwhile. Its points are the calls that the invocation makes when nothing does.
+A race is an invocation, and an event. Its points are the calls that the invocation makes without the event.
 
-Consumers and passes write no blocks, so none of them meets others over a block: that another issue comes beside the one of a
-consumer, that others leave, come, or come and leave, that blocks become one under it, is raced with a fold (`journal_races`).
+Consumers and passes write no blocks, so none of them meets others over a block. Those races are against a fold
+(`journal_races`): another issue comes beside the consumer's, others leave or come, or blocks become one under it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -54,9 +54,11 @@ class Scene(NamedTuple):
 
 @dataclass(frozen=True)
 class Race:
-    """What begins, and what happens before one of its calls. `ends` brings the invocation to its end and looks at everything.
+    """An invocation, and an event before one of its calls.
 
-    `once`: it happens before the first call alone, and decides by itself where the invocation is stopped.
+    `ends` brings the invocation to its end and judges everything.
+
+    `once`: the event is only before the first call, and decides by itself at which call the invocation is stopped.
     """
 
     family: str
@@ -97,7 +99,7 @@ class Book:
         return self.races[(seed - self.first) // self.most]
 
     def play(self, world: World, seed: int) -> None:
-        """Play one point, and look at what it left behind."""
+        """Play one point, and judge the result."""
         race, call = self.race_of(seed), (seed - self.first) % self.most
         world.note("-- {}; before call {}", race.name, call)
         with race.around():
@@ -109,7 +111,7 @@ class Book:
 
 
 def constants_of(race: Race) -> Constants:
-    """What is smaller in it than when somebody uses it."""
+    """Constants that are smaller in it than in production."""
     return {"maintenance.job_worker.BATCH": BATCH, **folding(race.name), **SMALL[race.size]}
 
 
@@ -126,7 +128,7 @@ def _calls_of(race: Race) -> int:
     return calls
 
 
-# What a race is made of
+# The parts of a race
 
 _ONE_ISSUE = (("create", 1),)
 _TWO_ISSUES = (("create", 1), ("create", 2), ("change", 2))
@@ -266,7 +268,7 @@ def _old_command(world: World, container: Catalogs, *, new: bool) -> Scene:
 
 
 def _changed_meanwhile(change: Change, world: World, _run: Run) -> None:
-    """Definitions change; others hear of it at once, and whatever is due in the next seconds is carried out."""
+    """Definitions change, others learn of it at once, and the work that is due in the next seconds is done."""
     change(world, world.table)
     (shard,) = world.stream.shards
     for record in shard.records[: shard.settled]:
@@ -334,7 +336,7 @@ _EDITS: dict[str, dict[str, Any] | None] = {
 
 
 def _edit(word: str, world: World, _: Run | None = None) -> None:
-    """Somebody who knows the present definitions changes or removes issue 1."""
+    """A user who knows the present definitions changes or removes issue 1."""
     catalog = world.catalog()
     fields = _EDITS[word]
     if fields is None:
@@ -376,7 +378,7 @@ def _gets_on(world: World, scene: Scene) -> None:
 
 
 def _repairs_die(world: World, run: Run) -> None:
-    """At each attempt of the pass at an issue somebody who repairs it is faster, and dies over it; nobody tries that again."""
+    """At each attempt of the pass at an issue a repair is faster, and dies over it. Nothing repeats the repair."""
     key = keys.issue(world.tenant, world.project, 1)
     for _ in range(backoff.ATTEMPTS):
         while run.invocation.call is not None and "intent" not in (run.invocation.call.item or {}):
@@ -437,7 +439,7 @@ def others(steps: _Steps, world: World, _: Run | None = None) -> None:
 
 
 def other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
-    """Another change is being derived by one that dies over it after some writes; what it has sent last lands in the end."""
+    """Another consumer derives a change and dies after some writes; its last calls land in the end."""
     for word, num in steps:
         points.do(world, word, num)
     (shard,) = world.stream.shards
@@ -451,7 +453,7 @@ def other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
 
 
 def _read(field: str, world: World, run: Run) -> None:
-    """A page is begun, the pass comes to its end, all is folded, and the page is shown: each issue stands on it, and once."""
+    """A page is begun, the pass comes to its end, all is folded, and the page is shown: it has each issue once."""
     for descending, limit in product((False, True), (10, 1)):
         truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=limit)
     descending = world.chance(0.5)
@@ -497,7 +499,10 @@ def _reader(world: World, catalog: Catalog, asked: Mapping[str, Any]) -> Run:
 
 
 def _first_value(world: World, page: Run) -> None:
-    """An issue gets its first value. It may be missing from a page that is being read just then; all others stand on it."""
+    """An issue gets its first value.
+
+    It may be missing from a page that is being read just then; the page has all others.
+    """
     edited = 3
     being_read = page.invocation.done > 0
     points.do(world, "back", edited)
@@ -528,7 +533,7 @@ def _otherwise(body: sort_entries.Body) -> sort_entries.Body:
 
 
 def _rebuilt_by_the_next_version(world: World) -> Scene:
-    """The second time that an index is built anew; in between the specification has changed."""
+    """The second rebuild of an index; in between the specification has changed."""
     quiet = _written(world, *_THREE_ISSUES)
     _change(world, points.rebuilt)
     quiet.work_off()
@@ -558,7 +563,7 @@ def _pages_of_several_blocks() -> Iterator[Race]:
         yield _page(f"options are moved, size {size}", "kind", _move_kind, size)
 
 
-# The index lags behind a pass
+# The index lags a pass
 
 
 def _split_unheard_of(world: World) -> Scene:

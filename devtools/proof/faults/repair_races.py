@@ -38,7 +38,7 @@ _ISSUE = 1
 
 
 class Report(NamedTuple):
-    """What a check or a repair reported."""
+    """The report of a check or a repair."""
 
     findings: list[Finding]
     tally: Tally
@@ -177,13 +177,13 @@ def _scene(world: World, field: str, damage: Callable[[World, str], None]) -> Dr
     quiet = races.quiet_drawn(world)
     derived(world, _MADE)
     world.fold_all()
-    world.watch_blocks = lambda *_: None  # what is damaged is not what the journal says
+    world.watch_blocks = lambda *_: None  # damaged blocks differ from the journal
     damage(world, _family(world, field))
     derived(world, (("clear", 3),))
     return quiet
 
 
-# What happens meanwhile
+# Events meanwhile
 
 
 def _edits(steps: _Steps, world: World, _: Run) -> None:
@@ -207,7 +207,7 @@ def _another(field: str, world: World, _: Run) -> None:
 
 
 def _dies(lands: bool, field: str, world: World, run: Run) -> None:
-    """It dies; others fold and repair; what it sent last arrives behind that."""
+    """It dies; others fold and repair; then its last calls arrive."""
     if not run.invocation.ended:
         world.kill(run, lands=lands)
     _another(field, world, run)
@@ -291,7 +291,7 @@ def _race(
 
 
 def _folding(field: str, damage: Callable[[World, str], None], world: World) -> Scene:
-    """A fold of what waits, over damaged blocks."""
+    """A fold of waiting changes, over damaged blocks."""
     quiet = _scene(world, field, damage)
     derived(world, (("change", _ISSUE), ("back", 2)))
     return Scene(quiet, world.fold(Catalogs()))

@@ -1,8 +1,8 @@
 """The scenarios: which seed is which, and how each is played.
 
-Seeds below `RANDOM` are points that are enumerated: a write at which the consumer or a background job is killed, or a call before
-which something happens (`races`, `journal_races`, `repair_races`). From `RANDOM` on everything is drawn from the seed. From
-`TOGETHER` on people also take changes back, have jobs done and have webhooks.
+Seeds below `RANDOM` are points that are enumerated. A point is a write at which the consumer or a background job is
+killed. Or it is a call with an event before it (`races`, `journal_races`, `repair_races`). From `RANDOM` on
+everything is drawn from the seed. From `TOGETHER` on people also undo changes, have jobs done and have webhooks.
 """
 
 from collections import Counter
@@ -28,17 +28,17 @@ TOGETHER = 5_000_000
 """The first seed of a scenario in which people take changes back, have jobs done and have webhooks."""
 
 TOGETHER_EVERY = 10
-"""Of so many scenarios that are played, one is of these."""
+"""One scenario in so many is one of these."""
 
 NEIGHBOURS_EVERY = 3
-"""Of so many drawn scenarios of each family, one has several projects, and two tenants."""
+"""One drawn scenario of each family in so many has several projects, and two tenants."""
 
 
 _BOOKS = (races.BOOK, journal_races.BOOK, repair_races.BOOK)
 
 
 class Played(NamedTuple):
-    """How a scenario went. `difference` is what was not as it has to be; None: nothing."""
+    """The outcome of a scenario. `difference` is its first error; None: none."""
 
     seed: int
     family: str
@@ -48,7 +48,7 @@ class Played(NamedTuple):
 
 
 def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played:
-    """Play one scenario to its end and look at what it left behind."""
+    """Play one scenario to its end and judge the result."""
     lambdas.load_all()
     prepared()
     random = Random(seed)  # noqa: S311 - the same seed is the same scenario
@@ -77,7 +77,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
 
 
 def _constants_of(seed: int) -> Constants:
-    """What is smaller than it is when somebody uses it."""
+    """Constants that are smaller than in production."""
     return {"journal.fold.MOST": 1 + seed % 7, **_constants_of_kind(seed)}
 
 
@@ -102,7 +102,7 @@ def _book_of(seed: int) -> races.Book | None:
 
 
 def _end(world: World) -> None:
-    """Nothing goes on behind it."""
+    """End everything: no invocation goes on after the scenario."""
     for run in list(world.runs):
         run.ended = lambda _: None
         run.invocation.kill()
@@ -175,7 +175,7 @@ def points() -> tuple[int, ...]:
 def seeds(count: int) -> Iterator[int]:
     """The seeds of so many scenarios. Every tenth is one of people who work together.
 
-    Of the others up to two thirds are points, all of them or an even spread, and the rest is drawn.
+    Up to two thirds of the others are points, all of them or an even spread, and the rest is drawn.
     """
     together = count // TOGETHER_EVERY
     most = (count - together) * 2 // 3

@@ -1,8 +1,8 @@
-"""The threads of an invocation as a scenario has them: each stands still before its calls, and one at a time goes on.
+"""The threads of an invocation in a scenario: each stops before its calls, and one at a time goes on.
 
-Production runs what it does side by side in threads of the operating system, which go on as chance has it. A strand goes on
-until it stops by itself, so which of them is next is the scenario's to say, and the same seed is the same order. What a
-strand does between two calls is never interrupted.
+In production they are threads of the operating system, in an order of chance. A strand runs until it stops by itself,
+and the scenario decides which is next. So the same seed is the same order. Between two calls a strand is never
+interrupted.
 """
 
 from collections import deque
@@ -32,10 +32,10 @@ class Strand(greenlet):
         super().__init__(run, strands.outside)
         self.strands = strands
         self.until: Callable[[], bool] | None = None
-        """What it waits for, if it waits for others."""
+        """The condition that it waits for, if it waits for others."""
 
     def stop(self) -> None:
-        """Stand still until it is let go on. To be called in it."""
+        """Stop until it is let go on. Only its own code calls this."""
         if not self.strands.over:
             self.strands.outside.switch()
         if self.strands.over:
@@ -43,7 +43,7 @@ class Strand(greenlet):
 
 
 class Strands:
-    """The threads of one invocation, which whoever makes this lets go on from outside of them."""
+    """The threads of one invocation. Code outside of them lets them go on."""
 
     def __init__(self) -> None:
         self.outside = getcurrent()
@@ -52,14 +52,14 @@ class Strands:
         self._ready: deque[Strand] = deque()
 
     def begin(self, work: Callable[[], None]) -> Strand:
-        """Another one, which begins when those that go on now have stopped."""
+        """Return another strand, which begins when the running ones have stopped."""
         strand = Strand(self, work)
         self.alive.append(strand)
         self._ready.append(strand)
         return strand
 
     def go_on(self, strand: Strand | None = None) -> None:
-        """Let this strand go on, and others with it, until all of them stand still."""
+        """Let this strand go on, and others with it, until all of them have stopped."""
         if strand is not None:
             self._ready.append(strand)
         while self._ready:
@@ -72,7 +72,7 @@ class Strands:
                     self._ready.append(one)
 
     def kill(self) -> None:
-        """End all of them where they stand."""
+        """End all of them at the calls where they wait."""
         self.over = True
         for strand in self.alive:
             strand.throw(Killed)
@@ -101,7 +101,7 @@ class _Promised(Future[Any]):
 
 
 class Pool(Executor):
-    """Stands in for a thread pool of the core. What it is given outside of an invocation is done at once."""
+    """Replaces a thread pool of the core. Outside of an invocation it does its work at once."""
 
     def __init__(self, max_workers: int = 1, *_: object, **__: object) -> None:
         strand = current()
@@ -137,7 +137,7 @@ class Pool(Executor):
 
 
 def wait(promised: Iterable[Future[Any]]) -> tuple[set[Future[Any]], set[Future[Any]]]:
-    """Stands in for the function of this name in `concurrent.futures`."""
+    """Replaces the function of this name in `concurrent.futures`."""
     awaited = list(promised)
     _wait(lambda: all(one.done() for one in awaited))
     return futures.wait(awaited)

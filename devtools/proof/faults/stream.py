@@ -78,7 +78,10 @@ class Stream:
     def append(
         self, old: Item | None, new: Item | None, *, reorder: bool = False, expired: bool = False
     ) -> Record:
-        """A change. With `reorder` it may come before what others have changed, never before a change of the same issue."""
+        """Append a change.
+
+        With `reorder` it may come before changes of other issues, never before one of the same issue.
+        """
         made = record(self._next, old, new)
         self._next += 1
         if expired:

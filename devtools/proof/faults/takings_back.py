@@ -1,9 +1,10 @@
-"""What an undo should do, told plainly: from all versions that an issue ever had, and nothing else.
+"""The right outcome of an undo, in plain terms: from all versions that an issue ever had, and nothing else.
 
-A change made some versions of an issue, its *parts*. Taken back, a field has the value from before the parts that set it last in a
-row, and an issue that they created or restored is gone, one that they deleted is there. What somebody else has done since stays.
-Where an issue is gone, or there, as it is to be, nothing is left to be done of that.
-The core decides the same by what documents and histories tell; this looks at the documents themselves.
+A change made some versions of an issue, its *parts*. After the undo, a field has the value from before the last
+unbroken row of parts that set it. An issue that they created or restored is gone; one that they deleted is there.
+Later changes of others stay. If an issue already is, or is not, as the undo wants it, that part is done.
+
+The core decides the same from documents and histories; this looks at the documents themselves.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,21 +16,24 @@ CREATED = "create", "restore"
 
 
 class Step(NamedTuple):
-    """The next version of an issue that an undo makes: whether the issue is there then, and what is in it."""
+    """The next version of an issue that an undo makes: whether the issue is there then, and its values."""
 
     is_alive: bool
     values: dict[str, Any]
 
 
 class Plan(NamedTuple):
-    """What is left to be done for an issue (None: nothing), and whether anything of the change has to stay."""
+    """The remaining work for an issue (None: nothing), and whether anything of the change has to stay."""
 
     step: Step | None
     stays: bool
 
 
 def plan(lives: Sequence[Life], parts: Collection[int], own: Maker) -> Plan:
-    """What is to become of an issue. `parts`: the versions of the change; `own`: who takes it back, under which change."""
+    """Plan the undo of an issue.
+
+    `parts`: the versions of the change; `own`: the user who undoes it, under which change.
+    """
     kinds = {after.version: kind_of(before, after) for before, after in steps(lives)}
     now, wanted, stays = lives[-1], {}, False
     existence = [version for version in kinds if version in parts and kinds[version] != "update"]
@@ -54,7 +58,7 @@ def plan(lives: Sequence[Life], parts: Collection[int], own: Maker) -> Plan:
             else:
                 stays = True
     elif not flip and not now.is_alive and was and not stays:
-        stays = True  # somebody else has deleted it
+        stays = True  # another user has deleted it
     if wanted:
         values = {**now.values, **wanted}
         return Plan(Step(True, {name: one for name, one in values.items() if one is not None}), stays)
@@ -62,7 +66,7 @@ def plan(lives: Sequence[Life], parts: Collection[int], own: Maker) -> Plan:
 
 
 def _since(since: Sequence[Life], kinds: dict[int, str], own: Maker, back: str) -> tuple[bool, bool]:
-    """Whether the undo has brought an issue back (or deleted it) before anybody else came; whether anybody else has come."""
+    """Whether the undo has brought an issue back (or deleted it) before others came; whether others have come."""
     strange = False
     for life in since:
         if life.maker != own:
@@ -73,7 +77,7 @@ def _since(since: Sequence[Life], kinds: dict[int, str], own: Maker, back: str) 
 
 
 class _Target(NamedTuple):
-    """The value that a field is to have; `is_foreign`: somebody else set it, between two parts."""
+    """The value that a field gets; `is_foreign`: another user set it, between two parts."""
 
     value: Any
     is_foreign: bool
@@ -102,7 +106,7 @@ def _before(
 
 
 def carried_out(lives: Sequence[Life], parts: Collection[int], own: Maker) -> tuple[Life, bool]:
-    """The issue after an undo that nobody disturbs, and whether anything of the change stays."""
+    """The issue after an undisturbed undo, and whether anything of the change stays."""
     done = list(lives)
     for _ in range(4):
         step, stays = plan(done, parts, own)
@@ -113,9 +117,10 @@ def carried_out(lives: Sequence[Life], parts: Collection[int], own: Maker) -> tu
 
 
 def wrong_version(lives: Sequence[Life], at: int, change: Maker, own: Maker) -> str | None:
-    """What is wrong with the version at this place, which an undo of `change` made; None: it takes back what it may.
+    """Return the fault of the version at this place, which an undo of `change` made; None: it is one that the undo
+    may make.
 
-    Of the parts it may not have known the last ones, if they came while it was at work.
+    The undo may not have known the last parts, if they came while it was at work.
     """
     before, after = (lives[at - 1] if at else NOTHING), lives[at]
     known = [life.version for life in lives[:at] if life.maker == change]

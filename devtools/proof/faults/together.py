@@ -17,22 +17,24 @@ from devtools.proof.faults.world import Difference, World, is_document
 from gridview.encoding import derived_keys, keys
 
 _CALLS = 400
-"""Of a worker, which is then left to itself."""
+"""Calls of a worker, which is then left to itself."""
 
 _ROUNDS = 30
-"""Of background work, after which there is no end to be hoped for."""
+"""Rounds of background work, after which there is no hope for an end."""
 
 
 @dataclass(frozen=True)
 class Company:
-    """How often people do what this is about, beside what happens in any drawn scenario."""
+    """How often people undo, have jobs done or have webhooks, in addition to the events of any drawn scenario."""
 
     weather: Weather = field(default_factory=lambda: Weather(readers=0, actions=130, issues=4, crowd=4))
     undos: float = 0.0
     jobs: float = 0.0
     webhooks: float = 0.0
     dying: float = 0.0
-    """How often a worker dies right behind one of its writes of a document, and others edit issues before the next one comes."""
+    """How often a worker dies right after one of its writes of a document, and others edit issues before the next one
+    comes.
+    """
     failing: float = 0.2
     """How often a receiver answers that it has failed."""
 
@@ -83,13 +85,13 @@ class Together(Drawn):
             self.undoers[world.home].write()
 
     def undo(self) -> None:
-        """Somebody takes a change back."""
+        """A user undoes a change."""
         world = self._somewhere()
         if sum(run.kind == "undo" for run in world.runs) < 2 and self.undoers[world.home].undo() is not None:
             self.undoers[world.home].rival()
 
     def job(self) -> None:
-        """Somebody has all changed that a filter matches, or cancels that."""
+        """A user changes all issues that a filter matches, or cancels that."""
         self.foremen[self._somewhere().home].act()
 
     def die_at_work(self) -> None:
@@ -127,14 +129,14 @@ class Together(Drawn):
         deliver(self.world, self.together.choice(self.upkeep_containers), self.receivers, [])
 
     def define_webhook(self) -> None:
-        """Somebody wants to hear of what comes."""
+        """An administrator defines a webhook."""
         one = self.together.choice(self.subscribers)
         if len(one.webhooks) < 7:
             one.define()
 
     @override
     def deliver_again(self) -> None:
-        """As Lambda does it: none without those before it. What goes to the dead letters is another family's affair."""
+        """As Lambda does it: none without those before it. Dead letters are another family's matter."""
         shards = [shard for shard in self.world.stream.shards if shard.delivered]
         if shards and sum(run.kind == "consumer" for run in self.world.runs) < 5:
             shard = self.together.choice(shards)
@@ -144,7 +146,10 @@ class Together(Drawn):
 
     @override
     def repair(self) -> None:
-        """Of issues that have a ledger: where there is none, a repair cannot know what was told, and followers are told a reset."""
+        """Repair issues with a ledger.
+
+        Without one, a repair cannot know which changes were delivered, and followers get a reset.
+        """
         world = self._somewhere()
         known = [
             key for key in sorted(world.orders) if world.engine.get(key, derived_keys.LEDGER, consistent=True)
@@ -154,7 +159,7 @@ class Together(Drawn):
 
     @override
     def table_itself(self) -> None:
-        """Deleted issues are restored; nobody has hands in the table."""
+        """Deleted issues are restored; the table is never written by hand."""
         world = self._somewhere()
         if world.trashed:
             key = self.together.choice(sorted(world.trashed))
@@ -169,7 +174,7 @@ class Together(Drawn):
             self.undoers[self._somewhere().home].rival()
 
     def beat(self) -> None:
-        """What has waited longest in the stream tells how late the index is."""
+        """Write the heartbeat's lag: the age of the record that has waited longest in the stream."""
         world = self.world
         waiting = [
             world.told_at[sequence_number(one)]
@@ -201,7 +206,7 @@ class Together(Drawn):
         self.walk()
 
     def _in_quiet(self, here: World) -> None:
-        """What people do while nothing else happens is done to the letter."""
+        """While nothing else happens, the requests of people are done to the letter."""
         if self.company.undos:
             self.undoers[here.home].take_back_in_quiet(
                 2, self.work_off, lambda job: self._finished(here, job)

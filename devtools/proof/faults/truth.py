@@ -1,6 +1,6 @@
-"""What has to be true: of every page that anybody sees, and of everything derived once all is quiet.
+"""Properties that must hold: of every page that a reader sees, and of everything derived once all is quiet.
 
-What is derived is compared with what the documents alone give; no ledger is believed.
+Derived items are compared with the documents; no ledger is believed.
 """
 
 from collections import Counter
@@ -68,7 +68,7 @@ def assert_rows(
 
 
 def _assert_in_order(catalog: Catalog, asked: Mapping[str, Any], documents: Sequence[Item]) -> None:
-    """The rows of a page stand in the order of the values that they show, unless options are being moved."""
+    """The rows of a page are in the order of their shown values, unless options are being moved."""
     (sort,) = asked["sort"]
     field = catalog.get(sort["field"])
     if field is not None and field.moving:
@@ -94,9 +94,10 @@ def derivable(catalog: Catalog, document: Item) -> bool:
 
 
 def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
-    """A ledger or a sort entry has just been written: what has to hold at any time.
+    """A ledger or a sort entry has just been written: check the properties that hold at any time.
 
-    The ledger names every string that an entry may hold; and it never goes back: not to an older image, epoch or revision.
+    The ledger names every string that an entry may hold. It never goes back: not to an older image, epoch or
+    revision.
     """
     key = item[keys.PK]
     if item[keys.SK] == derived_keys.LEDGER:
@@ -111,7 +112,10 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
 
 
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
-    """Every derived item of every issue that ever was is what its document gives. `but_for`: issues that cannot be derived."""
+    """Every derived item of every issue that ever was matches its document.
+
+    `but_for`: issues that cannot be derived.
+    """
     catalog = world.catalog()
     head = world.head
     journal_truth.assert_folded(world)
@@ -130,7 +134,10 @@ def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> No
 
 
 def assert_trash(world: World) -> None:
-    """The trash shows every deleted issue that is still there, the newest first, and no other. What is spoilt nobody can show."""
+    """The trash shows every deleted issue that is still there, newest first, and no other.
+
+    Spoilt documents cannot be shown.
+    """
     catalog = world.catalog()
     try:
         for document in world.trashed.values():
@@ -148,7 +155,7 @@ def assert_trash(world: World) -> None:
 
 
 def assert_found_and_mended(world: World) -> None:
-    """What is spoilt by hand the check finds, and a repair makes it right."""
+    """The check finds an item that was spoilt by hand, and a repair makes it right."""
     catalog = world.catalog()
     key = world.random.choice(sorted(world.orders))
     items = list(world.engine.query_all(key, consistent=True))
@@ -218,7 +225,9 @@ def _differing(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
 
 
 def assert_no_work_left(world: World) -> None:
-    """Every change of definitions is true of all issues, and no document holds a value of an attribute deleted for good."""
+    """Every change of definitions is true of all issues, and no document holds a value of a permanently deleted
+    attribute.
+    """
     catalog = world.catalog()
     if pending := [field.id for field in catalog.pending()]:
         raise Difference(f"no job is left, and these are not what they are to be: {pending}")
@@ -228,7 +237,7 @@ def assert_no_work_left(world: World) -> None:
 
 
 def assert_removed(world: World) -> None:
-    """Of a deleted project there is nothing left but what expires."""
+    """Only items that expire are left of a deleted project."""
     if left := {**world.documents, **world.trashed}:
         raise Difference(f"documents of a deleted project are left: {sorted(left)}")
     for key in sorted(world.orders):
@@ -253,10 +262,10 @@ def assert_walk(
     limit: int,
     catalog: Catalog | None = None,
 ) -> None:
-    """Page after page, the grid shows each issue once, in the order of the values.
+    """Result page after result page, the grid shows each issue once, in the order of the values.
 
-    While options are being moved an issue may stand where it stood before, but it does stand there. One whose move is under way
-    just then may be missed, or met twice, on two pages.
+    While options are being moved an issue may be at its old place, but it is somewhere. An issue that is just being
+    moved may be missing, or on two result pages.
     """
     if catalog is None:
         catalog = world.catalog()
@@ -293,7 +302,7 @@ def assert_walk(
 
 
 def _underway(world: World, field: Field) -> set[int]:
-    """The issues that are just being moved in the order of a field: some of what tells their place is written, and some is not."""
+    """The issues that are just being moved in the order of a field: their place is written in part."""
     served = field.served
     found = set()
     for document in world.documents.values():

@@ -1,4 +1,4 @@
-"""Virtual time: what the core sees of clocks, sleep, chance and threads while a scenario is played."""
+"""Virtual time: clocks, sleep, chance and threads as the core sees them while a scenario is played."""
 
 import importlib
 import secrets
@@ -25,7 +25,7 @@ BEGINNING = 1_700_000_000.0
 
 
 class Clock:
-    """The time of a scenario, in seconds since 1970. It stands still unless somebody moves it."""
+    """The time of a scenario, in seconds since 1970. It passes only if the scenario moves it."""
 
     def __init__(self) -> None:
         self.seconds = BEGINNING
@@ -36,7 +36,7 @@ class Clock:
         return self.seconds - BEGINNING
 
     def sleep(self, _: float) -> None:
-        """Nobody waits: what sleeps goes on when its next call is let through."""
+        """Return at once: the caller's next call is where it waits."""
 
 
 class _Time:
@@ -120,7 +120,7 @@ def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iter
     stand_ins = {id(real): stand_in for real, stand_in in instead}
     replaced: list[tuple[Any, str, Any]] = []
     for name, module in list(sys.modules.items()):
-        # `values` parses instants, and `client` has one pool for good.
+        # `values` parses instants, and `client` has one permanent pool.
         if not name.startswith("gridview.") or name == "gridview.encoding.values":
             continue
         found = [(attribute, value) for attribute, value in vars(module).items() if id(value) in stand_ins]

@@ -13,7 +13,9 @@ WRITES = frozenset({"put", "delete", "add", "update", "remove", "transact", "bat
 
 
 class Attempted(NamedTuple):
-    """A call that the core makes: the name of the method, the keys that it is about (of a query, the partition), what it writes."""
+    """A call of the core: the name of the method, the keys that it is about (of a query, the partition), and the
+    written item.
+    """
 
     operation: str
     keys: tuple[Key, ...]
@@ -36,7 +38,7 @@ class Attempted(NamedTuple):
 
 Result = TypeVar("Result")
 Around = Callable[[Attempted, Callable[[], Any]], Any]
-"""Gets a call and the function that does it, and answers for it: it may refuse it, do it twice, keep it and do it later."""
+"""Gets a call and the function that does it, and returns its answer. It may refuse it, do it twice, or do it later."""
 
 
 def everything(count: int) -> int:
@@ -45,10 +47,10 @@ def everything(count: int) -> int:
 
 
 class Watched(Table):
-    """Another table, as somebody sees it whose calls go through `around`.
+    """Another table, seen through `around`, which gets all calls.
 
-    `portion` says how many of the keys of a batch the next call of it does; the others come back unprocessed, and what asks for
-    them again is a call of its own, as in `storage`.
+    `portion` returns how many of the keys of a batch the next call does. The others come back unprocessed, and the
+    request for them is another call, as in `storage`.
     """
 
     def __init__(self, table: Table, around: Around, portion: Callable[[int], int] = everything) -> None:

@@ -1,6 +1,8 @@
-"""Receivers of webhooks: whatever dies between a write and them, each change that matches arrives, and nothing that was no change.
+"""Receivers of webhooks: each change that matches arrives, even if anything between a write and them dies, and
+nothing else arrives.
 
-A receiver fails now and then. What it has accepted is compared with the documents that the table really held.
+A receiver fails now and then. The messages that it has accepted are compared with the documents that the table really
+held.
 """
 
 import json
@@ -39,19 +41,25 @@ _ROUNDS = 80
 
 
 class Webhook(NamedTuple):
-    """A webhook of a project. `events`: those that it is sent; `of_view`: what becomes of the rows of a view is sent."""
+    """A webhook of a project.
+
+    `events`: the kinds that it gets; `of_view`: it gets the changes of the rows of a view.
+    """
 
     id: str
     events: tuple[str, ...]
     of_view: bool
     columns: tuple[str, ...] | None
-    """The fields that it is sent; None: all. Of a view without the field that it sorts by, keys are not sent either."""
+    """The fields that it gets; None: all. If the view's sort field is not among them, it gets no keys either."""
     after: Mapping[int, int]
-    """The last version of each issue when it was defined: what comes behind these has to arrive."""
+    """The last version of each issue when it was defined: the later ones have to arrive."""
 
 
 class Post:
-    """What sends messages in an invocation: an attempt is one of its calls, which the adversary may refuse, lose or repeat."""
+    """Sends the messages of an invocation.
+
+    An attempt is one of its calls, which the adversary may refuse, lose or repeat.
+    """
 
     def __init__(self, table: Table, receivers: "Receivers") -> None:
         if not isinstance(table, Watched):
@@ -72,13 +80,13 @@ class Post:
 
 
 class Receivers:
-    """All receivers of a world, which hear of several projects."""
+    """All receivers of a world, for several projects."""
 
     def __init__(self, random: Random, failing: float) -> None:
         self._random = random
         self.failing = failing
         self.heard: dict[str, dict[str, Any]] = defaultdict(dict)
-        """What each webhook's receiver has accepted: the last body under each id."""
+        """The messages that each webhook's receiver has accepted: the last body under each id."""
         self.count = 0
 
     def hear(self, message: str, body: bytes) -> Reply:
@@ -157,7 +165,7 @@ class Subscribers:
                     yield f"{webhook.id}_{num}_{after.version}", event
 
     def _event(self, webhook: Webhook, before: Life, after: Life) -> str:
-        """What a version is to a webhook; empty: nothing."""
+        """The event that a version is to a webhook; empty: none."""
         if not webhook.of_view:
             kind = kind_of(before, after)
             return kind if kind != "update" or self._difference(webhook, before, after) else ""
@@ -193,7 +201,7 @@ class Subscribers:
             raise Difference(f"{message} tells {body}, and the webhook has {webhook.columns} alone")
 
     def _difference(self, webhook: Webhook, before: Life, after: Life) -> dict[str, tuple[Any, Any]]:
-        """What a version changed, as events tell it to a webhook."""
+        """The changes of a version, as a webhook's events have them."""
         old, new = self._told(before), self._told(after)
         return {
             name: (old.get(name), new.get(name))

@@ -46,7 +46,7 @@ TIMEOUT = 60.0
 """Seconds after which Lambda ends the longest of the functions."""
 
 IN_FLIGHT = 10.0
-"""Seconds after the end of an invocation for which what it has sent may still arrive."""
+"""Seconds after the end of an invocation for which its last calls may still arrive."""
 
 SETTLING = TIMEOUT + IN_FLIGHT
 """Seconds after a change of definitions when no write made under the old ones can arrive any more."""
@@ -82,7 +82,8 @@ class Late:
 
 
 class World:
-    """One scenario's world, as those see it who work in one of its projects: what is in that, and all that projects share.
+    """One scenario's world, as one of its projects sees it: the data of that project, and everything that projects
+    share.
 
     Everything that happens in it is decided by `random`, so a seed is a scenario.
     """
@@ -106,15 +107,15 @@ class World:
         self.engine = table
         self.memory = table if isinstance(table, MemoryTable) else None
         self.table = Watched(table, self._recording)
-        """The table with nobody in between but who writes down what becomes of documents."""
+        """The table without an adversary. Its only wrapper records the documents."""
         self.stream = Stream(random, shards)
         self.told_at: dict[str, float] = {}
         """When each record of the stream was made, by its sequence number."""
         self.letters: list[Poison] = []
         self.batches = MemoryBatches()
-        """What the consumer has handed over to upkeep."""
+        """The batches that the consumer has handed over to upkeep."""
         self.hints_at_outboxes: list[Hint] | None = None
-        """What waits in the queue of hints at webhooks; None: no project has any."""
+        """The queue of hints at webhooks; None: no project has any."""
         self._fences: dict[Catalogs, Fences] = {}
         self.runs: list[Run] = []
         self.late: list[Late] = []
@@ -127,7 +128,7 @@ class World:
         self.too_large: set[tuple[str, int]] = set()
         """Issues and versions of which the adversary says that their ledger does not fit an item."""
         self.refused: set[tuple[str, int]] = set()
-        """Those of them whose ledger somebody has tried to write."""
+        """Those of them whose ledger an invocation has tried to write."""
         self.were_too_large: set[tuple[str, int]] = set()
         self.reordering = 0.0
         self.splitting = 0.0
@@ -145,23 +146,25 @@ class World:
         self.admin = Actor(tenant, "ada", Role.ADMIN)
         self.path = f"/v1/projects/{project}"
         self.known: Catalog | None = None
-        """Definitions that people have heard of, which may be older than those of now."""
+        """Definitions that people know, which may be older than the present ones."""
         self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
-        """Every document that ever stood under a key, by version."""
+        """Every document that was ever under a key, by version."""
         self.images: dict[str, list[Item | None]] = defaultdict(list)
-        """Everything that ever stood under a key, in order, those of deleted issues too; None: it was taken out of the table."""
+        """Every item that was ever under a key, in order, also of deleted issues; None: it was taken out of the
+        table.
+        """
         self.documents: dict[str, Item] = {}
         """Those of the issues that are there."""
         self.trashed: dict[str, Item] = {}
         """Those of deleted issues."""
         self.taken_out: set[str] = set()
-        """The issues whose documents were removed, whether or not somebody put them back by hand."""
+        """The issues whose documents were removed, even if they were put back by hand."""
         self.orders: dict[str, ImageVersion] = {}
         """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.blocks: dict[str, Chain] = defaultdict(dict)
-        """The blocks that stand in the table, by family and id."""
+        """The blocks in the table, by family and id."""
         self.journal: dict[int, journal.JournalItem] = {}
-        """What has been decided of each number of the project's journal."""
+        """The decision about each number of the project's journal."""
         self._homes[self.home] = self
 
     def beside(self, tenant: str, project: str) -> "World":
@@ -177,10 +180,10 @@ class World:
             raise Difference(f"{keys_[0]} is an item of {sorted(homes)}")
         return self._homes[homes.pop()]
 
-    # What happens
+    # Events
 
     def note(self, text: str, *parts: object) -> None:
-        """Write an event into the log, if somebody reads it."""
+        """Write an event into the log, if there is one."""
         if self._log is not None:
             self._log.append(f"{self.clock.passed:8.2f}  {text.format(*parts)}")
 
@@ -330,7 +333,7 @@ class World:
 
         def limited(attempted: Attempted, perform: Callable[[], Any]) -> Any:
             if not attempted.writes and all(key[0].startswith(keys.LAG_PREFIX) for key in attempted.keys):
-                return perform()  # what it tells decides nothing
+                return perform()  # its outcome decides nothing
             item = attempted.item
             if item is None or item[keys.SK] != derived_keys.LEDGER or "removed" in item:
                 return around(attempted, perform)
@@ -385,7 +388,7 @@ class World:
         self.step(run)
 
     def land(self, late: Late) -> None:
-        """What is in flight arrives."""
+        """A call in flight arrives."""
         self.late.remove(late)
         self.totals["late writes"] += 1
         self.note("there arrives late: {}", late.what)
@@ -394,7 +397,7 @@ class World:
             raise self.differences[0]
 
     def settle_ended(self, run: Run) -> None:
-        """What has been let go on from outside may have ended."""
+        """Handle the end of a run that was let go on from outside."""
         self._look_at(run)
 
     def _look_at(self, run: Run) -> None:
@@ -473,7 +476,7 @@ class World:
         )
 
     def fences_of(self, catalogs: Catalogs) -> Fences:
-        """What the container that keeps these catalogs has heard of where blocks begin."""
+        """The beginnings of blocks that the container with these catalogs knows."""
         return self._fences.setdefault(catalogs, Fences())
 
     def functions(self, table: Table, catalogs: Catalogs) -> Functions:
@@ -491,7 +494,7 @@ class World:
         )
 
     def letter(self, poison: Poison) -> None:
-        """Somebody sends a dead letter."""
+        """A function sends a dead letter."""
         self.totals["dead letters"] += 1
         self.note("        dead letter: {} v{}: {}", poison.key[-3:], poison.version, poison.error)
         self.letters.append(poison)
@@ -549,7 +552,7 @@ class World:
         return self.engine.get(derived_keys.journal(*self.home), derived_keys.FOLD, consistent=True)
 
     def fold(self, catalogs: Catalogs) -> Run:
-        """An invocation that folds, whoever else does."""
+        """An invocation that folds, beside others or not."""
 
         def work(table: Table) -> int:
             def current() -> Catalog | None:
@@ -598,7 +601,10 @@ class World:
         )
 
     def drain(self, catalogs: Catalogs) -> None:
-        """Deliver everything, undisturbed; what is in flight arrives in between and at the end. Then nothing waits for upkeep."""
+        """Deliver everything, undisturbed; calls in flight arrive in between and at the end.
+
+        Then nothing waits for upkeep.
+        """
         self._deliver_all(catalogs)
         for _ in range(20):
             if not self.batches.contents:
@@ -635,7 +641,10 @@ def _first_failed(run: Run, batch: Sequence[Record]) -> str | None:
 
 
 class _Definitions:
-    """What a catalog is made from. Those with the same items are equal: most scenarios have the same, and models take long."""
+    """The items of a catalog.
+
+    Those with the same items are equal: most scenarios have the same, and models take long.
+    """
 
     def __init__(self, tenant: str, project: str, stored: ProjectItems) -> None:
         self.parts = tenant, project, stored
@@ -675,9 +684,10 @@ def is_journal_item(key: Key) -> bool:
 
 
 def _begins_an_issue(call: Attempted) -> bool:
-    """Whether a write would make a document where none stands: come twice, it would undo a removal.
+    """Whether a write would make a document if none is there: a second arrival would undo a removal.
 
-    DynamoDB has no defence against that, and neither has any writer of it: no condition tells "not yet" from "no more".
+    Neither DynamoDB nor any of its writers has a defence against that: no condition distinguishes "not yet" from "no
+    more".
     """
     return (
         call.operation == "put"

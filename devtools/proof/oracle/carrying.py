@@ -1,10 +1,14 @@
-"""What a question carries besides the tokens of writes: those that reads have answered, and cursors of the changes.
+"""The tokens of a question other than those of writes: tokens of reads, and cursors of the changes.
 
-Of each write that the index may lack, a question carries the token; or that of a read which has shown the issue as it is: of the
-issue by itself, of a page of rows, or of any answer that held all of it. Or it carries the cursor of the changes of such an answer,
-which stands for all that precedes it, however long ago. Either way its answers have to be the same.
+For each write that the index may lack, a question carries one of these:
 
-A read names what was written within a minute. Of what is older, the token of the write is carried.
+- the token of the write;
+- the token of a read that has shown the issue as it is;
+- the cursor of the changes of an answer that held all writes, which includes everything before it, however long ago.
+
+The read is of the issue by itself, of a page of rows, or of any answer that held all writes. The question's answers
+have to be the same in each case. A read names the writes of the last minute. For older ones the token of the write is
+carried.
 """
 
 from collections import Counter
@@ -27,7 +31,7 @@ from gridview.view.shown_versions import TAKEN_IN, Answered, Shown, ShownVersion
 
 FOREVER = 2**32 - 1
 _MEANWHILE = 5.0
-"""Seconds that a read takes at most: what is younger by so much when it begins is young when it ends."""
+"""Seconds that a read takes at most: a write that is younger by so much when it begins is young when it ends."""
 
 _ANSWERS, _CURSORS = "answers", "cursors of the changes"
 _SAY_HOW_FAR = (_ANSWERS, _CURSORS)
@@ -41,7 +45,7 @@ Meanwhile = Callable[[Callable[[Table], Any]], Any]
 
 @dataclass(slots=True)
 class Carrier:
-    """Somebody who has read before. `meanwhile`: how; `rest`: lets tokens expire; None: there are no cursors."""
+    """A client that has read before. `meanwhile`: how; `rest`: lets tokens expire; None: there are no cursors."""
 
     random: Random
     loaded: Loaded
@@ -50,10 +54,10 @@ class Carrier:
     happened: Counter[str]
     rest: Callable[[], None] | None = None
     says_how_far: bool = False
-    """Whether what is carried says up to where the journal is to be held: then copies of the journal may be late."""
+    """Whether the carried tokens name a number of the journal: then copies of the journal may be late."""
 
     def carried(self) -> Recent:
-        """The tokens of all writes, or what may stand in their place."""
+        """The tokens of all writes, or others in their place."""
         ways = {"writes": self._writes, "issues": self._issues, "rows": self._rows, _ANSWERS: self._answer}
         if self.rest is not None:
             ways[_CURSORS] = self._cursor
@@ -72,7 +76,7 @@ class Carrier:
         return (self.writes,)
 
     def _issues(self) -> Recent:
-        """Of each issue as it is by itself."""
+        """The tokens of reads of each issue by itself."""
         read = [
             get_issue(self.loaded.table, self.loaded.catalog, num)
             for num, version in self.writes.versions.items()
@@ -82,7 +86,7 @@ class Carrier:
         return self._with_the_others(shown, {one["num"]: one["version"] for one in read}, clock.seconds())
 
     def _rows(self) -> Recent | None:
-        """Of a page of rows."""
+        """The tokens of a page of rows."""
         question = world.question(self.random, self.loaded.project)
         if question.kind not in ("walk", "offset"):
             return None
@@ -104,7 +108,7 @@ class Carrier:
         return self._token(shown), self.writes._replace(versions=others)
 
     def _answer(self) -> Recent:
-        """Of an answer that held all writes."""
+        """The token of an answer that held all writes."""
         question = world.question(self.random, self.loaded.project)
         ask = {"groups": asking.grouped, "summary": asking.summarized}.get(question.kind, asking.page)
         body = {} if question.kind == "position" else question.body

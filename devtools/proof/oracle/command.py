@@ -42,7 +42,7 @@ SCENARIOS: dict[str, Callable[[int], tuple[Asked, Counter[str]]]] = {
 
 @dataclass
 class Tally:
-    """What became of many questions. `rounds`: the most sequential calls of an answer by each plan that any took.
+    """The outcome of many questions. `rounds`: by plan, the most sequential calls of an answer.
 
     `rows`: how many rows and groups were compared, by the kind of the question.
     """
@@ -61,7 +61,7 @@ class Tally:
         return sum(self.kinds.values()) + len(self.differences)
 
     def heard(self, asked: Asked) -> None:
-        """Count in what became of a question."""
+        """Count in the outcome of a question."""
         self.kinds[asked.question.kind] += 1
         self.rows[asked.question.kind] += asked.rows
         self.plans += asked.plans
@@ -71,7 +71,7 @@ class Tally:
             self.refused[asked.refused] += 1
 
     def update(self, other: "Tally") -> None:
-        """Count in what another one has counted."""
+        """Count in the counts of another tally."""
         self.kinds += other.kinds
         self.plans += other.plans
         self.refused += other.refused
@@ -160,7 +160,7 @@ def limits_of(engine: str) -> tuple[str, ...]:
 def tallies(
     seeds: range, new_table: NewTable, data: str, limits: tuple[str, ...], jobs: int
 ) -> Iterator[Tally]:
-    """What becomes of the questions, project by project, in so many processes and in any order."""
+    """Yield the outcomes of the questions, project by project, in so many processes and in any order."""
     borders = [seeds.start, *(at for at in seeds[1:] if at % QUESTIONS_A_PROJECT == 0), seeds.stop]
     chunks = [range(first, last) for first, last in itertools.pairwise(borders)]
     start = partial(_prepare, new_table, data, limits)
@@ -173,7 +173,7 @@ def tallies(
 
 
 def scenarios(seeds: range, jobs: int, play: Callable[[range], Tally]) -> Iterator[Tally]:
-    """What becomes of scenarios, some at a time, in so many processes and in any order."""
+    """Yield the outcomes of scenarios, some at a time, in so many processes and in any order."""
     chunks = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
     if jobs == 1:
         yield from map(play, chunks)
@@ -183,12 +183,12 @@ def scenarios(seeds: range, jobs: int, play: Callable[[range], Tally]) -> Iterat
 
 
 def beside_writers(seeds: range, jobs: int) -> Iterator[Tally]:
-    """What becomes of the scenarios with writers."""
+    """Yield the outcomes of the scenarios with writers."""
     return scenarios(seeds, jobs, _play_with_writers)
 
 
 def in_scenarios(mode: str, seeds: range, jobs: int) -> Iterator[Tally]:
-    """What becomes of the scenarios of a mode."""
+    """Yield the outcomes of the scenarios of a mode."""
     return scenarios(seeds, jobs, partial(_played, SCENARIOS[mode]))
 
 
@@ -292,7 +292,7 @@ def replay(seed: int, engine: str, data: str, mode: str = "") -> str:
 
 @contextlib.contextmanager
 def new_tables(engine: str) -> Iterator[NewTable]:
-    """What gives a table for a project, for the time of a `with` block."""
+    """A function that makes a table for a project, for the time of a `with` block."""
     if engine == "memory":
         yield MemoryTable
         return

@@ -55,9 +55,9 @@ def same(what: str, ours: Any, expected: Any) -> None:
 
 @dataclass
 class Asked:
-    """A question, and what became of it: how many rows or groups were compared, or why it was `refused`.
+    """A question and its outcome: how many rows or groups were compared, or why it was `refused`.
 
-    `plans` tells how often each was taken, `rounds` the most sequential calls that an answer by it took.
+    `plans`: how often each was taken; `rounds`: the most sequential calls that an answer by it took.
     """
 
     question: Question
@@ -83,14 +83,14 @@ class Loaded:
     oracle: Oracle
     cache: BlockCache
     recent: Recent = ()
-    """Writes that answers hold though the index may not show them. Of pages behind others it is the cursor that tells."""
+    """Writes that answers include though the index may lack them. For later pages the cursor has them."""
     epoch: EpochCheck = CONFIRMED
-    """What tells which issue numbers have been given out."""
+    """The source of the issue numbers that have been given out."""
 
     def context(
         self, table: Table | None = None, recent: Recent | None = None, feed: Cursors | None = None
     ) -> ReadContext:
-        """What a request reads with. `table`, `recent`: in the place of its own."""
+        """The context of a request. `table`, `recent`: in the place of its own."""
         metered = (self.table if table is None else table).metered()
         held = self.recent if recent is None else recent
         return ReadContext(metered, self.catalog, self.cache, self.epoch, held, feed)
@@ -135,7 +135,7 @@ def load(
 
 
 def container(table: Table, catalog: Catalog) -> BlockCache:
-    """What a container has at hand that has read the definitions: where the journal ends."""
+    """The cache of a container that has read the definitions: it knows the end of the journal."""
     cache = BlockCache()
     learn(Log(table, catalog.tenant, catalog.project), cache)
     return cache
@@ -428,9 +428,9 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
 
 
 class Player:
-    """Plays questions by number; those of one project follow each other, so that it is made once.
+    """Plays questions by number; the questions of one project follow each other, so that it is made once.
 
-    Every other project is asked by one container, which keeps what it has read; the others by a container for each question.
+    Every other project is asked by one container, which keeps its reads; the others by a container for each question.
     `data`: "generated" projects, the "titanium" tracker, or "both", the tracker every 25th time.
     """
 
@@ -443,7 +443,7 @@ class Player:
         self._place = -1
         self._loaded: Loaded | None = None
         self._titanium: dict[str, Loaded] = {}
-        self._run = f"r{secrets.token_hex(4)}"  # tenants of this run alone
+        self._run = f"r{secrets.token_hex(4)}"  # tenants of this run only
 
     def play(self, seed: int) -> Asked:
         """Put the question of this number; Difference."""
@@ -476,7 +476,7 @@ def is_titanium(place: int, data: str) -> bool:
 
 
 def put(loaded: Loaded, question: Question) -> Asked:
-    """Put a question; a Difference tells which it was."""
+    """Put a question; a Difference names it."""
     try:
         return ask(loaded, question)
     except Difference as error:

@@ -1,12 +1,12 @@
-"""The questions put while issues are edited, and what their cursor of the feed of changes says that they count.
+"""The questions put while issues are edited, and compared with the writes that their cursor of the feed counts.
 
-As with tokens (`tokens`), but people go on editing between any two calls of a question, which seldom names what they wrote.
-What an answer's `changes` stands for is made of the history: each issue in the last version that the journal tells in front of it,
-or in the version that it names. SQLite has to count the very same. Of the issues of which nothing is told behind the cursor, a page
-has those that match, and no others.
+As with tokens (`tokens`), but people go on editing between any two calls of a question, which seldom names their
+writes. The state at an answer's `changes` is made from the history. Each issue is in its last version before that
+place of the journal, or in the version that the cursor names. SQLite has to count the very same. If the journal has
+no change of an issue after the cursor, a page has the issue exactly if it matches.
 
-When all has become quiet, somebody goes on from each page by its cursor, for its rows and for all issues. What the changes do to
-the rows and to both counts has to come to what the rows and the counts are then.
+When all has become quiet, a follower continues from each page by its cursor, for its rows and for all issues. The
+page's rows and both counts, with the changes applied, have to be the final rows and counts.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ _ASKED = ("groups", "summary")
 
 
 def play(seed: int) -> tuple[Asked, Counter[str]]:
-    """Play the scenario of this number; Difference. What was asked last is told."""
+    """Play the scenario of this number; Difference. Returns the last question."""
     random = Random(f"following {seed}")  # noqa: S311  (the same one each time)
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
@@ -120,7 +120,7 @@ class _Scenario(tokens.Scenario):
         return asked
 
     def _counted(self, cursor: FeedCursor) -> dict[int, int]:
-        """The version of each issue that is told in front of a cursor, or that it names."""
+        """The version of each issue before a cursor, or that the cursor names."""
         log = Log(self._memory, TENANT, PROJECT)
         items = [item for item in log.all_behind(0) if item.number < cursor.position.number]
         if [item.number for item in items] != [*range(1, cursor.position.number)]:
@@ -152,7 +152,7 @@ class _Scenario(tokens.Scenario):
         self._memory.stale(None)
 
     def _follow(self, page: _Page) -> None:
-        """Apply to a page what is told behind its cursor: its rows and its counts are those of now."""
+        """Apply the changes after a page's cursor to the page: its rows and its counts become the present ones."""
         present = self._history.present()
         asked: Json = {name: one for name, one in page.body.items() if name in ("filter", "sort")}
         try:
@@ -180,7 +180,7 @@ class _Scenario(tokens.Scenario):
         self.happened["changes of their rows"] += len(of_the_page)
 
     def _told_behind(self, cursor: FeedCursor, rows: FollowedRows) -> list[Any] | None:
-        """The events of these rows behind a cursor; None if somebody who follows them has to read anew."""
+        """The events of these rows after a cursor; None after a reset."""
         found: list[Any] = []
         for _ in range(_LOOKS):
             told = follow(self._memory, self._containers[0], self._loaded.catalog, cursor, rows=rows)
@@ -194,7 +194,7 @@ class _Scenario(tokens.Scenario):
         raise Difference("the changes do not come to an end")
 
     def _check_rows(self, body: Json, answer: Any, counted: dict[int, int]) -> None:
-        """Issues of which nothing is told behind the cursor are there if they match, and are not if they do not."""
+        """An issue without changes after the cursor is on the page exactly if it matches."""
         if answer["next"] is not None:
             return
         present = self._history.present()

@@ -1,4 +1,4 @@
-"""What issues have been, version by version, and which of them stood still."""
+"""The versions of issues, and which issues had no change on its way."""
 
 import math
 from collections import defaultdict

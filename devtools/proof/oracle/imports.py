@@ -1,8 +1,8 @@
-"""The questions put after an import that the index has not heard of: answers are right at once, without a token.
+"""The questions put after an import that the index has not received: answers are right at once, without a token.
 
-Of a project's issues the index has some. Of the others only the documents are there, since the stream is paused; some of them were
-edited since; of some a consumer has taken in a part before it was killed, or all up to the journal; and GSI1 does not show the last
-of them yet. Each answer has to be what SQLite says of all issues.
+The index has some of a project's issues. Only the documents exist of the others, since the stream is paused. Some of
+them were edited since. For some a consumer has done a part before it was killed, or everything up to the journal.
+GSI1 lacks the last of them. Each answer has to be SQLite's for all issues.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ from gridview.support import clock as present
 
 _SIZES = (15, 30, 60, 110)
 _WRITES = 12
-"""Of a consumer, for each issue, at most."""
+"""Writes of a consumer for each issue, at most."""
 _FEW = 1_000
 """Numbers of which all may be in question."""
 
@@ -41,7 +41,7 @@ _FEW = 1_000
 def play(seed: int) -> tuple[Asked, Counter[str]]:
     """Play the scenario of this number; Difference."""
     random = Random(f"imports {seed}")  # noqa: S311  (the same one each time)
-    # If fewer documents than the import has may be fetched, the answer only says what is missing.
+    # If fewer documents than the import has may be fetched, the answer only names the missing part.
     project = world.make(
         random, tuple(name for name in LIMITS if not {"poor", "few"} & {*name.split()}), _SIZES
     )
@@ -74,7 +74,7 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
     happened["of them edited"] += len(edited)
     shown = unheard - {document["num"] for document in late}
     for _ in range(random.choice((0, 1, 3))):
-        # Of what the journal tells, GSI1 has the document.
+        # If the journal has an issue, GSI1 has its document.
         commits = random.random() < 0.5
         some = sorted(shown if commits else unheard)
         taken = [_document(table, num) for num in random.sample(some, min(len(some), 8))]

@@ -1,4 +1,4 @@
-"""Limits that are met by projects of a hundred issues: of blocks, and of what is read for an answer."""
+"""Limits that projects of a hundred issues meet: of blocks, and of the reads for an answer."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -72,7 +72,7 @@ def held_to(name: str) -> Iterator[None]:
 
 
 def budgets(name: str) -> Mapping[str, int]:
-    """What may be read for an answer under these limits."""
+    """The most reads for an answer under these limits."""
     constants = (
         "query.planner.WHOLE",
         "query.planner.CANDIDATES",

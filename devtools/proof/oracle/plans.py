@@ -1,4 +1,4 @@
-"""Which plan an answer was found by, told by the nodes of its explanation."""
+"""The plan of an answer, by the nodes of its explanation."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _WORDS = {
     "groups by the sizes of blocks": r"Group by .*: its index has",
     "groups by sets": r"Intersect .*the sets of",
 }
-"""Name -> what the words of its explanation have."""
+"""Name -> the words in its explanation."""
 
 _PAGES: dict[str, tuple[frozenset[str], str]] = {
     "whole": (frozenset({"full scan"}), ""),

@@ -1,4 +1,4 @@
-"""Which questions may be refused with 422. Told from the project and the question; a refusal of any other is a difference."""
+"""Which questions may be refused with 422, by the project and the question; a refusal of any other is a difference."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -7,9 +7,9 @@ from devtools.proof.oracle.sql import Oracle, folded, words
 from devtools.proof.oracle.world import Json, Project, Question, reversed_sort
 
 _TEXT_CHARACTERS = 240
-"""Of a folded text that its order compares."""
+"""Characters of a case-folded text that its order compares."""
 _WORD_CHARACTERS = 100
-"""Of a word that are kept."""
+"""Characters of a word that are kept."""
 _UNDECIDED = "more is left undecided than may be read"
 
 
@@ -78,7 +78,7 @@ _REASONS = {"groups": _of_groups, "summary": _of_summary}
 
 
 def undecidable(project: Project, condition: Json) -> bool:
-    """Whether it may take documents to tell which issues pass a condition, since blocks alone do not."""
+    """Whether documents may be needed to decide which issues pass a condition, since blocks do not suffice."""
     name, operator, value = condition["field"], condition["op"], condition.get("value")
     if name in project.unindexed:
         return True

@@ -1,6 +1,6 @@
 """A scene for questions: issues are edited, made and deleted, and consumers and folds derive from them, call by call.
 
-GSI1 and reads that are not consistent may be some moments behind.
+GSI1 and reads that are not consistent may be some moments late.
 """
 
 from collections import Counter, defaultdict, deque
@@ -94,7 +94,10 @@ class Scene:
         self.happened: Counter[str] = Counter()
 
     def _meanwhile(self, work: Callable[[Table], Any]) -> Any:
-        """What the work of a reader comes to, between whose calls all goes on. What it raises is raised here."""
+        """Return the result of a reader, between whose calls everything goes on.
+
+        An error of the reader is raised here.
+        """
         run = self._world.start("reader", lambda table: work(Apart(table)), lambda _: None)
         while not run.invocation.ended:
             for _ in range(self._random.choice((0, 0, 1, 3, 10))):
@@ -105,7 +108,7 @@ class Scene:
             raise run.invocation.raised
         return run.invocation.result
 
-    # What happens
+    # Events
 
     def _noting_writes(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
         answer = perform()

@@ -1,6 +1,7 @@
-"""The oracle: the same issues in SQLite, and every question put as SQL over normal forms that are made here and nowhere else.
+"""The oracle: the same issues in SQLite, and every question put as SQL over normal forms that are made here and
+nowhere else.
 
-Of each value two forms are stored: `o_` compares as the order of the field does, `e_` is equal exactly for equal values.
+Each value has two stored forms: `o_` compares as the order of the field does, `e_` is equal exactly for equal values.
 """
 
 import sqlite3
@@ -20,7 +21,7 @@ _SCALE = 10**170
 _ABOVE_ZERO = 10**127
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CYCLE_DAYS = 146_097
-"""Of 400 years, after which the calendar repeats itself."""
+"""Days of 400 years, after which the calendar repeats itself."""
 _DIGITS = 38
 
 _LENGTHS = {"day": 10, "month": 7, "year": 4}
@@ -28,7 +29,7 @@ _LENGTHS = {"day": 10, "month": 7, "year": 4}
 
 Sql = tuple[str, list[Any]]
 Unknown = Callable[[Json], bool]
-"""Of which conditions it is not known which issues pass."""
+"""Whether it is unknown which issues pass a condition."""
 
 _OPPOSITE = {"": "", "0": "1", "1": "0"}
 
@@ -249,7 +250,10 @@ class Oracle:
         }
 
     def _function(self, name: str, function: str, where: str, values: list[Any]) -> Any:
-        """One function of the values of a field. Of the least and the greatest the number of the issue that has it."""
+        """One function of the values of a field.
+
+        For the least and the greatest it is the number of the issue that has it.
+        """
         selected = {
             "count": f'count("e_{name}")',
             "empty": f'count(*) - count("e_{name}")',
@@ -271,7 +275,7 @@ class Oracle:
         return next((found for (found,) in self._db.execute(query, values)), None)
 
     def undecided(self, body: Mapping[str, Any], unknown: Unknown) -> int:
-        """How many issues pass or do not, depending on what becomes of the conditions that are `unknown`."""
+        """How many issues pass or not, depending on the conditions that are `unknown`."""
         may, values = self._where(body, unknown, "1")
         does, more = self._where(body, unknown, "0")
         return self._number(f"SELECT count(*) FROM issue WHERE {may} AND NOT {does}", [*values, *more])  # noqa: S608
@@ -296,7 +300,7 @@ class Oracle:
         return ("1", []) if found is None else self._sql(found, unknown, taken_for)
 
     def _sql(self, node: Json, unknown: Unknown = lambda _: False, taken_for: str = "") -> Sql:
-        """What a filter asks. What is unknown is taken for what lets most issues pass ("1"), or fewest ("0")."""
+        """The SQL of a filter. An unknown condition counts as one that lets most issues pass ("1"), or fewest ("0")."""
         if "not" in node:
             inner, values = self._sql(node["not"], unknown, _OPPOSITE[taken_for])
             return f"(NOT {inner})", values
@@ -315,7 +319,7 @@ class Oracle:
         if operator == "is_not_empty":
             return f'("e_{name}" IS NOT NULL)', []
         sql, values = self._comparison(name, operator, node["value"])
-        # Of an issue without a value SQL does not know; the contract does.
+        # Without a value, SQL has no answer; the contract has one.
         without = 1 if operator in ("ne", "not_in", "has_none") else 0
         return f'(CASE WHEN "e_{name}" IS NULL THEN {without} ELSE {sql} END)', values
 

@@ -1,17 +1,17 @@
 """The questions put with tokens to one container again and again: answers are right, however late the index is.
 
-Issues are edited, made and deleted, while consumers take in some of it: none where the stream is paused, and parts of batches where
-they are killed or at work. Folds bring some of that into the blocks: whole ones, some that are killed, and some between any two
-calls of a question. GSI1 and reads that are not consistent are behind. The container keeps the directories, blocks and journal
-items that it has read, however old they are.
+Issues are edited, made and deleted, while consumers derive some of it. They derive nothing if the stream is paused,
+and parts of batches if they are killed or at work. Folds bring some of that into the blocks: whole ones, some that
+are killed, and some between any two calls of a question. GSI1 and reads that are not consistent are late. The
+container keeps the directories, blocks and journal items that it has read, however old they are.
 
-A question carries the token of every write that the index may lack, or only of those that the journal may lack, or what may stand
-in its place (`carrying`). Each answer has to be what SQLite says of the issues as they are: every row, order, page, count, group,
-figure and place, in both directions, and pages behind a cursor, which carries the tokens of its page.
+A question carries the tokens of all writes that the index may lack, or that the journal may lack. Or it carries
+others in their place (`carrying`). Each answer has to be SQLite's for the issues as they are, in both directions:
+every row, order, page, count, group, figure and row number. A later page's cursor carries the tokens of its page.
 
-While a question is answered, consumers, folds and GSI1 go on between any two of its calls. Consumers only if no issue has two
-versions on their way: what a reader knows of such an issue is older than the directories where a whole batch is taken in within one
-round.
+While a question is answered, consumers, folds and GSI1 go on between any two of its calls. Consumers do so only if no
+issue has two versions on their way. After a whole batch within one round, a reader's view of such an issue would be
+older than the directories.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ SIZES = (15, 30, 60)
 """Issues of a project."""
 
 KEPT_CHANGES = (2, 10, 500)
-"""How many changes a container keeps besides those that it needs."""
+"""How many changes a container keeps in addition to the ones that it needs."""
 
 _QUESTIONS = (2, 4, 8)
 _PASSES = 0.03
@@ -50,7 +50,7 @@ _RESTS = 3
 
 
 def play(seed: int) -> tuple[Asked, Counter[str]]:
-    """Play the scenario of this number; Difference. Returns what was asked last."""
+    """Play the scenario of this number; Difference. Returns the last question."""
     random = Random(f"tokens {seed}")  # noqa: S311  (the same one each time)
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
@@ -68,7 +68,7 @@ class Scenario(Scene):
         self._names_all = True
         self._journal_is_late = False
         self._readers = copy(random)
-        """Chance of those who have read before: what they carry leaves everything else as it is."""
+        """Random choices of clients that have read before. Their tokens leave everything else as it is."""
 
     def play(self) -> tuple[Asked, Counter[str]]:
         """Let things happen, and put a question with the tokens of all of it, some times over."""
@@ -102,13 +102,13 @@ class Scenario(Scene):
         return asked
 
     def _cache(self) -> BlockCache:
-        """That of the container that is asked; that of another one, now and then."""
+        """The cache of the container that is asked; that of another one, now and then."""
         share = 0.7 if self._journal_is_late else 0.1
         return BlockCache() if self._readers.random() < share else self._loaded.cache
 
     @override
     def _states_ago(self, key: Key, count: int) -> int:
-        """Where a question says how far it has seen the journal, copies of it may lack all of the last half a minute."""
+        """If a question names a number of the journal, copies of the journal may lack all of the last half a minute."""
         of_the_journal = key[0] == derived_keys.journal(TENANT, PROJECT) and key[1] != derived_keys.FOLD
         if (
             self._journal_is_late
@@ -120,7 +120,7 @@ class Scenario(Scene):
         return super()._states_ago(key, count)
 
     def _rest(self) -> None:
-        """A minute passes, in which nobody writes."""
+        """A minute passes, without writes."""
         for _ in range(_RESTS):
             for _ in range(self._readers.choice((0, 10, 40))):
                 self._happen()
@@ -143,7 +143,7 @@ class Scenario(Scene):
         return RecentWrites(PROJECT, FOREVER, versions)
 
     def _named(self) -> Iterable[int]:
-        """The issues that tokens name: all, or only those that the journal, or a late copy of it, may lack."""
+        """The issues that tokens name: all, or only the ones that the journal, or a late copy of it, may lack."""
         if self._names_all:
             return self._history.last_unsettled
         return self._history.moved(self._now - self._behind - 1)

@@ -50,7 +50,7 @@ _WORDS = (
 )
 _LONG = "long " * 50
 _LONG_WORD = "word" * 30
-"""Longer than what is kept of a word."""
+"""Longer than the kept part of a word."""
 _NUMBERS = (
     *(
         "0",
@@ -104,7 +104,7 @@ _OPTIONS = ("high", "Low", "medium", "~", "blocked", "0", "Ünusual")
 
 @dataclass
 class Project:
-    """What the API is told of a project: its states, its attributes and the bodies of its issues, number by number."""
+    """A project as the API gets it: its states, its attributes and the bodies of its issues, by number."""
 
     states: list[str]
     attributes: list[Json]
@@ -112,7 +112,7 @@ class Project:
     times: dict[int, tuple[str, str]] = field(default_factory=dict)
     """When an issue was created and updated."""
     composites: list[list[Json]] = field(default_factory=list)
-    """What its composite indexes sort by."""
+    """The sorts of its composite indexes."""
     limits: str = "real"
     """By which limits its blocks are cut, and what may be read for an answer: a name in `limits.LIMITS`."""
 
@@ -156,7 +156,7 @@ def make(
 ) -> Project:
     """A project with an attribute or two of most types, many ties and gaps, and values at the borders.
 
-    `limits` are the names of those that it may be held to, `sizes` how many issues it may have.
+    `limits` are the names of the limits to choose from, `sizes` the numbers of issues to choose from.
     """
     attributes: list[Json] = []
     for kind in TYPES:
@@ -223,7 +223,7 @@ def reversed_sort(sort: Sequence[Json]) -> list[Json]:
 
 
 def value(random: Random, kind: str, options: Sequence[str]) -> Any:
-    """A random value of a type, one that likely stands elsewhere too."""
+    """A random value of a type, one that other issues likely have too."""
     match kind:
         case "text":
             prefix = random.choice((_LONG, _LONG_WORD)) if random.random() < 0.12 else ""
@@ -368,7 +368,7 @@ def _condition(random: Random, project: Project) -> Json:
 
 
 def _operands(random: Random, project: Project, name: str, kind: str) -> Iterator[Any]:
-    """Values to compare with: those that issues have, and others."""
+    """Values to compare with: values of issues, and others."""
     held = [found for num in project.issues if (found := project.value(num, name)) is not None]
     while True:
         if held and random.random() < 0.7:

@@ -1,19 +1,22 @@
-"""The questions put while writers write and consumers bring what is derived up to date: call by call, in an order that is drawn.
+"""The questions put while writers write and consumers derive: call by call, in an order that is drawn.
 
-A request takes from its first call (moment S) to its last (E); between any two of its calls issues are edited, made and
-deleted, and consumers make calls of their own, in the midst of block writes, splits and merges. GSI1 and reads that are not
-consistent may be H moments behind. An issue *stands still* for a request when no change of it was on its way at S - H or after:
-none is in the stream, with a consumer at work, or not yet shown by the index. Then:
+A request takes from its first call (moment S) to its last (E). Between any two of its calls issues are edited, made
+and deleted. Consumers make calls of their own, in the midst of block writes, splits and merges. GSI1 and reads that
+are not consistent may be H moments late.
 
-* A row shows an issue in a version that it had between S - H and E, all values those of that version. It passes the filter by
-  what it shows, and the rows of a page stand in order by what they show. No issue is on a page twice.
-* Of the issues that stand still and match, those on a page follow each other in the oracle's order without a gap, from
-  the first of them where the page begins the result, up to the last where it ends it. Over a walk by cursors, forwards or
-  backwards, each that stands still all along is shown exactly once, in the oracle's order.
-* Counts (total, matched, of a group, rows before an issue, rows before a page) lie between the oracle's over what stands still
-  and that plus once for every version of each issue that does not.
+An issue is *still* for a request when no change of it was on its way at S - H or after. A change is on its way if it
+is in the stream, with a consumer at work, or not yet shown by the index. Then:
 
-Where everything stands still this is equality with the oracle; and at the end of a scenario all becomes quiet, and the question
+- A row shows an issue in a version that it had between S - H and E, with all values of that version. It passes the
+  filter by its shown values, and the rows of a page are in order by theirs. No issue is on a page twice.
+- The still, matching issues on a page follow each other in the oracle's order without a gap. A page that begins the
+  result has the first of them, and a page that ends it has the last.
+- A walk by cursors, forwards or backwards, shows each issue that is still all along exactly once, in the oracle's
+  order.
+- Counts (total, matched, of a group, rows before an issue, rows before a page) are at least the oracle's over the
+  still issues. They are at most that plus once for every version of each other issue.
+
+If everything is still, this is equality with the oracle. At the end of a scenario all becomes quiet, and the question
 is put once more as in `compare`.
 """
 
@@ -50,7 +53,10 @@ _PAGES = 120
 
 @dataclass
 class Window:
-    """What a request was answered, between which moments. `behind`: from when on what it was told was true at some time."""
+    """The answer to a request, and its moments.
+
+    `behind`: from this moment on, each part of the answer was true at some time.
+    """
 
     answer: Any
     behind: float
@@ -60,7 +66,7 @@ class Window:
 
 @dataclass
 class Played:
-    """What became of a scenario."""
+    """The outcome of a scenario."""
 
     kind: str
     requests: int = 0
@@ -101,7 +107,7 @@ class _Scenario(Scene):
     # Requests
 
     def _request(self, work: Callable[[Table], Any]) -> Window:
-        """Let somebody ask while all goes on; what the request raises is raised here."""
+        """Let a reader ask while everything goes on; an error of the request is raised here."""
         self._played.requests += 1
         behind = self._now - self._behind
         answer = self._meanwhile(work)
@@ -163,7 +169,10 @@ class _Scenario(Scene):
         )
 
     def _check_run(self, window: Window, *, begins: bool, ends: bool) -> int | None:
-        """The still rows follow each other without a gap; where the first of them stands among all that are still and match."""
+        """The still rows follow each other without a gap.
+
+        Returns the place of the first one among all still, matching issues.
+        """
         expected = Oracle(window.still).rows(self._question.body)
         still = set(expected)
         shown = [num for num in nums_of(window.answer) if num in still]
@@ -281,7 +290,7 @@ _KINDS: dict[str, Callable[[_Scenario], None]] = {
 
 
 def _question(random: Random, project: Project) -> Question:
-    """A question with so small pages that there are several of them, and so many groups that all are told."""
+    """A question with so small pages that there are several of them, and with room for all groups."""
     question = world.question(random, project)
     if question.kind == "groups":
         question.body["limit"] = 500

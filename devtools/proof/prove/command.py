@@ -1,4 +1,4 @@
-"""Run the proofs one after another, print a line for each, and say at the end what was not proven."""
+"""Run the proofs one after another, print a line for each, and at the end the ones that failed or did not run."""
 
 import argparse
 import os
@@ -90,7 +90,7 @@ def run_all(console: Console, proofs: Sequence[Proof], jobs: int) -> int:
 
 
 def cpu_seconds() -> float:
-    """What this process and the children that it has waited for have taken so far."""
+    """CPU seconds of this process, and of the children that it has waited for, so far."""
     taken = os.times()
     return taken.user + taken.system + taken.children_user + taken.children_system
 

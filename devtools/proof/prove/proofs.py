@@ -1,4 +1,4 @@
-"""The proofs: what each one runs, at which length, and what it needs."""
+"""The proofs: the code and length of each one, and its needs."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ class NotHere(Exception):
 
 
 class Proven(NamedTuple):
-    """What a proof found. Each of `differences` tells how to see it again."""
+    """The result of a proof. Each of `differences` has the command that repeats it."""
 
     figures: str
     differences: Sequence[str] = ()
@@ -145,7 +145,7 @@ def hold_to_the_baseline(sizes: Sequence[int], _: int) -> Proven:
 
 
 def run_tests(paths: Sequence[str], _: int) -> Proven:
-    """Run the tests of some files; those that enumerate go through everything."""
+    """Run the tests of some files; tests that enumerate go through everything."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *paths],
         cwd=ROOT,
