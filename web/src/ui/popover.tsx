@@ -9,9 +9,9 @@ import { keepBeside } from '../place';
 interface PopoverProps {
   readonly label: string;
   readonly icon: IconName;
-  /** How many things are set in the panel; they stand in the button. */
+  /** The number of settings in the panel, shown in the button. */
   readonly count?: number;
-  /** Whether the panel is asked for from elsewhere. */
+  /** Whether another part of the page asks for the panel. */
   readonly asked?: boolean;
   readonly onClose?: () => void;
   readonly children: (close: () => void) => ComponentChildren;
