@@ -1,4 +1,4 @@
-"""The code blocks of a tutorial page, run in the page's order as a reader types them."""
+"""Runs the code blocks of a tutorial page, in the page's order, as a reader types them."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def run(blocks: Sequence[Block], folder: Path, env: Mapping[str, str] | None = N
 
 
 def differences(blocks: Sequence[Block], outputs: Sequence[str]) -> Iterator[str]:
-    """Where an output is not the one that the page shows."""
+    """Describe where an output differs from the page's."""
     for block, output in zip(blocks, outputs, strict=True):
         if block.shown is None:
             continue
