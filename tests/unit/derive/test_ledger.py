@@ -272,7 +272,7 @@ def project_with_attributes() -> MemoryTable:
 EMPTY_PROJECT = project_with_attributes()
 VALUES = (None, "2023-05-01", "2023-05-02")
 ALIVE = 3
-"""Invocations that may be alive at a time: the stream's own, and those that Lambda takes for dead."""
+"""Invocations that may be alive at a time: the stream's own, and ones that Lambda takes for dead."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -432,7 +432,7 @@ class Scenario(NamedTuple):
 
 
 def batches_of(length: int) -> Iterator[tuple[int, int, int]]:
-    """All `known`, `first_end` and `second_end` over a stream of some records. The last is the first's end or the
+    """All `known`, `first_end` and `second_end` over a stream of some records. `second_end` is `first_end` or the
     stream's.
     """
     for known in range(length):

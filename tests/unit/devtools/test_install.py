@@ -59,7 +59,7 @@ def python(tools: Path) -> None:
 
 
 def python_packages(front: Path, *, pip: str = "exit 1", current: bool = True) -> None:
-    """A fake virtual environment, with the required packages as of now or of long ago."""
+    """Make a fake virtual environment, with the required packages installed: present ones, or old ones."""
     (front / ".venv" / "bin").mkdir(parents=True)
     script = f'case "$*" in "-m pip "*) {pip} ;; esac\nexec "{sys.executable}" "$@"'
     tool(front / ".venv" / "bin", "python", script)

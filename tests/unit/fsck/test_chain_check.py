@@ -209,7 +209,7 @@ def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
 
 
 def lose_blocks(table: MemoryTable) -> None:
-    """Delete all blocks of two families, and their strings in the ledgers."""
+    """Delete all blocks, and the strings of two families in the ledgers."""
     for pk, sk in table.items:
         if pk.startswith(derived_keys.BLOCK_PREFIX):
             table.delete(pk, sk)

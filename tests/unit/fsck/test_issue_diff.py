@@ -1,4 +1,4 @@
-"""The differences that count as faults of an issue's derived data, and those that do not."""
+"""The differences that count as faults of an issue's derived data, and other differences."""
 
 from dataclasses import replace
 from typing import Any

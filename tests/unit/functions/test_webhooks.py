@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: who may define them, what they may be, and that a secret is told once."""
+"""Webhooks over HTTP: the users who may define them, their limits, and secrets that are shown once."""
 
 import base64
 import zlib

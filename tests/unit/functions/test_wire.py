@@ -25,7 +25,7 @@ SEPARATOR = b"\r\n"
 
 
 class Received(BytesIO):
-    """What came over a connection, where a response is read from a socket."""
+    """The bytes received over a connection, as a source for a response."""
 
     def makefile(self, *_: Any, **__: Any) -> "Received":
         return self
@@ -36,7 +36,7 @@ class Received(BytesIO):
 
 @dataclass
 class Wire:
-    """A connection to the API for each exchange, and the events that have reached a function."""
+    """A connection to the API for each exchange, and the events that reached a function."""
 
     address: str
     events: list[dict[str, Any]] = field(default_factory=list)

@@ -27,7 +27,7 @@ def either_account(kind: str) -> Iterator[Cloud[Any]]:
 
 @pytest.fixture(autouse=True)
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time passes by itself: however busy this machine is, no push runs out of time and no index is late."""
+    """Stop the clock: on a busy machine too, no push runs out of time and no index is late."""
     now = clock.seconds()
     monkeypatch.setattr(clock, "seconds", lambda: now)
 
