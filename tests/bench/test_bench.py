@@ -21,7 +21,7 @@ DOCUMENT, LEDGER, ENTRY, COUNTER = 2, 1, 2, 1
 MOVED_ENTRY = 3
 """Write units: in the table, out of the index, into the index."""
 CHANGE = 1
-"""Write units of what is kept of a change of up to a KB: for followers, whether the history is on or off."""
+"""Write units of the record of a change of up to a KB, which followers need whether the history is on or off."""
 LISTED = 1
 """Write units of the list of changes, once for each batch, where the history is on."""
 TRASH = 1

@@ -1,4 +1,6 @@
-"""An older botocore than that of the tools, as a runtime of Lambda may have: it has everything that the functions use."""
+"""An older botocore than that of the tools, as a runtime of Lambda may have: it has everything that
+the functions use.
+"""
 
 import json
 import subprocess

@@ -82,7 +82,9 @@ def test_each_task_has_a_schedule_that_invokes_upkeep(deployment: Deployment) ->
 
 
 def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
-    """The names in their dimensions are those of the deployed resources. This engine refuses the one on an expression."""
+    """The names in their dimensions are those of the deployed resources. This engine refuses the
+    one on an expression.
+    """
     alarms = {
         alarm["AlarmName"].removeprefix("Gridview-"): alarm
         for alarm in deployment.client("cloudwatch").describe_alarms()["MetricAlarms"]

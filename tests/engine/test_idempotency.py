@@ -1,4 +1,6 @@
-"""Idempotency-Key over real connections: many concurrent senders of one request, other users and tenants, two headers."""
+"""Idempotency-Key over real connections: many concurrent senders of one request, other users and
+tenants, two headers.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

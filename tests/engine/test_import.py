@@ -146,7 +146,9 @@ class Titanium(NamedTuple):
 
 @pytest.fixture(scope="module")
 def titanium(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Titanium:
-    """The imported project. The stream is consumed while the tests continue, and the last of them waits for the rest."""
+    """The imported project. The stream is consumed while the tests continue, and the last of them
+    waits for the rest.
+    """
     arguments = (
         str(TITANIUM),
         "--project",

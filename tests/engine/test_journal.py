@@ -1,4 +1,6 @@
-"""The journal of a project on a local stack: concurrent writers, a complete fold, and then the same answers as SQLite."""
+"""The journal of a project on a local stack: concurrent writers, a complete fold, and then the same
+answers as SQLite.
+"""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

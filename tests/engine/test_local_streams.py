@@ -265,7 +265,7 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
 
 
 def test_an_answer_of_the_queues_is_one_packet(tmp_path: Path) -> None:
-    """A body behind its head would wait for 40 ms: the client acknowledges the head no sooner."""
+    """A body sent after its head would wait for 40 ms: the client acknowledges the head no sooner."""
     server = SqsServer(tmp_path / "dead-letters.ndjson")
     server.start()
     try:

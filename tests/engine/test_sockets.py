@@ -1,4 +1,6 @@
-"""Sockets from outside: a real client and the local stack, whose processes replace API Gateway, the stream and Lambda."""
+"""Sockets from outside: a real client and the local stack, whose processes replace API Gateway, the
+stream and Lambda.
+"""
 
 import json
 import time

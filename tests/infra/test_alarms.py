@@ -21,8 +21,8 @@ GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
 SOCKETS = {"ApiId": "sockets", "Stage": "live"}
 OWN = {"service": "upkeep", "stack": "Gridview"}
 
-# Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, meaning of
-# missing data.
+# Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, effect of missing
+# data.
 EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int, str]] = {
     "ConsumerBehind": (("AWS/Lambda", "IteratorAge", MAINTAIN), "Maximum", 300_000, 60, 5, "notBreaching"),
     "DeadLetters": (

@@ -23,7 +23,8 @@ from tests.support.assembly import SETTINGS, vendor
 from tests.support.templates import resources
 
 BUDGET = 50 * 1024 * 1024
-"""Bytes, unzipped, of a function and its layers. Lambda's limit is 250 MB; the loaded part determines the cold start.
+"""Bytes, unzipped, of a function and its layers. Lambda's limit is 250 MB; the loaded part
+determines the cold start.
 """
 
 CODE = {"AWS::Lambda::Function", "AWS::Lambda::LayerVersion"}

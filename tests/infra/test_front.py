@@ -1,4 +1,6 @@
-"""The front of the API: CloudFront with the page, unless a setting says otherwise; optionally a domain and a web ACL."""
+"""The front of the API: CloudFront with the page, unless a setting says otherwise; optionally a
+domain and a web ACL.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -642,7 +642,8 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "order": ("35e9", "a1.1"),
     "directory": ("35e9", "a1.1"),
 }
-"""The functions that make partition keys of a tenant, of the table and of GSI1, with their arguments beside the tenant.
+"""The functions that make partition keys of a tenant, of the table and of GSI1, with their
+arguments beside the tenant.
 """
 
 SORT_KEYS = {"attribute", "composite"}

@@ -58,7 +58,9 @@ def drop(table: Table, catalog: Catalog, block: Block) -> None:
 
 
 class Written:
-    """A chain of one family, written like the consumer does: keys are added and removed, blocks are split and merged."""
+    """A chain of one family, written like the consumer does: keys are added and removed, blocks are
+    split and merged.
+    """
 
     def __init__(self, family: str, random: Random) -> None:
         self.family = family

@@ -102,7 +102,9 @@ class MemoryStream:
 
 @dataclass(frozen=True)
 class Cloud(Generic[Held]):
-    """The running parts of an account: the functions' modules, the queue of poison issues, and the hints at due jobs."""
+    """The running parts of an account: the functions' modules, the queue of poison issues, and the
+    hints at due jobs.
+    """
 
     modules: Mapping[str, ModuleType]
     queue_url: str
@@ -139,7 +141,9 @@ class Cloud(Generic[Held]):
         self.forget()
 
     def forget(self) -> None:
-        """Let the functions read every catalog and directory again, like other containers, or like these after a while."""
+        """Let the functions read every catalog and directory again, like other containers, or like
+        these after a while.
+        """
         for module in self.modules.values():
             module.catalogs = Catalogs()  # type: ignore[attr-defined]
             if hasattr(module, "fences"):
@@ -242,7 +246,9 @@ def _record(kind: str, partition_key: Any, images: Mapping[str, Any]) -> dict[st
 
 
 class _Imported(NamedTuple):
-    """The functions' modules, shared by every account of a process: their environment at the import is always the same."""
+    """The functions' modules, shared by every account of a process: their environment at the import
+    is always the same.
+    """
 
     modules: Mapping[str, ModuleType]
     tables: Mapping[str, Table]

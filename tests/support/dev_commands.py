@@ -27,7 +27,9 @@ def commands_in(text: str) -> Iterator[str]:
 
 
 def typed_in(text: str) -> Iterator[str]:
-    """The commands of a text's blocks of code, to be typed as they are: whole lines, and `$(./dev ...)` within others."""
+    """The commands of a text's blocks of code, to be typed as they are: whole lines, and `$(./dev
+    ...)` within others.
+    """
     for block in _BLOCK.findall(text):
         whole = block.replace("\\\n", " ")
         yield from (_before_pipe(command) for command in _NESTED.findall(whole))

@@ -1,4 +1,6 @@
-"""The event patterns by which Lambda filters the records of a stream, and the declared patterns of each function. Pure."""
+"""The event patterns by which Lambda filters the records of a stream, and the declared patterns of
+each function. Pure.
+"""
 
 from collections.abc import Mapping
 from functools import cache

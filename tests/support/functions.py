@@ -1,4 +1,6 @@
-"""The functions' modules, imported again: each reads its environment and makes its clients at its import, as on Lambda."""
+"""The functions' modules, imported again: each reads its environment and makes its clients at its
+import, as on Lambda.
+"""
 
 import importlib
 import sys

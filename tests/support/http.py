@@ -53,7 +53,9 @@ class Answer:
 
     @property
     def timeless(self) -> Any:
-        """The body without the part that differs between two equal requests: `changes` names the minute of the answer."""
+        """The body without the part that differs between two equal requests: `changes` names the
+        minute of the answer.
+        """
         return {name: value for name, value in self.body.items() if name not in {"changes", "request_id"}}
 
     @property

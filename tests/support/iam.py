@@ -67,7 +67,9 @@ def _single(found: list[bool]) -> bool:
 
 
 def _filled_in(wanted: str, context: Context) -> str | None:
-    """A value with its policy variables replaced; None if the request has no value for one, which then matches nothing."""
+    """A value with its policy variables replaced; None if the request has no value for one, which
+    then matches nothing.
+    """
     missing = False
 
     def value(found: re.Match[str]) -> str:

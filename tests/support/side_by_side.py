@@ -28,7 +28,7 @@ class Started(Generic[Result]):
 
     @property
     def result(self) -> Result:
-        """What it returned."""
+        """The returned value."""
         assert self.is_over
         assert self._result is not None
         return self._result

@@ -73,7 +73,7 @@ class LocalStack:
 
     @property
     def state(self) -> Any:
-        """Where each part of it is."""
+        """The addresses and data of its running parts."""
         return Folder(self.data).require_running()
 
     def kill(self) -> None:

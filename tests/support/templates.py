@@ -55,7 +55,9 @@ def of_construct(of: Mapping[str, Any], kind: str, construct: str) -> dict[str, 
 
 
 def table_input(name: str = "gridview") -> "CreateTableInputTypeDef":
-    """CreateTable's arguments for the table that the template declares (its expiry is not among them: CreateTable takes none)."""
+    """CreateTable's arguments for the table that the template declares (its expiry is not among them: CreateTable takes
+    none).
+    """
     declared = only(template(), "AWS::DynamoDB::GlobalTable")
     stream = declared["StreamSpecification"]
     request = {

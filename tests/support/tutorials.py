@@ -49,7 +49,9 @@ def blocks_in(text: str) -> list[Block]:
 
 
 def run(blocks: Sequence[Block], folder: Path, env: Mapping[str, str] | None = None) -> list[str]:
-    """The output of each block. All run in one shell, in this folder; the first command that fails ends it, and the test."""
+    """The output of each block. All run in one shell, in this folder; the first command that fails ends it, and the
+    test.
+    """
     script = "\n".join(["set -eo pipefail", *_lines(blocks, folder)])
     bash = shutil.which("bash")
     assert bash is not None

@@ -1,4 +1,6 @@
-"""The connections of the WebSocket API without a network: the messages to each, and whether it is closed, gone or slow."""
+"""The connections of the WebSocket API without a network: the messages to each, and whether it is
+closed, gone or slow.
+"""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,6 @@
-"""Every `./dev` command of the pages, checked by the parser that will read it, and the runbook's for the right stack."""
+"""Every `./dev` command of the pages, checked by the parser that will read it, and the runbook's
+for the right stack.
+"""
 
 import pytest
 

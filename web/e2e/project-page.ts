@@ -3,7 +3,9 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Visit } from './browser';
 
-/** A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns. */
+/**
+ * A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns.
+ */
 export interface ShownRow {
   readonly at: number;
   readonly cells: Readonly<Record<string, string>>;

@@ -204,7 +204,7 @@ def matched(account: cloud.Cloud, route: Route, monkeypatch: pytest.MonkeyPatch)
 def test_powertools_finds_the_route_that_api_gateway_has_found(
     account: cloud.Cloud, route: Route, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of several matching paths, the first registered one wins. No route may need the lookup by key (`answer_by_key`)."""
+    """If several paths match, the first registered one wins. No route may need the lookup by key (`answer_by_key`)."""
     monkeypatch.setattr(Invocation, "answer_by_key", lambda _: pytest.fail("only the key found it"))
     assert matched(account, route, monkeypatch) == [route.key]
 

@@ -105,7 +105,9 @@ def test_each_path_names_the_methods_that_it_has_and_those_that_it_refuses() -> 
 
 
 def test_api_gateway_has_the_endpoints_a_refusal_of_all_else_and_the_few_that_it_would_get_wrong() -> None:
-    """Otherwise a public path would require a token for a wrong method, and `batch` would be taken for an issue number."""
+    """Otherwise a public path would require a token for a wrong method, and `batch` would be taken
+    for an issue number.
+    """
     issues = "/v1/projects/{project}/issues"
     public = ("/v1/health", "/v1/openapi.json")
     taken = (f"{issues}/batch", f"{issues}/delete-matching", f"{issues}/update-matching")

@@ -1,4 +1,6 @@
-"""The record of a creation under an Idempotency-Key: complete, for a day, and in one transaction with the created item."""
+"""The record of a creation under an Idempotency-Key: complete, for a day, and in one transaction
+with the created item.
+"""
 
 import os
 from collections.abc import Mapping

@@ -111,7 +111,9 @@ class World:
         table: Table | None = None,
         nums: Collection[int] = range(100),
     ) -> tuple[UUID, list[TakenBack]]:
-        """Take back a change of a user, in some issues. Returns the change of the undo, and the outcome for each issue."""
+        """Take back a change of a user, in some issues. Returns the change of the undo, and the
+        outcome for each issue.
+        """
         own = into or uuid5(change, "undo")
         versions = {num: of for num, of in versions_of(self.table, change, by).items() if num in nums}
         rule = Undo(catalog_of(self.table), BEN.user, own)
@@ -156,7 +158,9 @@ def test_undo_of_what_nobody_else_has_touched_leaves_what_was_there_before(befor
 @EXAMPLES
 @given(before=_ACTS, acts=_ACTS, nums=st.sets(_NUM))
 def test_undo_in_parts_is_that_of_the_whole_and_so_is_redo(before: Any, acts: Any, nums: set[int]) -> None:
-    """An undo of some issues, and then of the whole change: nothing is left in them, and nothing is taken back twice."""
+    """An undo of some issues, and then of the whole change: nothing is left in them, and nothing is
+    taken back twice.
+    """
     in_parts = World()
     in_parts.play((False, act) for _, act in before)
     in_parts.play(acts)

@@ -1,6 +1,6 @@
 """The fallback of the direct client: an endpoint with bad answers before moto's DynamoDB, on both transports.
 
-Whatever the endpoint answers, nothing is lost or written twice, and botocore's help is reported.
+Nothing is lost or written twice after any answer of the endpoint, and botocore's help is reported.
 """
 
 import itertools

@@ -30,7 +30,9 @@ def kept(before: list[str | None], after: list[str]) -> int:
 
 
 def most_that_can_stay(before: list[str | None]) -> int:
-    """The most options that can stay, by trying every subset: they must ascend with room for all options between them."""
+    """The most options that can stay, by trying every subset: they must ascend with room for all
+    options between them.
+    """
     fixed = [(place, int(one, 36)) for place, one in enumerate(before) if one is not None]
     for size in range(len(fixed), 0, -1):
         for subset in combinations(fixed, size):

@@ -133,7 +133,7 @@ NASTY_USERS = [
     *(ASTRAL * 252 + end for end in ("", "a", "b", "é", ASTRAL)),
 ]
 
-# Few distinct characters, so that generated texts share prefixes and differ by what is nasty.
+# Few distinct characters, so that generated texts share prefixes and differ by nasty ones.
 tricky_characters = st.sampled_from(
     "aAáb\x00\x01\x02\x03\x1f @_~0ßﬁΐ\u0301\u0345\ud7ff\ue000\uffff\U00010000\U0010ffff"
 )

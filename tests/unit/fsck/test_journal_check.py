@@ -144,7 +144,7 @@ def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: De
 def test_a_block_that_cannot_be_read_is_built_anew(
     derived: Derived, waiting: bool, folds_first: bool
 ) -> None:
-    """Whatever waits for it at the time, and whether the fold passes it before or after the repair."""
+    """With anything that waits for it at the time, and with a fold that passes it before or after the repair."""
     table = derived.table
     derived.consume(1)
     derived.consume(2)

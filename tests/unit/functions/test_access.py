@@ -278,7 +278,7 @@ def test_an_encoded_slash_separates_segments_where_nothing_but_the_method_is_wro
 
 
 def test_the_route_for_every_path_serves_nothing(owner: Client) -> None:
-    """Whatever the path and method of its event: its authorizer and throttle are not those of the endpoint."""
+    """Its authorizer and throttle are not those of the endpoint, so it refuses every path and method."""
     for route in ROUTES:
         event = owner.event(route.method, route.path.format(**PARTS))
         event["routeKey"] = f"{route.method} {EVERY_PATH}"

@@ -180,7 +180,7 @@ def test_jobs_are_listed_the_last_first(api: Client, account: Cloud, indexed: st
     assert {one["state"] for one in api.get(f"{indexed}/jobs").body["items"]} == {"done"}
 
 
-# Who may
+# Rights
 
 
 def test_viewers_may_look_editors_change_and_who_began_a_job_or_an_administrator_cancels_it(
@@ -232,7 +232,7 @@ def test_what_does_not_exist_has_no_jobs(api: Client, account: Cloud, indexed: s
     assert left == [], "the project has gone with its jobs"
 
 
-# What is refused
+# Refusals
 
 WRONG: list[tuple[str, Any, set[str]]] = [
     ("update", {}, {"filter", "set"}),

@@ -1,4 +1,6 @@
-"""X-Change-Id: the writes of one user under one id are one change, and each document names the change of its version."""
+"""X-Change-Id: the writes of one user under one id are one change, and each document names the
+change of its version.
+"""
 
 import re
 from typing import Any

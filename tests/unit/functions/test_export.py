@@ -233,7 +233,7 @@ def test_columns_of_one_name_are_told_apart(api: Client, account: Cloud, project
     }
 
 
-# Who may
+# Rights
 
 
 def test_every_viewer_may_and_who_began_an_export_cancels_it(
@@ -282,7 +282,7 @@ def test_links_end_with_the_file(
     assert user_jobs.KEPT_DAYS > FILE_DAYS
 
 
-# What is refused
+# Refusals
 
 WRONG: list[tuple[Any, set[str]]] = [
     ({}, {"format"}),

@@ -88,7 +88,9 @@ def test_a_snapshot_contains_what_endpoints_import_when_they_are_called(package:
 
 
 def _modules(node: ast.ImportFrom) -> Iterator[str]:
-    """The modules that an import statement names: `from package import module`, or `from package.module import name`."""
+    """The modules that an import statement names: `from package import module`, or `from
+    package.module import name`.
+    """
     found = importlib.import_module(str(node.module))
     for alias in node.names:
         inner = f"{node.module}.{alias.name}"

@@ -1,4 +1,6 @@
-"""GET .../changes: a follower receives each change once, waits for the next, and learns when to read everything again."""
+"""GET .../changes: a follower receives each change once, waits for the next, and learns when to
+read everything again.
+"""
 
 from collections.abc import Callable
 from typing import Any

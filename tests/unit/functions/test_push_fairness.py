@@ -75,7 +75,9 @@ def worst_of(account: Cloud, api: Client, users: Sequence[str]) -> list[SocketCl
 def test_the_worst_of_one_tenant_delays_no_other(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, stuck: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A message takes 10 ms, and some connections take none. The neighbour's change comes during a batch of the others."""
+    """A message takes 10 ms, and some connections take none. The neighbour's change comes during a
+    batch of the others.
+    """
     # Users who open them one after the other, over minutes.
     monkeypatch.setattr("gridview.live.seat_store.START_BUCKET", TokenBucket(10_000, 2))
     api, neighbour = with_project(account, "0807"), with_project(account, "1910")

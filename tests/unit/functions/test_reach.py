@@ -44,7 +44,7 @@ MANY = 40
 
 
 ELSEWHERE = {
-    # Where a rate is set: test_write_rate, test_bulk.
+    # With a rate: test_write_rate, test_bulk.
     ("command", "dynamodb:UpdateItem", (f"{keys.RATE_PREFIX}*",)),
     ("upkeep", "dynamodb:UpdateItem", (f"{keys.RATE_PREFIX}*",)),
     ("upkeep", "dynamodb:DeleteItem", (keys.CHECK,)),  # at the end of a check, minutes later: test_nightly

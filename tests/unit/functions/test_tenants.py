@@ -100,7 +100,9 @@ def test_a_project_shows_its_own_issues_alone(table: MemoryTable) -> None:
 
 
 def test_pages_and_row_numbers_are_those_of_the_own_issues(table: MemoryTable) -> None:
-    """Projects of one id whose issues have the same values: issues of another tenant neither shorten nor extend a page."""
+    """Projects of one id whose issues have the same values: issues of another tenant neither
+    shorten nor extend a page.
+    """
     for home in HOMES:
         for num in range(1, COUNTS[home] + 1):
             assert ask(table, home, "PATCH", f"/issues/{num}", {"name": f"same {num}"}).status == 200

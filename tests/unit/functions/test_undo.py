@@ -324,7 +324,7 @@ def test_a_state_that_was_dropped_is_not_given_back(account: Cloud, api: Client,
     assert undone(undo(account, api, path, gone)) == {2: 3}
 
 
-# Who may
+# Rights
 
 
 def test_an_editor_takes_back_what_is_theirs_and_an_administrator_all(

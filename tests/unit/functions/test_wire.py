@@ -1,4 +1,6 @@
-"""Hostile bytes on a connection: the web server, the gateway and the functions together, on a socket of this machine."""
+"""Hostile bytes on a connection: the web server, the gateway and the functions together, on a
+socket of this machine.
+"""
 
 import base64
 import json
@@ -72,7 +74,7 @@ class Wire:
 
 @pytest.fixture(scope="module")
 def wire(shared_account: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    """The worked example behind a web server."""
+    """The worked example, served by a web server."""
     owner = shared_account.api()
     worked_example.load(owner)
     owner.made("/v1/projects", {"id": "other", "name": "Other"})

@@ -25,7 +25,7 @@ from tests.support.http import Answer, Client, claims
 
 ISSUES = "/v1/projects/plain/issues"
 START = 1_700_000_000.0
-"""Where a window begins."""
+"""The beginning of a window."""
 
 WEBHOOK = "w3k9q2m7x1c0z"
 WRITES = [route for route in ROUTES if route.writes]
@@ -117,7 +117,7 @@ class Containers:
 
     @property
     def counted(self) -> int:
-        """What the table has counted in all windows."""
+        """The writes that the table has counted in all windows."""
         return sum(
             item["writes"] for (pk, _), item in self.table.items.items() if pk.startswith(keys.RATE_PREFIX)
         )

@@ -1,4 +1,6 @@
-"""The issue before and after its changes, from the changes, a document of any later version, and the versions between."""
+"""The issue before and after its changes, from the changes, a document of any later version, and
+the versions between.
+"""
 
 from typing import Any
 

@@ -908,7 +908,9 @@ def test_a_message_carries_a_hint_and_comes_when_the_job_is_due(monkeypatch: pyt
 def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_new_form_is_complete(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A release raises the version; nothing is rewritten before an operator says so, and no order ever mixes the two."""
+    """A release raises the version; nothing is rewritten before an operator says so, and no order
+    ever mixes the two.
+    """
     second = {
         kind: lambda field, value, body=body: "2" + body(field, value)
         for kind, body in sort_entries.SPECS[1].items()

@@ -228,7 +228,9 @@ def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: MemoryTab
 
 
 def test_an_old_removal_that_is_delivered_again_does_not_undo_a_restored_issue(table: MemoryTable) -> None:
-    """Removed, and put back with the same values: in one batch that looks like a single step in which nothing changes."""
+    """Removed, and put back with the same values: in one batch that looks like a single step in
+    which nothing changes.
+    """
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-01")
     two["updated"] = one["updated"]
     work = Consumer()

@@ -46,7 +46,9 @@ def filled(seed: int, count: int, seconds: float) -> tuple[MemoryTable, list[str
 
 
 def told(table: MemoryTable, lower: str, upper: str, limit: int) -> list[str]:
-    """All places, page by page: of each stretch up to `limit` entries, then the rest after the last of them, or of all."""
+    """All places, page by page: of each stretch up to `limit` entries, then the rest after the last
+    of them, or of all.
+    """
     places: list[str] = []
     begin: PageStart | None = PageStart.before(upper)
     while begin is not None:

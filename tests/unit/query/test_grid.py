@@ -299,7 +299,9 @@ def test_when_the_index_has_followed_the_row_stands_in_its_new_place(few: Grid) 
 
 
 def test_a_walk_goes_on_where_the_row_of_its_cursor_was(few: Grid) -> None:
-    """The last row of a page, the first of the next, and their index entries are gone when the next page is requested."""
+    """The last row of a page, the first of the next, and their index entries are gone when the next
+    page is requested.
+    """
     first = few.page(**by_day(), limit=3)
     assert nums(first) == [3, 8, 1]
     for num in (1, 4):

@@ -1,4 +1,4 @@
-"""The worked example on both tables: the one in memory and the one on moto. Each route has a test named after its operation."""
+"""The worked example on both tables, in memory and on moto. Each route has a test named after its operation."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,8 @@
-/** The open project follows what others change: values in place at once; places, counts, groups and footers at most once a second. */
+/**
+ * Shows changes by others in the open project: values at once, in place; all else at most once a second.
+ *
+ * All else is places, counts, groups and footers.
+ */
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/problem';
 import type { HeldRows } from '../edits/editor';

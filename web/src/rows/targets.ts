@@ -11,7 +11,10 @@ export interface Target {
   readonly count: number;
 }
 
-/** The rows of the screen from one to another, both included: a target for each run that they touch, without the heads of groups. */
+/**
+ * The rows of the screen from one to another, both included: a target for each run that they touch, without the heads
+ * of groups.
+ */
 export function targetsOf(layout: Layout, first: number, last: number): readonly Target[] {
   const targets: Target[] = [];
   let start = 0;

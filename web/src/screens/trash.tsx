@@ -9,7 +9,10 @@ import { Dialog } from '../ui/dialog';
 import { words } from '../words';
 import { DeletedList } from './deleted-list';
 
-/** Milliseconds before each reading of the trash after an issue was deleted or restored: copies of the table differ for moments. */
+/**
+ * Milliseconds before each reading of the trash after an issue was deleted or restored: copies of the table differ for
+ * moments.
+ */
 const AGAIN = [0, 1_000] as const;
 
 export function TrashWindow({ model }: { readonly model: ProjectModel }) {

@@ -1,4 +1,7 @@
-/** A button with a panel that belongs to it. The browser closes the panel on Escape and on a click elsewhere, and gives the focus back. */
+/**
+ * A button with a panel that belongs to it. The browser closes the panel on Escape and on a click elsewhere, and gives
+ * the focus back.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { enterFirst } from './focus';

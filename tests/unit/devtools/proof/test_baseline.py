@@ -1,4 +1,6 @@
-"""The answers and costs of every kind of query stay as recorded, or cost less; the comparison reports any other change."""
+"""The answers and costs of every kind of query stay as recorded, or cost less; the comparison
+reports any other change.
+"""
 
 import warnings
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The differential test: random queries, answered by the grid over a table in memory and by SQLite over the same issues."""
+"""The differential test: random queries, answered by the grid over a table in memory and by SQLite."""
 
 import subprocess
 import sys
