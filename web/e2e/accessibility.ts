@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 export interface Finding {
   readonly id: string;
   readonly impact: string | null | undefined;
-  /** The first elements that it is about, and what is wrong with them. */
+  /** The first elements with the fault, and its description. */
   readonly where: readonly string[];
 }
 

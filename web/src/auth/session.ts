@@ -1,4 +1,4 @@
-/** Who is signed in. The rest of the page knows only this interface. */
+/** The signed-in user. The rest of the page knows only this interface. */
 import type { ReadonlySignal } from '@preact/signals';
 import type { Signer } from '../api/client';
 

@@ -3,7 +3,7 @@ import type { FieldType } from '../api/types';
 import { optionMeant, type Field } from '../fields/fields';
 import { ColumnValues, valueOfCell } from './infer';
 
-/** Where the values of a column go. */
+/** The destination of a column's values. */
 export type Target =
   | { readonly kind: 'skip' }
   | { readonly kind: 'field'; readonly field: string }

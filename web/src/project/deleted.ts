@@ -6,7 +6,7 @@ import { signal } from '@preact/signals';
 import { ApiError } from '../api/problem';
 import { Paged, type ListPage } from './paged';
 
-/** Who deleted an item, when, and until when it can be restored. */
+/** The user who deleted an item, the time, and the end of the time in which it can be restored. */
 export interface Deletion {
   readonly name: string;
   readonly deleted: string;

@@ -71,7 +71,7 @@ export class Import {
     }
   }
 
-  /** Stop after the batch that is under way. What has been written stays. */
+  /** Stop after the running batch. Written issues stay. */
   cancel(): void {
     this.request.abort();
   }

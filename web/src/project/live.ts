@@ -61,7 +61,7 @@ export class Live implements Listener {
   readonly redefined = signal(false);
   /** The last changes. */
   readonly heard = signal<Heard>({ versionOf: () => null, trash: false });
-  /** Who else has the project open, and the issues that they look at. */
+  /** Others who have the project open, and the issues that they look at. */
   readonly lookers = signal<readonly Looker[]>([]);
   private readonly recent = new Recent();
   private readonly incoming: readonly Incoming[];

@@ -10,7 +10,7 @@ import { rowOf, type Row } from '../fields/values';
 export class OpenIssue implements HeldRows {
   /** The issue on the screen: as it was read, with the user's edits. */
   readonly row = signal<Row | null>(null);
-  /** Who made and changed it, and when, according to the last read. */
+  /** The authors and times of its creation and last change, according to the last read. */
   readonly trail = signal<Issue | null>(null);
   readonly error = signal<unknown>(null);
   private reading = new AbortController();

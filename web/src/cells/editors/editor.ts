@@ -12,7 +12,7 @@ export interface CellEditor {
   readonly element: HTMLElement;
   /** The element is in the page: take the focus. */
   open(): void;
-  /** What the user entered; null where that is the value as it was. */
+  /** The entered value; null if it is unchanged. */
   result(): Typed | null;
   close(): void;
 }
