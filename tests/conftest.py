@@ -1,4 +1,4 @@
-"""How tests are shared out among processes, what all of them share, and what a run says at its end."""
+"""The distribution of tests among processes, their shared fixtures, and the lines at the end of a run."""
 
 import gc
 import os
@@ -22,12 +22,12 @@ _GROUPS = {
     "tests/engine/": "engine",
     "tests/unit/routes/": "routes",
 }
-"""Tests that stand on the same thing, which takes long to stand, run in one process; others stay together by file."""
+"""Tests that share a fixture which is slow to start run in one process; others stay together by file."""
 
 _FIRST = (
     "tests/deploy/",
     "tests/infra/",
-    # Looks at the whole table, which the others of its group fill.
+    # Checks the whole table, which the others of its group fill.
     "tests/engine/test_fsck.py",
     "tests/engine/",
     "tests/engine/test_dlq.py",
@@ -45,7 +45,7 @@ _FIRST = (
     "tests/unit/fsck/",
     "tests/unit/journal/",
 )
-"""What takes long begins, so that all processes end together. The longest of several that fit decides."""
+"""The slowest tests begin first, so that all processes end together. The longest prefix that matches decides."""
 
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
@@ -57,7 +57,7 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
 
 
 _SHORT_LIVED_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""An engine that serves a few thousand calls takes a third less of the processor when Java does not optimize it for hours."""
+"""An engine that serves a few thousand calls takes a third less CPU time if Java does not optimize it for hours."""
 
 # The same examples each time, and none fails because the machine is busy.
 settings.register_profile(
@@ -67,12 +67,12 @@ settings.load_profile("gridview")
 
 
 def pytest_configure() -> None:
-    """Every engine that a test starts, in whatever process, is short-lived."""
+    """Make every engine that a test starts, in any process, a short-lived one."""
     os.environ.setdefault("JAVA_TOOL_OPTIONS", _SHORT_LIVED_JAVA)
 
 
 def pytest_sessionstart() -> None:
-    """CI proves everything, or fails."""
+    """In CI, fail if anything is missing for a proof."""
     if os.environ.get("CI") and not paths.DATA.is_dir():
         raise pytest.UsageError(f"CI needs the shared data, and {paths.DATA} is missing.")
 
@@ -89,13 +89,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: the garbage collector need not look at it again and again."""
+    """Exempt imported modules and collected tests from garbage collection, so that it does not scan them repeatedly."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """What was not proven, and why."""
+    """List the missing proofs, and why."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
     )
@@ -105,13 +105,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Scheduling | None:
-    """Ours in the place of `loadfile`."""
+    """Replace `loadfile` by this project's scheduling."""
     return _Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")
 def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `npx cdk synth` writes; the tests of the template look at it, and those of the deployment deploy it."""
+    """The output of `npx cdk synth`: the tests of the template read it, and the tests of the deployment deploy it."""
     from tests.support.assembly import synthesize_by_command
 
     return synthesize_by_command(tmp_path_factory.mktemp("cdk"))

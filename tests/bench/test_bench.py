@@ -1,4 +1,4 @@
-"""`./dev bench`: what it says of calls and units; never of time."""
+"""`./dev bench`: its figures of calls and units, but not of time."""
 
 import json
 import os
@@ -21,7 +21,7 @@ DOCUMENT, LEDGER, ENTRY, COUNTER = 2, 1, 2, 1
 MOVED_ENTRY = 3
 """Write units: in the table, out of the index, into the index."""
 CHANGE = 1
-"""Write units of what is kept of a change of up to a KB: for followers, whether the history is on or off."""
+"""Write units of the record of a change of up to a KB, which followers need whether the history is on or off."""
 LISTED = 1
 """Write units of the list of changes, once for each batch, where the history is on."""
 TRASH = 1
@@ -29,11 +29,11 @@ TRASH = 1
 JOURNAL = 2
 """Write units of a batch's number and item in the journal."""
 MARK = 1
-"""Write units of the mark that says that a batch's sort entries are there."""
+"""Write units of the mark that confirms a batch's sort entries."""
 FOLD = 5
 """Write units: taking the fold, and its watermark with which it rests."""
 LAG = 1
-"""Write units: how far the index has come, at most once for each batch."""
+"""Write units of the record of the lag, at most once for each batch."""
 
 
 def indexed_values(count: int, seed: int) -> float:
@@ -48,7 +48,9 @@ def orders_of(bodies: Iterable[Mapping[str, Any]]) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
-    """The figures and what was printed. In a process of its own: it loads the handlers with its own environment."""
+    """The figures and the printed text. Runs in a process of its own, which loads the handlers with its own
+    environment.
+    """
     file = tmp_path_factory.mktemp("bench") / "figures.json"
     done = subprocess.run(  # noqa: S603  (the arguments are this file's)
         [
@@ -102,7 +104,7 @@ def test_writes_cost_what_the_design_counts(measured: tuple[dict[str, Any], str]
 
 
 def _costs(units: float, expected: float) -> None:
-    """At most the lag, and that the fold is due now and then, come to it."""
+    """Assert the expected units, plus at most the lag and the notes that the fold is due."""
     rounding = 1e-9
     assert expected - rounding <= units < expected + LAG
 
@@ -124,7 +126,7 @@ def test_the_history_adds_a_list_to_what_is_kept_of_a_change(
     assert list(found) == [history.CREATE, history.EDIT, history.DELETE]
     assert [one["stored"] for one in found.values()] == [DOCUMENT + COUNTER, DOCUMENT, DOCUMENT]
     assert (found[history.EDIT]["on"], found[history.EDIT]["off"]) == (CHANGE + LISTED, CHANGE)
-    # A change of all values may be larger than a KB; a delete has them too.
+    # A change of all values may be larger than a KB; a delete contains them too.
     for kind in (history.CREATE, history.DELETE):
         assert CHANGE <= found[kind]["off"] <= CHANGE + 1
         assert found[kind]["on"] - found[kind]["off"] == pytest.approx(LISTED)
@@ -165,11 +167,11 @@ def test_a_change_writes_a_ledger_once_and_its_blocks_in_folds(
         parts = [one[name]["write_units"] for name in ("accepted", "consumed", "folded")]
         assert one["write_units"] == pytest.approx(sum(parts))
         document, derived, blocks = parts
-        # A bulk change is of issues of its own.
+        # A bulk change writes issues of its own.
         orders = mean(islice(of[kind], together * times)) if kind in of else 0
         edits = folds.EDIT, folds.EDIT_A_MINUTE, folds.BULK
         entries = 2.0 * MOVED_ENTRY if kind in edits else orders * ENTRY
-        # A job's items: itself, its line and what it is to do, written and written again.
+        # A job's items: the job, its line and its order, each written twice.
         job = 40 / together if kind == folds.BULK else 0
         assert DOCUMENT <= document <= DOCUMENT + COUNTER + job
         # The number, with which the fold may come to be due; the mark; and the item: 1 KB of it for ten issues.
@@ -209,7 +211,8 @@ def test_a_pass_reads_every_issue_and_writes_only_what_differs(measured: tuple[d
         for name in passes:
             assert work[name]["issues"] <= count
             assert work[name]["issues"] == count or not work[name]["finished"]
-            # The document and the ledger, strongly consistent; checkpoints and definitions; and what waits is folded.
+            # The document and the ledger, strongly consistent; checkpoints and definitions; and the fold of
+            # the waiting items.
             assert 2 <= work[name]["read_units"] < 2.5
             written = work[name]["write_units"] - (0 if name == background.NOTHING else LEDGER + ENTRY)
             assert 0 < written < 0.3

@@ -1,4 +1,4 @@
-"""What refusals cost in units, and that one viewer's polls leave a local stack to others; never of time."""
+"""The cost of refusals in units, and a local stack that stays usable during one viewer's polls; but not time."""
 
 import pytest
 

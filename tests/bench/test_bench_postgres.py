@@ -1,4 +1,4 @@
-"""`./dev bench --compare postgres` on projects of a few hundred issues, and the file that it loads them by."""
+"""`./dev bench --compare postgres` on projects of a few hundred issues, and the file from which it loads them."""
 
 import io
 import json
@@ -21,7 +21,7 @@ SIZES = (400, 600)
 
 @pytest.fixture(scope="module")
 def sections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Section]]:
-    """Two sizes, compared; that all answers are equal was seen to on the way."""
+    """Two sizes, compared. The comparison itself has checked that all answers are equal."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ours, "KEPT", tmp_path_factory.mktemp("kept"))
         wanted = [datasets.generated(size) for size in SIZES]
@@ -85,7 +85,7 @@ def test_items_in_the_engines_file_are_those_that_the_engine_writes_itself(tmp_p
 
 
 def _rows(tables: Path) -> dict[tuple[bytes, bytes], Any]:
-    """What stands in the file; the size of an item, which is told of a whole table alone, is left out."""
+    """The rows of the file, without the size of an item, which is known only of a whole table."""
     columns = ("hashKey", "rangeKey", "hashValue", "rangeValue", "hashRangeValue", "indexKey_0", "ObjectJSON")
     wanted = ", ".join((*columns, *(f"typeof({column})" for column in columns)))
     file = sqlite3.connect(tables / "shared-local-instance.db")

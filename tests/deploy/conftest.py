@@ -1,4 +1,6 @@
-"""The whole stack, deployed once into MiniStack, which enforces IAM; docs/local.md says what only an account can show."""
+"""The whole stack, deployed once into MiniStack, which enforces IAM; docs/local.md lists the gaps that only an account
+can close.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -25,13 +27,13 @@ PATIENCE = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What destroys the deployment comes last."""
+    """Run the tests that destroy the deployment last."""
     items.sort(key=lambda item: item.path.name == "test_destroy.py")
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """A deployed stack: its outputs, AWS clients with all rights, and the API as its users see it."""
+    """A deployed stack: its outputs, AWS clients with all rights, and the API for its users."""
 
     engine: ministack.Engine
     environment: dict[str, str]
@@ -56,7 +58,7 @@ class Deployment:
 
     @cached_property
     def api_url(self) -> str:
-        """The API by path: the host name of the output resolves in curl only."""
+        """The API by path: the host name of the output resolves only in curl."""
         api_id = httpx.URL(self.outputs["ApiUrl"]).host.partition(".")[0]
         return f"{self.engine.url}/_aws/execute-api/{api_id}/$default"
 
@@ -78,7 +80,7 @@ class Deployment:
         return str(self._function(function)["FunctionName"])
 
     def dev(self, *arguments: str, status: int = 0) -> str:
-        """What a subcommand of `./dev` says in this account."""
+        """The output of a subcommand of `./dev` in this account."""
         done = dev(*arguments, env={**self.environment, **PLAIN})
         assert done.status == status, done.stdout + done.stderr
         return done.stdout + done.stderr
@@ -94,7 +96,7 @@ class Deployment:
 
 
 class Users:
-    """The people of the pool, made by an administrator when they are first asked for."""
+    """The users of the pool, created by an administrator at their first use."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -114,7 +116,7 @@ class Users:
         return self._tokens[tenant, role]
 
     def api(self, tenant: str, role: str) -> httpx.Client:
-        """The API as a user of this tenant and role sees it."""
+        """The API for a user of this tenant and role."""
         return self._deployment.api(self.tokens(tenant, role)["IdToken"])
 
     def _make(self, tenant: str, role: str) -> str:
@@ -159,5 +161,5 @@ def deployment(assembly: Path) -> Iterator[Deployment]:
 
 @pytest.fixture(scope="package")
 def users(deployment: Deployment) -> Users:
-    """The people of the deployment's pool."""
+    """The users of the deployment's pool."""
     return Users(deployment)

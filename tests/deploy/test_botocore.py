@@ -1,4 +1,6 @@
-"""An older botocore than that of the tools, as a runtime of Lambda may have: what the functions use of it is there and fits."""
+"""An older botocore than that of the tools, as a runtime of Lambda may have: it has everything that
+the functions use.
+"""
 
 import json
 import subprocess
@@ -36,7 +38,7 @@ print(json.dumps({
 
 
 def test_an_older_botocore_serves_the_functions() -> None:
-    """MiniStack's environment has its own, and the functions that it runs use that one."""
+    """MiniStack's environment has its own, which its functions use."""
     python = environments.ensure("ministack")
     done = subprocess.run(  # noqa: S603
         [str(python), "-P", "-c", PROGRAM, json.dumps(NAMES)],

@@ -1,4 +1,4 @@
-"""`./dev destroy`, after all that the other tests have left in the stack. Runs last (see conftest)."""
+"""`./dev destroy`, after all other tests have written to the stack. Runs last (see conftest)."""
 
 from tests.deploy.conftest import Deployment
 from tests.support.assembly import ARGUMENTS
@@ -11,7 +11,7 @@ def test_destroy_leaves_nothing_of_the_stack(deployment: Deployment) -> None:
 
 
 def _left(deployment: Deployment) -> list[str]:
-    """The names of everything in the account that is the stack's; what `cdk bootstrap` made stays."""
+    """The names of all resources of the stack in the account; the ones from `cdk bootstrap` stay."""
     client = deployment.client
     stacks = client("cloudformation").describe_stacks()["Stacks"]
     distributions = client("cloudfront").list_distributions()["DistributionList"]

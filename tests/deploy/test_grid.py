@@ -1,4 +1,4 @@
-"""A write through the API, what the stream makes of it, and what the grid then shows."""
+"""A write through the API, its way through the stream, and its result in the grid."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,13 +12,13 @@ from tests.deploy.waiting import until
 
 STARTS = ["2023-05-03", "2023-05-01", None, "2023-05-02", "2023-05-01"]
 ASCENDING = [2, 5, 4, 1, 3]
-"""By start, then by number; what has none comes last."""
+"""By start, then by number; issues without a start come last."""
 DESCENDING = [1, 4, 5, 2, 3]
 
 
 @pytest.fixture(scope="module")
 def api(users: Users) -> Iterator[httpx.Client]:
-    """The API, as the administrator of a tenant with one project sees it."""
+    """The API for the administrator of a tenant with one project."""
     with users.api("grid", "admin") as client:
         _done(client.post("/v1/projects", json={"id": "bridge", "name": "Bridge"}))
         attribute = {"id": "start", "name": "Start", "type": "date"}
@@ -85,7 +85,7 @@ def test_a_batch_is_written_and_indexed(users: Users) -> None:
 
 
 def test_what_nothing_can_be_derived_from_is_sent_to_the_dead_letters(deployment: Deployment) -> None:
-    """And does not keep the consumer from the rest: the other tests go on behind it."""
+    """It does not keep the consumer from the rest: the other tests continue after it."""
     broken = keys.issue("poison", "project", 7)
     deployment.client("dynamodb").put_item(
         TableName=deployment.outputs["TableName"],

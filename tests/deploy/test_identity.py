@@ -1,4 +1,4 @@
-"""Who is let in, and who is not."""
+"""Authentication: the users and tokens that are accepted and refused."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -109,7 +109,7 @@ def test_a_token_for_another_client_is_refused(deployment: Deployment, users: Us
 
 
 def test_an_access_token_is_refused_where_an_id_token_is_taken(deployment: Deployment, users: Users) -> None:
-    """The authorizer takes both; the function looks at `token_use`."""
+    """The authorizer takes both; the function checks `token_use`."""
     tokens = users.tokens("acme", "viewer")
     with deployment.api(tokens["IdToken"]) as api:
         assert api.get("/v1/projects").status_code == 200
@@ -156,7 +156,7 @@ def test_tenants_do_not_see_each_other(users: Users) -> None:
         refused = big_media.patch("/v1/projects/secret/issues/1", json={"name": "Seen"})
         assert refused.status_code == 404
 
-        # The same id is another tenant's to give, and means another project.
+        # The same id in another tenant means another project.
         assert big_media.post("/v1/projects", json={"id": "secret", "name": "Ours"}).status_code == 201
         assert big_media.get("/v1/projects/secret/issues/1").status_code == 404
         assert acme.get("/v1/projects/secret/issues/1").json()["name"] == "Hidden"
@@ -167,7 +167,7 @@ def _said(problem: dict[str, object]) -> dict[str, object]:
 
 
 def test_the_deployed_client_writes_neither_tenant_nor_role(deployment: Deployment) -> None:
-    """Cognito refuses `UpdateUserAttributes` by these two settings; MiniStack keeps them, and lets everything through."""
+    """Cognito refuses `UpdateUserAttributes` by these two settings; MiniStack stores them, but allows everything."""
     cognito, pool = deployment.client("cognito-idp"), deployment.outputs["UserPoolId"]
     client = cognito.describe_user_pool_client(
         UserPoolId=pool, ClientId=deployment.outputs["UserPoolClientId"]
@@ -248,7 +248,7 @@ def _job(api: httpx.Client, path: str, asked: Mapping[str, object]) -> dict[str,
 
 
 def _session(deployment: Deployment, tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Session:
-    """The session that a command holds for somebody who signed in."""
+    """A command's session for a user who signed in."""
     for name, value in deployment.environment.items():
         monkeypatch.setenv(name, value)
     return Session(tokens["IdToken"], tokens["RefreshToken"])

@@ -1,4 +1,4 @@
-"""What operators rely on: the function that runs by schedule, its schedules, the alarms and the dashboard."""
+"""The operator's tools: the scheduled function, its schedules, the alarms and the dashboard."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from tests.infra.test_alarms import EXPECTED, OF_A_REGION
 
 
 def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment, users: Users) -> None:
-    """With the function's own role, layers and environment: an import that fails, or a right that it lacks, is an error here."""
+    """With the function's own role, layers and environment: a failed import, or a missing right, is an error here."""
     _make_issue(users, "checked")
     _set_kind(deployment, "checked", "o99", version=2)
     assert _upkeep(deployment, "check") == {"begun": True}
@@ -30,7 +30,7 @@ def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment, users: Us
         )["Items"]
         return max(str(item[keys.SORT]["S"]) for item in found if keys.SORT in item)
 
-    # A segment comes to the spoilt issue, and waits since that may yet come right.
+    # A segment comes to the spoilt issue, and waits because that may still become right.
     late = clock.after(PATIENCE / 2)
     assert until(due, lambda found: found > late) > late
 
@@ -82,7 +82,9 @@ def test_each_task_has_a_schedule_that_invokes_upkeep(deployment: Deployment) ->
 
 
 def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
-    """The names in their dimensions are those of the deployed resources. The one on an expression is refused by this engine."""
+    """The names in their dimensions are those of the deployed resources. This engine refuses the
+    one on an expression.
+    """
     alarms = {
         alarm["AlarmName"].removeprefix("Gridview-"): alarm
         for alarm in deployment.client("cloudwatch").describe_alarms()["MetricAlarms"]
@@ -127,7 +129,7 @@ def test_the_bucket_of_failed_batches_is_the_mappings_destination(deployment: De
 
 
 def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, users: Users) -> None:
-    """A document is made underivable by hand, goes to the dead letters, is mended by hand and redriven; then all is right."""
+    """Make a document underivable by hand, so that it goes to the dead letters; then fix it by hand and redrive it."""
     _make_issue(users, "operated")
     _set_kind(deployment, "operated", "o99", version=2)
     listed = until(
@@ -182,7 +184,7 @@ def _set_kind(deployment: Deployment, tenant: str, option: str, *, version: int)
 
 
 def _dev(deployment: Deployment, *arguments: str, status: int = 0) -> str:
-    """What a command of `./dev` says about the deployed stack."""
+    """The output of a command of `./dev` about the deployed stack."""
     return deployment.dev(*arguments, "--deployed", status=status)
 
 
@@ -200,7 +202,7 @@ def _work_now(deployment: Deployment, tenant: str, project: str) -> None:
 
 
 def _upkeep(deployment: Deployment, task: str) -> Any:
-    """Invoke upkeep as a schedule does, and wait for what it answers."""
+    """Invoke upkeep as a schedule does, and wait for its answer."""
     answer = deployment.client("lambda").invoke(
         FunctionName=deployment.name("Upkeep"), Payload=json.dumps({"task": task})
     )

@@ -1,4 +1,4 @@
-"""The page as a browser gets it: from CloudFront, on one origin with the API, signed in by Cognito's managed login."""
+"""The page for a browser: from CloudFront, on one origin with the API, signed in by Cognito's managed login."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from tests.support.page_sign_in import Loaded
 
 
 class _ToEngine(httpx.HTTPTransport):
-    """Takes each request to the engine, which tells CloudFront and Cognito by the host that is asked for."""
+    """Sends each request to the engine, which distinguishes CloudFront and Cognito by the requested host."""
 
     def __init__(self, engine: str) -> None:
         super().__init__()
@@ -42,7 +42,9 @@ def browser(deployment: Deployment) -> Iterator[httpx.Client]:
 
 
 def _lead_to_the_api(deployment: Deployment) -> None:
-    """Tell CloudFront where the API is: the name that it is deployed with leads nowhere here. All else stays as it is deployed."""
+    """Give CloudFront a reachable name of the API, since the deployed one leads nowhere here. All else stays as
+    deployed.
+    """
     cloudfront, api = deployment.client("cloudfront"), httpx.URL(deployment.api_url)
     (distribution,) = cloudfront.list_distributions()["DistributionList"]["Items"]
     found = cloudfront.get_distribution_config(Id=distribution["Id"])
@@ -59,7 +61,7 @@ def _lead_to_the_api(deployment: Deployment) -> None:
 
 @pytest.fixture(scope="module")
 def config(browser: httpx.Client) -> Any:
-    """What the page is told of the managed login."""
+    """The page's configuration of the managed login."""
     return browser.get(page.CONFIG).raise_for_status().json()
 
 
@@ -89,7 +91,7 @@ def test_a_path_of_the_page_answers_the_page_which_is_asked_for_again(
 
 @pytest.mark.parametrize("path", ["/missing", "/assets/missing.js", "/projectsx"])
 def test_no_other_path_does(browser: httpx.Client, path: str) -> None:
-    """S3 says 404 to whom may list. The engine says 403."""
+    """S3 answers 404 to callers who may list. The engine answers 403."""
     answer = browser.get(path)
     assert answer.status_code in {403, 404}
     assert answer.headers["content-type"] == "application/xml"
@@ -126,19 +128,19 @@ Load = Callable[[str, Mapping[str, str]], Loaded]
 
 @pytest.fixture(scope="module")
 def load(deployment: Deployment, config: Any) -> Load:
-    """Loads the page at an address, with what its browser has kept."""
+    """A function that loads the page at an address, with the stored data of its browser."""
     return partial(page_sign_in.load, config=config, engine=deployment.engine.url)
 
 
 @pytest.fixture(scope="module")
 def left(deployment: Deployment, load: Load) -> Loaded:
-    """The page that was opened at one of its addresses, and left for the login."""
+    """The page, opened at one of its addresses, after it left for the login."""
     return load(f"{deployment.outputs['PageUrl']}/projects/demo?sort=-due", {})
 
 
 @pytest.fixture
 def callback(browser: httpx.Client, users: Users, left: Loaded) -> str:
-    """Where the login sends somebody with the right password: back to the page, with a new code."""
+    """The address to which the login returns after the right password: the page, with a new code."""
     form = browser.get(left.left_for).raise_for_status().text
     hidden = re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', form)
     filled_in = {name: unescape(value) for name, value in hidden}
@@ -169,7 +171,7 @@ def test_a_code_is_worth_nothing_without_its_verifier(left: Loaded, callback: st
 def test_the_login_asks_for_no_password_on_behalf_of_others(
     deployment: Deployment, browser: httpx.Client, left: Loaded
 ) -> None:
-    """Other addresses to go back to, other clients, other rights."""
+    """Other return addresses, other clients, other rights."""
     asked = httpx.URL(left.left_for)
     assert "password" in browser.get(asked).text
     for name, value in {

@@ -1,7 +1,8 @@
-"""IAM, enforced: each function's role is lent to a probe, a function that makes the calls it is told to make.
+"""IAM, enforced: a probe function gets each function's role and makes the calls of a list.
 
-Query and command reach the table in sessions of a tenant. The engine knows their tags, but neither the keys that a request
-names nor variables in policies: which keys a session may name, an evaluator tells in the tests of the template.
+Query and command use the table in sessions of a tenant. The engine knows the tags of sessions, but neither the keys
+that a request names nor variables in policies. An evaluator in the tests of the template checks which keys a session
+may name.
 """
 
 import io
@@ -40,7 +41,8 @@ def handler(event, _):
 
 KEY = {"PK": {"S": "probe"}, "SK": {"S": "probe"}}
 READS = {"get_item", "batch_get_item", "query"}
-# The stream's reads are not here: the engine reads it by itself, and names it otherwise than the stack's policy does.
+# The stream's reads are missing: the engine reads it itself, and names it differently from the stack's
+# policy.
 ALLOWED = {
     "Query": {"begin_session_of_query", "get_secret_value"},
     "Command": {"begin_session_of_command", "get_secret_value"},
@@ -77,7 +79,7 @@ Probe = Callable[[Calls, dict[str, Any] | None], dict[str, str]]
 
 
 def _session(deployment: Deployment, function: str, **tags: str) -> dict[str, Any]:
-    """What a function gives STS to begin a session."""
+    """The arguments for STS to begin a session of a function."""
     return {
         "RoleArn": deployment.session_role(function),
         "RoleSessionName": "probe",
@@ -130,7 +132,7 @@ def _calls(deployment: Deployment) -> Calls:
 
 @pytest.fixture(scope="module")
 def probe(deployment: Deployment, request: pytest.FixtureRequest) -> Iterator[Probe]:
-    """Makes calls with the role of the function that the test is for, or in a session that this begins; tells how each ended."""
+    """Makes calls with the role of the tested function, or in a session that it begins. Returns how each ended."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("probe.py", PROBE)
@@ -187,7 +189,7 @@ def test_no_session_begins_without_a_tenant_or_with_more_than_that(
 
 
 def test_a_request_is_made_in_a_session_of_its_callers_tenant(deployment: Deployment, users: Users) -> None:
-    """What the session roles refuse to one tag, they refuse to the requests of one tenant."""
+    """The session roles refuse to the requests of one tenant what they refuse to one tag."""
     refusal = {
         "Effect": "Deny",
         "Action": "dynamodb:*",

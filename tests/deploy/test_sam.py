@@ -1,6 +1,6 @@
-"""`./dev sam`: SAM's own code reads what it writes and runs the functions on DynamoDB Local; only Docker is missing.
+"""`./dev sam`: SAM's own code reads its output and runs the functions on DynamoDB Local; only Docker is missing.
 
-These tests stand beside those of the deployed stack because they read the same synthesized template.
+These tests are beside those of the deployed stack because they read the same synthesized template.
 """
 
 import hashlib
@@ -28,10 +28,10 @@ from tests.support.http import Client, Handler, claims
 from tests.support.templates import resources
 
 RUNTIME = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "urllib3")
-"""What Lambda's Python runtime brings along: boto3 and what it is made of."""
+"""The packages of Lambda's Python runtime: boto3 and its dependencies."""
 
 PERSON = {"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "mine", "AWS_SESSION_TOKEN": "mine"}
-"""A person's own credentials, and a variable of theirs that has the name of one of ours."""
+"""A developer's own credentials, and a variable with the same name as a function's."""
 
 EFFECTS = {
     "health": 200,
@@ -100,7 +100,7 @@ EFFECTS = {
     "purge_issue": 204,
     "update_matching": 202,
     "delete_matching": 202,
-    # Nobody can tell how late the history is: nothing has come through the stream.
+    # The lag of the history is unknown: nothing has come through the stream.
     "undo": 409,
     "export": 202,
     "list_jobs": 200,
@@ -111,12 +111,12 @@ EFFECTS = {
     "delete_attribute": 204,
     "list_deleted_attributes": 200,
     "restore_attribute": 200,
-    # It has come back.
+    # It was restored.
     "purge_attribute": 404,
     "delete_project": 204,
     "list_deleted_projects": 200,
     "restore_project": 200,
-    # It has come back.
+    # It was restored.
     "purge_project": 404,
 }
 """The events in an order in which each has its effect on the worked example: the status of an answer, or the result."""
@@ -137,7 +137,7 @@ class Sam:
         return json.loads(self.process.stdout.readline())
 
     def describe(self) -> Any:
-        """What SAM makes of the template."""
+        """SAM's description of the template."""
         return self._ask("describe")
 
     def invoke(self, function: str, event: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`./dev smoke --deployed` on MiniStack: what it shows there, and by name what it cannot."""
+"""`./dev smoke --deployed` on MiniStack: the steps that succeed there, and by name the ones that cannot."""
 
 import re
 
@@ -17,7 +17,7 @@ def test_the_smoke_test_of_a_deployment(deployment: Deployment) -> None:
         "socket": "not shown: the stack of an emulator names no address of its sockets; a ticket was given out",
         # Webhooks are sent to public addresses only, and this machine has none.
         "webhook": "not shown: no receiver was named: --receiver https://...",
-        # MiniStack replaces no variables in policies. The job was done, and the bucket has the file.
+        # MiniStack does not replace variables in policies. The job ended, and the bucket has the file.
         "export": "not shown: the IAM of this emulator knows no tenant in a policy and refuses the link; the file is right",
     }
     assert said.splitlines()[-1] == "4 of 8 steps passed, 0 failed, 4 not shown."

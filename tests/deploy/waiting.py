@@ -1,4 +1,4 @@
-"""Waiting for what happens behind the API."""
+"""Polls for the results of background work."""
 
 import time
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE = 300.0
-"""Seconds after which nothing more is expected to happen. No test passes or fails by being quick or slow within them."""
+"""Seconds after which nothing more is expected to happen. No test depends on the speed within them."""
 
 
 def until(look: Callable[[], T], good: Callable[[T], bool]) -> T:
-    """What `look` gives as soon as it is `good`; else what it gave last."""
+    """The result of `look` as soon as it is `good`; else its last result."""
     deadline = time.monotonic() + PATIENCE
     while True:
         seen = look()

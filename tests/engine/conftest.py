@@ -1,6 +1,6 @@
-"""Engine tests: one DynamoDB Local, in memory, with one stream-enabled table, for all of them.
+"""Engine tests: one DynamoDB Local, in memory, with one table with a stream, for all of them.
 
-A second table with a stream would slow the engine down, so tests keep apart by tenant: each takes a fresh `tenant`.
+A second table with a stream would slow the engine down, so tests use separate tenants: each takes a fresh `tenant`.
 """
 
 import secrets
@@ -38,7 +38,7 @@ def tenant() -> str:
 
 @pytest.fixture(autouse=True)
 def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dummy account of the local stack in the place of the person's own."""
+    """Use the dummy account of the local stack instead of the developer's own."""
     for name, value in local().items():
         if name.startswith("AWS_"):
             monkeypatch.setenv(name, value)
@@ -46,6 +46,6 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """A local stack that nobody kills; tests keep apart by project."""
+    """A local stack that no test kills; tests use separate projects."""
     with running_stack(tmp_path_factory.mktemp("stack")) as running:
         yield running

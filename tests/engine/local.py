@@ -1,4 +1,4 @@
-"""The functions on the engine, and the stream delivered to the consumer when a test says so."""
+"""The functions on the engine, with the stream delivered to the consumer when a test asks for it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ _AT_ONCE = 1000
 
 @dataclass
 class Stack:
-    """The functions of a stack, a tenant in it, and how far the tenant's stream has been delivered."""
+    """The functions of a stack, a tenant in it, and the position up to which the tenant's stream has been delivered."""
 
     engine: Engine
     name: str
@@ -32,7 +32,7 @@ class Stack:
     modules: dict[str, ModuleType]
     api: Client = field(init=False)
     _onward: dict[str, str | None] = field(default_factory=dict)
-    """For each shard of the stream the iterator behind what has been delivered."""
+    """For each shard of the stream the iterator after the delivered records."""
 
     def __post_init__(self) -> None:
         handlers = {name: module.handler for name, module in self.modules.items()}
@@ -44,11 +44,11 @@ class Stack:
         return Table(self.name, self.engine.client()).metered()
 
     def stream(self) -> list[Record]:
-        """All that the mapping's filter lets through of this tenant, from the beginning."""
+        """All records of this tenant that pass the mapping's filter, from the beginning."""
         return self._read({})
 
     def deliver(self) -> int:
-        """Deliver what is new to the consumer; tells how many records that was."""
+        """Deliver the new records to the consumer. Returns their number."""
         records = self._read(self._onward)
         for at in range(0, len(records), BATCH):
             assert self.maintain(records[at : at + BATCH]) == {"batchItemFailures": []}
@@ -59,7 +59,7 @@ class Stack:
         return self.modules["maintain"].handler({"Records": list(records)}, Context())
 
     def batch(self, project: str, operations: Sequence[Any]) -> list[dict[str, Any]]:
-        """Up to 500 operations, all of which must go well."""
+        """Up to 500 operations, all of which must succeed."""
         answer = self.api.batch(project, *operations)
         assert answer.status == 200, answer.text
         results: list[dict[str, Any]] = answer.body["results"]
@@ -67,7 +67,7 @@ class Stack:
         return results
 
     def _read(self, onward: dict[str, str | None]) -> list[Record]:
-        """From these iterators on, or the beginning of the shard; they are moved."""
+        """The records from these iterators on, or from the beginning of the shard; the iterators advance."""
         found: list[Record] = []
         client = StreamClient(self.engine.endpoint)
         try:
@@ -95,7 +95,7 @@ class Stack:
 
 @contextmanager
 def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
-    """The functions, imported afresh under an environment that leads to the engine."""
+    """The functions, imported again under an environment that leads to the engine."""
     environment = {
         **{name: value for name, value in local().items() if name.startswith("AWS_")},
         "AWS_ENDPOINT_URL_DYNAMODB": engine.endpoint,

@@ -1,4 +1,4 @@
-"""A connection to DynamoDB verifies who answers: over a server of TLS in this process, with certificates made for it."""
+"""A connection to DynamoDB verifies the server: a server of TLS in this process, with certificates made for it."""
 
 import socket
 import ssl
@@ -21,7 +21,7 @@ Serve = Callable[[str], tuple[Connections, Path]]
 
 
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A certificate that vouches for itself, and its key."""
+    """A self-signed certificate, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""The consumer on the engine: the same records many times, by many at once, and what an edit costs."""
+"""The consumer on the engine: repeated and concurrent deliveries of the same records, and the cost of an edit."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ def no_poison(poison: Poison) -> None:
 
 
 def deliver_until_done(table: Table, records: list[Record]) -> None:
-    """As the event source mapping does: what was not done is delivered again."""
+    """Deliver as the event source mapping does: failed records again."""
     while records:
         failed = consume(table, Catalogs(), records, no_poison)
         done = len(records) if failed is None else [sequence_number(one) for one in records].index(failed)
@@ -62,7 +62,7 @@ def deliver_until_done(table: Table, records: list[Record]) -> None:
 
 
 def issue_items(running: Stack) -> dict[tuple[str, str], Item]:
-    """All items of the tenant's issues, documents, ledgers, entries and tombstones."""
+    """All items of the tenant's issues: documents, ledgers, entries and tombstones."""
     table = running.table
     prefix = keys.issue(running.tenant, PROJECT, 1)[:-8]
     return {
@@ -73,7 +73,9 @@ def issue_items(running: Stack) -> dict[tuple[str, str], Item]:
 
 
 def assert_right(running: Stack) -> None:
-    """What is derived is what the documents give; the journal has what ledgers intend; removed issues left tombstones only."""
+    """Derived data equals the documents; the journal has the intents of the ledgers; removed issues left only
+    tombstones.
+    """
     catalog = Catalogs().get(running.table, running.tenant, PROJECT)
     items = issue_items(running)
     project = keys.project(running.tenant, PROJECT)
@@ -124,7 +126,7 @@ def test_record_by_record_ends_as_all_at_once(written: Stack) -> None:
 
 
 def test_concurrent_consumers_of_the_same_records_end_right(written: Stack) -> None:
-    """Each with other borders. Where they get into each other's way, they report it and try again."""
+    """The batches of each are cut differently. When they collide, they report it and try again."""
     contended = {keys.issue(written.tenant, PROJECT, num) for num in CONTENDED}
     everything = written.stream()
     stream = [one for one in everything if one["dynamodb"]["Keys"][keys.PK]["S"] in contended]
@@ -148,7 +150,7 @@ def test_concurrent_consumers_of_the_same_records_end_right(written: Stack) -> N
 
 
 def test_what_the_stream_derives_is_what_bulk_loads_write(written: Stack) -> None:
-    """But for what tells how often an issue was derived, and where its ledger says what it applied."""
+    """Except for the number of derivations of an issue, and the place where its ledger records the applied state."""
     deliver_until_done(written.table, written.stream())
     catalog = Catalogs().get(written.table, written.tenant, PROJECT)
     items = issue_items(written)

@@ -1,4 +1,4 @@
-"""`./dev fsck` and `./dev dlq` on a local stack that runs, beside its functions, and killed."""
+"""`./dev fsck` and `./dev dlq` on a local stack: while it runs, beside its functions, and killed."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ def project(stack: LocalStack) -> None:
         for day in range(1, 21):
             body = {"name": f"Part {day}", "fields": {"due": f"2024-05-{day:02d}"}}
             api.post(f"/v1/projects/{PROJECT}/issues", json=body).raise_for_status()
-        # The grid shows issues that the index has not heard of yet.
+        # The grid shows issues that the index does not have yet.
         until(stack.heard)
         assert len(walk(api, PROJECT, "due")) == 20
 
@@ -94,7 +94,7 @@ def test_what_was_poison_is_redriven_when_it_can_be_derived(stack: LocalStack, t
 
 
 def test_a_failed_batch_is_redriven_by_upkeep(stack: LocalStack, table: Table) -> None:
-    """Its records are older than what was derived, so nothing changes."""
+    """Its records are older than the derived state, so nothing changes."""
     records: list[dict[str, Any]] = [
         {
             "eventName": "MODIFY",
@@ -124,7 +124,7 @@ def test_a_failed_batch_is_redriven_by_upkeep(stack: LocalStack, table: Table) -
 
 
 def test_a_redrive_that_is_killed_in_the_midst_loses_no_letter(stack: LocalStack, table: Table) -> None:
-    """At every call of it, `tests/unit/devtools/operate/test_dlq.py` ends it as a kill does."""
+    """`tests/unit/devtools/operate/test_dlq.py` kills it at every call."""
     state = Folder(stack.data).require_running()
     queue = target.open(
         argparse.Namespace(data=stack.data, deployed=False, stack_name=None, profile=None)
@@ -149,6 +149,6 @@ def test_a_redrive_that_is_killed_in_the_midst_loses_no_letter(stack: LocalStack
 
 
 def letters(queue: Any, url: str) -> int:
-    """How many letters there are, those included that somebody has received and not deleted."""
+    """The number of letters, including received ones that were not deleted."""
     told = queue.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
     return int(told["ApproximateNumberOfMessages"]) + int(told["ApproximateNumberOfMessagesNotVisible"])

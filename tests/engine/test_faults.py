@@ -1,4 +1,4 @@
-"""Six scenarios of the fault simulator over DynamoDB Local: what the table in memory has shown, the engine shows too.
+"""Six scenarios of the fault simulator over DynamoDB Local: the engine behaves like the table in memory.
 
 `./dev prove` plays a hundred.
 """

@@ -25,7 +25,7 @@ BRIDGE = "/v1/projects/bridge"
 
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    """A table of its own: others have items that no list of places knows."""
+    """A table of its own: the others contain items that are in no list of places."""
     monkeypatch.setattr("gridview.chains.blocks.POPULAR", 3)
     monkeypatch.setattr("gridview.chains.blocks.UNPOPULAR", 1)
     with engines.running(in_memory=True) as engine:

@@ -48,7 +48,7 @@ def table(engine: engines.Engine, table_name: str) -> Table:
 
 
 def checked(running: Stack, table: Table, walk: IssueWalk, *, repair: bool = False) -> dict[str, Finding]:
-    """What is found of this tenant; other tests leave other tenants as they please."""
+    """The findings about this tenant; other tests leave other tenants in any state."""
     found: dict[str, Finding] = {}
     ours = f"-{running.tenant}."
 
@@ -109,7 +109,7 @@ def test_what_the_functions_derive_is_sound_and_what_is_damaged_is_found_and_rep
 
 
 def test_a_page_of_the_engine_may_hold_a_part_of_an_issue(written: Stack, table: Table) -> None:
-    """Documents of a third of a megabyte: each page of a scan ends in another place, some inside an item collection."""
+    """Documents of a third of a megabyte: each page of a scan ends elsewhere, some inside an item collection."""
     partition = keys.project(written.tenant, PROJECT)
     large = [num for num in range(1, ISSUES + 1) if num not in DELETED][-16:]
     spoilt = large[8]
@@ -129,7 +129,8 @@ def test_a_page_of_the_engine_may_hold_a_part_of_an_issue(written: Stack, table:
             positions.append(walk.position)
     assert len(positions) > 4
     for position in positions:
-        # Taken up anywhere, nothing looks wrong that is not, and all that is behind is found or was before.
+        # Continued from any position, it has no false finding, and finds all damage after it, or found it
+        # before.
         found = checked(written, table, TableWalk(table, position=position))
         assert set(found) <= {key_of(written, spoilt)}
     assert set(checked(written, table, TableWalk(table))) == {key_of(written, spoilt)}

@@ -21,7 +21,7 @@ GRID = f"/v1/projects/{PROJECT}/grid"
 
 
 class Order(NamedTuple):
-    """What a grid is sorted by."""
+    """The sort of a grid."""
 
     field: str
     direction: Any
@@ -41,7 +41,7 @@ ORDERS = [
 
 
 class Filled(NamedTuple):
-    """A project, its resource, and its issues as they were answered, by number."""
+    """A project, its resource, and its issues as the API answered them, by number."""
 
     stack: Stack
     project: Any
@@ -76,7 +76,7 @@ def numbers(page: Any) -> list[int]:
 
 
 def walk(filled: Filled, order: Order, limit: int) -> tuple[list[list[int]], list[list[int]]]:
-    """The pages from the first to the last, and those back from the last: both in the order of the grid."""
+    """The pages from first to last, and from last to first: both in the order of the grid."""
     found = page(filled, order, limit)
     assert found["prev"] is None
     forwards = [numbers(found)]
@@ -115,7 +115,7 @@ def test_one_row_a_page(filled: Filled, order: Order) -> None:
 
 @pytest.mark.parametrize("order", ORDERS[:: nasty.BUILT_IN], ids=lambda order: "-".join(order))
 def test_from_any_page_one_gets_back_to_it(filled: Filled, order: Order) -> None:
-    """next and then prev, and prev and then next, give the same rows again."""
+    """next then prev, and prev then next, return the same rows."""
     here = page(filled, order, PAGE)
     while here["next"] is not None:
         there = page(filled, order, PAGE, here["next"])
@@ -150,7 +150,7 @@ def test_rows_show_all_values_as_they_were_written(filled: Filled) -> None:
 
 @pytest.fixture
 def edited(filled: Filled, engine: Engine, table_name: str) -> Iterator[Filled]:
-    """A smaller project of its own, which the test may change."""
+    """A smaller project, which only this test changes."""
     with stack(engine, table_name, f"t{secrets.token_hex(8)}") as running:
         running.api.made("/v1/projects", {"name": "Edited", "id": PROJECT, "states": nasty.STATES})
         for attribute in nasty.ATTRIBUTES:
@@ -162,7 +162,7 @@ def edited(filled: Filled, engine: Engine, table_name: str) -> Iterator[Filled]:
 
 
 def edit_some(filled: Filled, random: Random, count: int) -> set[int]:
-    """Random edits, clearings and deletions, in `rows` too; tells which issues."""
+    """Apply random edits, clearings and deletions, in `rows` too. Returns the numbers of the issues."""
     bodies = list(nasty.issues(count, seed=random.randrange(10**6)))
     chosen = random.sample(sorted(filled.rows), count)
     operations: list[Any] = []
@@ -198,7 +198,7 @@ def test_after_edits_and_deletions_every_order_is_right_again(edited: Filled) ->
 
 @pytest.mark.parametrize("consumed", [True, False], ids=["index follows", "index lags"])
 def test_a_walk_during_edits_shows_every_other_issue_exactly_once(edited: Filled, consumed: bool) -> None:
-    """And never a row under a value that its document does not have."""
+    """A walk also never shows a row under a value that its document does not have."""
     random = Random(5)  # noqa: S311
     before = set(edited.rows)
     for order in (

@@ -1,4 +1,6 @@
-"""Idempotency-Key over real connections: many senders of one request at once, other users and tenants, two headers."""
+"""Idempotency-Key over real connections: many concurrent senders of one request, other users and
+tenants, two headers.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +16,7 @@ SENDERS = 4
 
 @pytest.fixture
 def projects(stack: LocalStack) -> Iterator[dict[str, httpx.Client]]:
-    """Clients of three people, by name; the tenant of each has the project `once`."""
+    """Clients of three users, by name; the tenant of each has the project `once`."""
     people = {"ann": "0807", "bob": "0807", "eve": "once3cc8"}
     with ExitStack() as opened:
         clients = {}

@@ -1,4 +1,6 @@
-"""`./dev import` of real files into a real local stack: everything arrives, in the right types and orders, whatever is killed."""
+"""`./dev import` of real files into a real local stack: everything arrives, in the right types and orders, despite
+kills.
+"""
 
 import csv
 import gzip
@@ -33,7 +35,7 @@ SECONDS_TO_INDEX = 240
 
 IN_ALL = 2_501
 ROWS = one_of(300, thorough=IN_ALL)
-"""Of the tracker's issues, which have 29 columns: all of them take three minutes to index."""
+"""The number of the tracker's issues, which have 29 columns: all of them take three minutes to index."""
 
 Key = Callable[[Any], Any]
 
@@ -56,7 +58,7 @@ def walk(client: httpx.Client, project: str, **query: Any) -> list[dict[str, Any
 def wait_until_indexed(stack: LocalStack, project: str, expected: Mapping[str, int]) -> Catalog:
     """Wait until each order (by field id) has as many issues as have values, by its entries or else by its blocks.
 
-    Tells nothing about which ones.
+    Does not check which issues they are.
     """
     table = bulk.table_at(stack.state.engine, "gridview")
     catalog = to_catalog(TENANT, project, read(table, TENANT, project))
@@ -95,7 +97,7 @@ def folded(text: str) -> str:
 
 
 def key_of(field_type: str, options: Sequence[str]) -> Key:
-    """How values of a type compare, as API.md says, on values as the CSV spells them."""
+    """The comparison key of a type's values, according to API.md, for values in the spelling of the CSV."""
     rank = {option: place for place, option in enumerate(options)}
     keys_of_types: dict[str, Key] = {
         "text": folded,
@@ -109,7 +111,9 @@ def key_of(field_type: str, options: Sequence[str]) -> Key:
 
 
 def expected_order(cells: Mapping[int, str], key: Key, *, descending: bool) -> list[int]:
-    """Issue numbers by value, ties by number in the same direction; those without a value last, in that direction too."""
+    """Issue numbers by value, with ties by number in the same direction. Issues without a value are last in each
+    direction.
+    """
     filled = sorted(
         (num for num in cells if cells[num]), key=lambda num: (key(cells[num]), num), reverse=descending
     )
@@ -117,7 +121,7 @@ def expected_order(cells: Mapping[int, str], key: Key, *, descending: bool) -> l
 
 
 def comparable(field_type: str, value: Any) -> Any:
-    """A value, as the API answers it or as a cell of the CSV spells it, in one form for both."""
+    """A value from the API or from a cell of the CSV, in one form for both."""
     match field_type:
         case "datetime":
             return datetime.fromisoformat(value)
@@ -129,7 +133,9 @@ def comparable(field_type: str, value: Any) -> Any:
 
 
 class Titanium(NamedTuple):
-    """The real project: what the import said, the rows of the file by their key, and the attributes by their column."""
+    """The real project: the output of the import, the rows of the file by their key, and the attributes by their
+    column.
+    """
 
     done: Done
     arguments: Sequence[str]
@@ -140,7 +146,9 @@ class Titanium(NamedTuple):
 
 @pytest.fixture(scope="module")
 def titanium(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Titanium:
-    """Imported; the stream is consumed while the tests go on, and the last of them waits for the rest of it."""
+    """The imported project. The stream is consumed while the tests continue, and the last of them
+    waits for the rest.
+    """
     arguments = (
         str(TITANIUM),
         "--project",
@@ -223,7 +231,8 @@ def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: LocalStack, 
         assert stack.dev("import", *arguments, "--again").status == 3
         assert len(walk(client, "small")) == 4
 
-        # The same project, another file: new options are added, another type is refused before anything is sent.
+        # The same project with another file: new options are added, another type is refused before anything
+        # is sent.
         file.write_text(
             "title,weight,day,kind\n" + "".join(f"t{n},{n},2024-01-01,{'ab'[n % 2]}\n" for n in range(8))
         )
@@ -323,7 +332,7 @@ def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path:
             assert sorted(issue["name"] for issue in issues) == sorted(row["unique_key"] for row in source)
             by_key = {row["unique_key"]: row for row in source}
             cells = {issue["num"]: by_key[issue["name"]]["days_open"] for issue in issues}
-            # The pump goes on where it was: what was accepted before the kill is indexed after it.
+            # The pump continues where it was: writes accepted before the kill are indexed after it.
             wait_until_indexed(stack, "nyc", {"days_open": sum(1 for cell in cells.values() if cell)})
             for direction in ("asc", "desc"):
                 walked = walk(
@@ -362,7 +371,7 @@ def test_titanium_sorts_by_everything_both_ways(stack: LocalStack, titanium: Tit
                 walked = walk(client, "titanium", sort=sort, columns=["num"])
                 wanted = expected_order(cells, key, descending=direction == "desc")
                 assert [row["num"] for row in walked] == wanted, (field, direction)
-        # The built-in ones hold the server's time of arrival: any order that the values themselves have.
+        # The built-in ones have the server's time of arrival: any order that agrees with the values.
         for field in ("created", "updated"):
             walked = walk(client, "titanium", sort=[{"field": field}], columns=[field])
             assert len(walked) == ROWS

@@ -1,4 +1,6 @@
-"""The journal of a project on a local stack: people write at once, all is folded, and the project answers as SQLite does."""
+"""The journal of a project on a local stack: concurrent writers, a complete fold, and then the same
+answers as SQLite.
+"""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +23,13 @@ from tests.support.stacks import TENANT, LocalStack, until
 PROJECT = "journal"
 WRITERS = 3
 BATCHES = 8
-"""Of each writer."""
+"""The batches of each writer."""
 QUESTIONS = one_of(10, thorough=100)
 AT_ONCE = 5
 
 
 class Writer:
-    """Somebody who creates issues, and edits and deletes those. `holds`: what there is of them."""
+    """A writer who creates issues, and edits and deletes them. `holds`: the expected issues."""
 
     def __init__(self, api: httpx.Client, project: Project, bodies: Iterator[Json], random: Random) -> None:
         self._api = api
@@ -42,7 +44,7 @@ class Writer:
             self.write()
 
     def write(self) -> None:
-        """A batch: new issues, some that get another's values, and one that goes."""
+        """Write a batch: new issues, some with another's values, and one deletion."""
         edited = self._random.sample(sorted(self.holds), min(len(self.holds), AT_ONCE))
         created = [next(self._bodies) for _ in range(AT_ONCE)]
         changes = {num: next(self._bodies) for num in edited[1:]}
@@ -60,7 +62,7 @@ class Writer:
             del self.holds[num]
 
     def _whole(self, body: Json) -> Json:
-        """A change to these values and no others."""
+        """A change to exactly these values."""
         nothing = dict.fromkeys(one["id"] for one in self._project.attributes)
         return {**body, "fields": {**nothing, **body["fields"]}}
 

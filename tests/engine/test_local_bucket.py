@@ -1,4 +1,4 @@
-"""The local bucket as botocore sees it: what exports do with S3, and links that only their own signature opens."""
+"""The local bucket through botocore: the calls of exports, and links that open only with their own signature."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""`./dev up` and its companions, as a person uses them: started, called, killed in the middle of writes, started again."""
+"""`./dev up` and related commands, as a developer uses them: start, call, kill in the middle of writes, start again."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def walk(api: httpx.Client, project: str, sort: str) -> list[dict[str, Any]]:
 
 
 def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path: Path) -> None:
-    """The one test of the stack that types `./dev`; the others call the same code in this process."""
+    """The one test of the stack that runs `./dev`; the others call the same code in this process."""
     own = LocalStack(tmp_path / "data")
     try:
         started = subprocess.run(  # noqa: S603
@@ -143,7 +143,7 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(o
         while [row["num"] for row in walk(api, "crash", "due")] != expected:
             assert time.monotonic() < deadline, "the index did not catch up"
             time.sleep(0.1)
-        # It goes on working.
+        # It still works.
         answer = api.post(
             "/v1/projects/crash/issues", json={"name": "after", "fields": {"due": "1999-01-01"}}
         )
@@ -211,7 +211,8 @@ def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed
     own.kill()
     told = own.up()
     queue = sqs(told)
-    # Whoever is killed before it notes that it has sent a letter sends it again. Then it has noted it.
+    # A pump that is killed before it records that it has sent a letter sends it again. Then it has recorded
+    # it.
     assert wait_until(own.heard, SECONDS)
     messages = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
     assert {json.loads(message["Body"])["key"] for message in messages} == {key["PK"]["S"]}
@@ -234,7 +235,7 @@ def sqs(told: dict[str, Any]) -> "SQSClient":
 
 
 def letters(told: dict[str, Any]) -> int:
-    """How many dead letters can be received."""
+    """The number of dead letters that can be received."""
     name: Literal["ApproximateNumberOfMessages"] = "ApproximateNumberOfMessages"
     answer = sqs(told).get_queue_attributes(QueueUrl=told["queue"], AttributeNames=[name])
     return int(answer["Attributes"][name])
@@ -356,7 +357,8 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
     own: LocalStack,
 ) -> None:
     own.dev("down")
-    # A shell that runs the tests in the background has interrupts ignored, and what they start would inherit that.
+    # A shell that runs the tests in the background ignores interrupts, and their processes would inherit
+    # that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(  # noqa: S603
         [str(paths.ROOT / "dev"), "up", "--port", "0", "--listen", ELSEWHERE, "--data", str(own.data)],

@@ -30,7 +30,7 @@ TABLE = "gridview"
 
 
 class CrashError(BaseException):
-    """The process that pumps is gone."""
+    """The pump's process dies."""
 
 
 def put(client: Any, tenant: str, number: int, **values: Any) -> None:
@@ -39,7 +39,7 @@ def put(client: Any, tenant: str, number: int, **values: Any) -> None:
 
 
 def records_of(tenant: str, endpoint: str, after: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    """All records of a tenant that the stream has, after a sequence number for each shard."""
+    """All records of a tenant in the stream, after a sequence number for each shard."""
     client = StreamClient(endpoint)
     stream = client.stream_of(TABLE)
     found = []
@@ -114,7 +114,7 @@ def test_refusals_have_the_names_that_the_pump_knows(engine: engines.Engine, tab
 
 
 def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path) -> None:
-    """What the pump relies on: after kill -9 the engine has every acknowledged write, in the table and in the stream."""
+    """The pump's assumption: after kill -9 the engine has every acknowledged write, in the table and in the stream."""
     first = engines.start(tmp_path, in_memory=False)
     table.ensure_without_stream(first.client(), TABLE)
     put(first.client(), "filled", 1)
@@ -149,11 +149,11 @@ def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path) -> None:
             for page in client.get_paginator("scan").paginate(TableName=TABLE)
             for item in page["Items"]
         }
-        # What the table was filled with before it had a stream is in no record.
+        # Items that were in the table before it had a stream are in no record.
         assert records_of("filled", second.endpoint) == []
         stored.remove("issue-filled.p.00000001")
         assert {f"issue-tt.p.{number:08d}" for number in numbers} == stored
-        # A position from before the kill goes on being one.
+        # A position from before the kill stays valid.
         (shard,) = StreamClient(second.endpoint).shards(stream)
         rest = records_of("tt", second.endpoint, {shard.id: sequence_number(records[99])})
         assert [sequence_number(one) for one in rest] == [sequence_number(one) for one in records[100:]]
@@ -162,7 +162,7 @@ def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path) -> None:
 def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
     engine: engines.Engine, table_name: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole loop, stopped by what the function raises, as a crash would stop it."""
+    """The whole loop, stopped by an exception of the function, as a crash would stop it."""
     client = engine.client()
     seen: list[int] = []
 
@@ -186,7 +186,7 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
         put(client, tenant, number)
     with pytest.raises(CrashError):
         pump.run(engine.endpoint, table_name, Folder(tmp_path), consume, mapping_of(Folder(tmp_path)))
-    # At least once, in order, and after the crash no further back than one batch.
+    # At least once, in order, and after the crash at most one batch back.
     assert set(seen) == set(range(1, 301))
     assert seen[:150] == list(range(1, 151))
     assert seen[150] > 150 - pump.POLICY.batch_size
@@ -196,7 +196,7 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
 def test_what_the_pump_gives_up_is_kept_and_the_rest_delivered(
     engine: engines.Engine, table_name: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A batch with a record that crashes is kept whole after its retries, and the shard goes on with the next one."""
+    """A batch with a record that crashes is kept whole after its retries, and the shard continues with the next one."""
     folder = Folder(tmp_path)
     seen: set[str] = set()
     attempts: list[set[str]] = []
@@ -238,7 +238,7 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
             client.send_message(QueueUrl=queue, MessageBody=body)["MessageId"] for body in ("one", "zwö", "3")
         ]
         assert counted(client, queue) == (3, 0)
-        # boto3 checks the digests of what it sends and receives.
+        # boto3 checks the digests of sent and received messages.
         got = client.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, VisibilityTimeout=600)[
             "Messages"
         ]
@@ -254,7 +254,7 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
         assert counted(client, queue) == (1, 1)
         with pytest.raises(client.exceptions.ClientError, match="UnsupportedOperation"):
             client.purge_queue(QueueUrl=queue)
-    # What was not deleted is still there for the next, whoever had received it.
+    # A message that was not deleted is still there for the next client, even if another has received it.
     with sqs(letters) as (client, queue):
         got = client.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)["Messages"]
         assert [one["MessageId"] for one in got] == sent[1:]
@@ -265,7 +265,7 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
 
 
 def test_an_answer_of_the_queues_is_one_packet(tmp_path: Path) -> None:
-    """A body behind its head would wait for 40 ms: the client acknowledges the head no sooner."""
+    """A body sent after its head would wait for 40 ms: the client acknowledges the head no sooner."""
     server = SqsServer(tmp_path / "dead-letters.ndjson")
     server.start()
     try:
@@ -284,7 +284,7 @@ def test_an_answer_of_the_queues_is_one_packet(tmp_path: Path) -> None:
 
 @contextmanager
 def sqs(letters: Path) -> Iterator[tuple["SQSClient", str]]:
-    """A client of a queue on a socket that somebody else has bound, as the supervisor does for the pump."""
+    """A client of a queue on a socket that another process has bound, as the supervisor does for the pump."""
     server = SqsServer(letters, socket.create_server(("127.0.0.1", 0)))
     server.start()
     try:

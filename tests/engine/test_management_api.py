@@ -1,4 +1,4 @@
-"""Messages to clients over real connections to a management API: those that are kept, and clients that take nothing."""
+"""Messages to clients over real connections to a management API: reused connections, and clients that take nothing."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a page costs: calls in sequence and read units, as DynamoDB reports them, and that they do not grow with the project."""
+"""The cost of a page: sequential calls and read units, as DynamoDB reports them; they do not grow with the project."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ SMALL, LARGE = SIZES = (300, 900)
 EPOCH = 1
 """Read units of the project's epoch, which every page reads beside its first call.
 
-And what is new in the journal, which is nothing here: the engine reports no units for that, DynamoDB half a unit.
+Also of new items in the journal, which are none here: the engine reports no units for that, DynamoDB half a unit.
 """
 NULL_TAIL = 60
 """Issues of each project without a day; they have the highest numbers."""
@@ -48,7 +48,7 @@ def fill(running: Stack, project: str, size: int) -> None:
 
 
 class Cost(NamedTuple):
-    """Of one page."""
+    """The cost of one page."""
 
     sequential: int
     operations: tuple[str, ...]
@@ -66,7 +66,7 @@ def filled(engine: Engine, table_name: str) -> Iterator[Stack]:
 
 
 def of_the_page(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the one beside the first that only `explain` makes: how far the index is behind."""
+    """The calls without the one that only `explain` makes beside the first: the lag of the index."""
     return [call for call in calls if (call["round"], call["operation"]) != (1, "batch_get_item")]
 
 
@@ -116,7 +116,7 @@ def test_a_page_by_a_field_is_a_query_and_then_one_batch_of_documents(filled: St
 def test_a_page_by_a_field_of_few_values_is_directories_then_blocks_and_one_batch_of_documents(
     filled: Stack,
 ) -> None:
-    """Such an order has no sort entries. The container knows how many issues the small project has; it has read its numbers."""
+    """Such an order has no sort entries. The container knows the size of the small project; it has read its numbers."""
     for cost in first(filled, "state"):
         assert cost.sequential == 3
         assert cost.operations[-2:] == ("batch_get_item", "batch_get_item")
@@ -126,7 +126,9 @@ def test_a_page_by_a_field_of_few_values_is_directories_then_blocks_and_one_batc
 
 
 def test_no_page_of_a_walk_costs_more_than_the_first(filled: Stack) -> None:
-    """But the last, which is full here, and looks for an issue without a value to know whether the order goes on."""
+    """Except for the last, which is full here, and looks for an issue without a value to see whether the order
+    continues.
+    """
     *found, _ = pages(filled, LARGE, "note")
     assert len(found) == LARGE // 100 - 1
     assert {cost.operations for cost in found} == {("query", "query", "query", "batch_get_item")}
@@ -148,7 +150,7 @@ def test_columns_that_are_not_asked_for_cost_no_more_calls(filled: Stack) -> Non
 
 
 def test_the_pages_of_the_null_tail_are_full_and_read_each_issue_at_most_about_twice(filled: Stack) -> None:
-    """The values come last; the issues without one are the last of all numbers, so all of the project is read to find them."""
+    """The issues without a value have the highest numbers and come last, so all of the project is read to find them."""
     for size in SIZES:
         head, *rest = pages(filled, size, "day", limit=20, nulls="first")
         full, last = divmod(size, 20)

@@ -1,5 +1,6 @@
-"""A restore of the local stack: a copy of its tables from before some writes takes the place of the present ones, and whoever
-holds what the lost writes gave out comes through it: callers, a follower, a socket and a webhook.
+"""A restore of the local stack to a copy of its tables from before some writes.
+
+Callers, a follower, a socket and a webhook, which all know the lost writes, continue correctly.
 """
 
 import http.server
@@ -25,7 +26,7 @@ ISSUE = f"{PROJECT}/issues/1"
 
 @pytest.fixture
 def heard() -> Iterator[tuple[int, list[Message]]]:
-    """The port of a receiver, and the messages that it has been sent."""
+    """The port of a receiver, and the messages that it received."""
     messages: list[Message] = []
 
     class Receiver(http.server.BaseHTTPRequestHandler):
@@ -37,7 +38,7 @@ def heard() -> Iterator[tuple[int, list[Message]]]:
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -144,7 +145,7 @@ def rehearse(home: Path, port: int, messages: list[Message]) -> None:
             now = api.get(ISSUE).json()
             assert now["name"] == "kept"
             assert now["version"] > lost["version"]
-            # No version that was ever given out is taken, also when as many writes have been made again.
+            # No version that was ever issued is accepted, even after the same number of new writes.
             for name in ("new 1", "new 2", "new 3", "new 4"):
                 for version in range(1, lost["version"] + 1):
                     assert refusal(api, ISSUE, {"name": "overwritten"}, **{"If-Match": f'"{version}"'}) == 412
@@ -162,7 +163,7 @@ def rehearse(home: Path, port: int, messages: list[Message]) -> None:
             assert trashed["num"] == deleted
             assert api.post(f"{PROJECT}/trash/{deleted}/restore").status_code == 200
             until(stack.heard)
-            # The follower and the socket are told to read everything again, and go on.
+            # The follower and the socket receive a reset, read everything again, and continue.
             assert followed(api, follower)["items"][0]["kind"] == "reset"
             socket, told = subscribed(api, cursor)
             assert told["items"][0]["kind"] == "reset"
@@ -172,7 +173,7 @@ def rehearse(home: Path, port: int, messages: list[Message]) -> None:
                 heard_now += frame(socket)["items"]
             assert "lost" not in json.dumps(heard_now)
             socket.close()
-            # The webhook is sent one reset, then what is new, each message once.
+            # The webhook receives one reset, then each new message once.
             until(lambda: any("heard" in str(one.told) for one in messages))
         after = messages[len(before) :]
         assert [one.told["type"] for one in after].count("reset") == 1

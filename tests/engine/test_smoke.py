@@ -1,4 +1,6 @@
-"""`./dev smoke` on a local stack: all but IAM is shown, to the signature of a webhook's message and the file of an export."""
+"""`./dev smoke` on a local stack: all steps but IAM succeed, including a webhook's signature and
+the file of an export.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""Sockets from outside: a real client before the local stack, whose processes do what API Gateway, the stream and Lambda do."""
+"""Sockets from outside: a real client and the local stack, whose processes replace API Gateway, the
+stream and Lambda.
+"""
 
 import json
 import time
@@ -40,7 +42,7 @@ def project(api: httpx.Client) -> str:
 
 
 def ticket(api: httpx.Client, project: str) -> str:
-    """An address with a ticket that is good once."""
+    """An address with a ticket that is valid once."""
     answer = api.post(f"{project}/tickets")
     assert answer.status_code == 200, answer.text
     told = answer.json()
@@ -111,9 +113,9 @@ def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, proje
 
 
 def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
-    """The whole stack dies at once, sockets and functions with it, between what was written and what was told.
+    """The whole stack dies at once, with sockets and functions, between a write and its delivery.
 
-    Issues made beside each other have no order in the feed: the shards of the stream are read side by side.
+    Concurrently created issues have no order in the feed: the shards of the stream are read in parallel.
     """
     answer = api.post("/v1/projects", json={"name": "Killed"})
     project = f"/v1/projects/{answer.json()['id']}"
@@ -175,7 +177,7 @@ def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project
             both = {("bob", 2), ("local-user", 1)}
             for socket in (ours, theirs):
                 assert {(one["user"], one["num"]) for one in frame(socket)["people"]} == both
-        # Both have gone; whoever comes next is alone.
+        # Both have gone, so the next user is alone.
         with connect(ticket(api, project)) as alone:
             say(alone, do="look", num=3)
             while len(frame(alone)["people"]) > 1:

@@ -1,5 +1,5 @@
-"""The conformance suite of the storage module over DynamoDB Local: what the table in memory is held to, call by call,
-by both transports.
+"""The conformance suite of the storage module over DynamoDB Local, call by call, by both transports. The table in
+memory passes the same suite.
 """
 
 import inspect
@@ -23,7 +23,7 @@ CONFORMANCE: dict[str, Callable[..., Any]] = {
     for name, test in vars(module).items()
     if name.startswith("test_") and {"table", "exact"} & {*inspect.signature(test).parameters}
 }
-"""Every test that takes a table."""
+"""All tests that use a table."""
 
 globals().update(CONFORMANCE)
 
@@ -45,7 +45,7 @@ def table(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Table]:
 
 @pytest.fixture
 def exact(table: Table) -> Table:
-    """The same."""
+    """The same table."""
     return table
 
 

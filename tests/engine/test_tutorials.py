@@ -1,4 +1,4 @@
-"""Every block of the tutorials, run as it is written, against a local stack with the demo."""
+"""Every block of the tutorials, run as written, against a local stack with the demo."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -21,7 +21,7 @@ FLAG = "--webhooks-to-localhost"
 
 @dataclass
 class Heard:
-    """A server that remembers what it was sent, and answers with a status."""
+    """A server that records the messages it receives, and answers with a status."""
 
     status: int = 200
     messages: list[Message] = field(default_factory=list)
@@ -41,7 +41,7 @@ def heard() -> Iterator[Heard]:
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
         told.port = server.server_address[1]

@@ -11,18 +11,18 @@ from tests.support import templates
 
 @pytest.fixture(autouse=True)
 def _no_sockets(socket_disabled: None) -> None:
-    """Whatever these tests synthesize in this process, they do without a network."""
+    """Let these tests synthesize without a network."""
 
 
 @pytest.fixture(scope="session")
 def template() -> dict[str, Any]:
-    """What a deployment with the default settings declares."""
+    """The template of a deployment with the default settings."""
     return templates.template()
 
 
 @pytest.fixture(scope="session")
 def chosen_template() -> dict[str, Any]:
-    """What the first deployment with every choice that an operator has declares."""
+    """The template of a first deployment with every choice of an operator."""
     return templates.synthesized(
         stage="staging",
         stack_name="Gridview-staging",
@@ -58,13 +58,13 @@ def chosen_template() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def api_template() -> dict[str, Any]:
-    """What a deployment of the API alone declares."""
+    """The template of a deployment of the API only."""
     return templates.synthesized(page=False)
 
 
 @pytest.fixture(scope="session")
 def small_template() -> dict[str, Any]:
-    """What a deployment in a new account declares, whose mails SES sends."""
+    """The template of a deployment in a new account, whose mails SES sends."""
     from infra.context import settings_from
     from infra.template import synthesize
 
@@ -73,24 +73,24 @@ def small_template() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def isolated_template() -> dict[str, Any]:
-    """What a deployment that isolates tenants by sessions declares: by default each does."""
+    """The template of a deployment that isolates tenants by sessions, which is the default."""
     return templates.template()
 
 
 @pytest.fixture(scope="session")
 def shared_template() -> dict[str, Any]:
-    """What a deployment declares whose functions reach the data of all tenants."""
+    """The template of a deployment whose functions reach the data of all tenants."""
     return templates.synthesized(isolate_sessions=False)
 
 
 @pytest.fixture(scope="session")
 def local_template(assembly: Path) -> dict[str, Any]:
-    """What the deployment of the deploy tests declares."""
+    """The template of the deploy tests' deployment."""
     template: dict[str, Any] = json.loads((assembly / "Gridview.template.json").read_text("utf-8"))
     return template
 
 
 @pytest.fixture(scope="session")
 def vendor() -> Path:
-    """The third-party layer of the default platform, as it is deployed."""
+    """The deployed third-party layer of the default platform."""
     return build_vendor(python_version=Settings().python_version, architecture=Settings().architecture)

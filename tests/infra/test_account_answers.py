@@ -1,4 +1,4 @@
-"""What the app asks the account about, and what it makes of the answers."""
+"""The app's questions to the account, and the effect of the answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -72,7 +72,7 @@ def test_a_stack_with_data_stays_protected(status: str) -> None:
 def test_a_form_that_the_deployed_functions_do_not_read_is_held_back(
     monkeypatch: pytest.MonkeyPatch, outputs: dict[str, str]
 ) -> None:
-    """While the deployment lasts, containers of the version before are at work."""
+    """During a deployment, containers of the former version still run."""
     before = forms.NEWEST
     monkeypatch.setattr(forms, "NEWEST", before + 1)
     assert _asked(caller(), stack("UPDATE_COMPLETE", **outputs), quota(9))["forms"] == before
@@ -165,7 +165,7 @@ def test_credentials_that_reach_the_command_line_but_not_the_app_are_refused(
 
 
 def test_a_refusal_names_the_permission_that_is_missing() -> None:
-    """And what else will do."""
+    """It also names the alternatives."""
     with pytest.raises(AccountError, match=r"lack cloudformation:DescribeStacks: allow it\.$"):
         _asked(caller(), refused("cloudformation", "describe_stacks", "AccessDenied"))
     with pytest.raises(
@@ -175,7 +175,7 @@ def test_a_refusal_names_the_permission_that_is_missing() -> None:
 
 
 def test_an_account_that_does_not_answer_is_no_new_one() -> None:
-    """A stack that is there would lose its protection."""
+    """An existing stack would lose its protection."""
     with pytest.raises(AccountError, match=r"does not answer cloudformation:DescribeStacks.*Throttling"):
         _asked(caller(), refused("cloudformation", "describe_stacks", "Throttling"))
 
@@ -203,7 +203,7 @@ def test_an_account_that_cloudfront_does_not_know_yet_is_refused_before_the_depl
     ],
 )
 def test_any_other_refusal_of_cloudfront_is_no_reason(answers: tuple[Answer, ...]) -> None:
-    """The role that deploys by CloudFormation may have no right of its own to ask."""
+    """The role that deploys by CloudFormation may lack the right to ask."""
     assert _asked(caller(), stack(None), *answers, quota(900))["first"] is True
 
 

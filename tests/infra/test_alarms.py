@@ -1,4 +1,4 @@
-"""What is watched, from where on it is too much, whom it is told to, and that it is all on one page."""
+"""The alarms: their metrics, thresholds and recipients, and the page that shows all of them."""
 
 import json
 from typing import Any
@@ -21,7 +21,8 @@ GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
 SOCKETS = {"ApiId": "sockets", "Stage": "live"}
 OWN = {"service": "upkeep", "stack": "Gridview"}
 
-# Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, what missing data say.
+# Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, effect of missing
+# data.
 EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int, str]] = {
     "ConsumerBehind": (("AWS/Lambda", "IteratorAge", MAINTAIN), "Maximum", 300_000, 60, 5, "notBreaching"),
     "DeadLetters": (
@@ -112,14 +113,14 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
 }
 OF_AN_EXPRESSION = {"TableErrors"}
 OF_A_REGION = {"PageErrors": "us-east-1"}
-"""Those of which only one region has the metric. No dashboard shows them: CloudFormation leaves them out elsewhere."""
+"""Alarms whose metric only one region has. No dashboard shows them: CloudFormation leaves them out elsewhere."""
 SILENCE = {"CheckMissing", "DeliverSilent", "UpkeepSilent"}
-"""Those that go off when something is missing."""
+"""Alarms that fire when data are missing."""
 
 
 @pytest.fixture(scope="module")
 def alarms(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Every alarm by the name that people see, without the stack's."""
+    """Every alarm by its visible name, without the stack's."""
     return {
         alarm["AlarmName"].removeprefix("Gridview-"): alarm for alarm in resources(template, KIND).values()
     }
@@ -153,7 +154,7 @@ def test_an_alarm_watches_its_metric(
 def test_metrics_of_ours_are_told_apart_by_stack(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
-    """Else the check of one stage would satisfy the alarm of another."""
+    """Otherwise the check of one stage would satisfy the alarm of another."""
     for of, name in ((template, "Gridview"), (chosen_template, "Gridview-staging")):
         for alarm in resources(of, KIND).values():
             if alarm.get("Namespace") == "gridview":
@@ -167,7 +168,7 @@ def test_metrics_of_ours_are_told_apart_by_stack(
 
 
 def _actions(statement: dict[str, Any]) -> list[str]:
-    """Of a statement of a policy: a single one stands there without a list."""
+    """The actions of a statement of a policy, as a list; a single one is not a list there."""
     found: str | list[str] = statement["Action"]
     return [found] if isinstance(found, str) else found
 
@@ -194,7 +195,7 @@ def test_errors_of_the_table_are_summed_over_what_is_asked_of_it(
         for action in _actions(statement)
         if action.startswith("dynamodb:") and "Stream" not in json.dumps(statement["Resource"])
     }
-    # A transaction is granted by what it is made of, and counted by itself.
+    # A transaction is granted by its parts, and counted as itself.
     assert operations == granted | {"TransactWriteItems"}
 
 
@@ -311,7 +312,7 @@ def test_somebody_is_mailed_who_is_named(template: dict[str, Any], chosen_templa
 
 
 def test_the_page_shows_every_alarm_twice(template: dict[str, Any]) -> None:
-    """Their states together, and each one's metric with its threshold."""
+    """Their states together, and each metric with its threshold."""
     widgets = _widgets(template)
     # Dashboards are global in an account.
     name = only(template, "AWS::CloudWatch::Dashboard")["DashboardName"]
@@ -381,7 +382,7 @@ def _referred(reference: dict[str, Any]) -> str:
 
 
 def _dimensions(template: dict[str, Any], declared: list[dict[str, Any]]) -> dict[str, str]:
-    """A metric's dimensions; what refers to a resource by the function's logical id, or by what it is."""
+    """A metric's dimensions; a reference to a resource becomes the function's logical id, or the resource's kind."""
     places = {"SocketsApi": "sockets", "JobsQueue": "jobs"}
     kinds = {
         "AWS::CloudFront::Distribution": "distribution",

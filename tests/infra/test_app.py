@@ -16,7 +16,7 @@ CONTEXT = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
 
 @pytest.fixture
 def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that the command line asks for. It builds nothing, as for `cdk list`."""
+    """The folder that the command line requests. Nothing is built, as for `cdk list`."""
     from aws_cdk import App
 
     from infra import app
@@ -24,7 +24,7 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CDK_DEFAULT_ACCOUNT", "CDK_DEFAULT_REGION", "CDK_CLI_VERSION"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "out"
-    # JSII's process keeps the environment that it began with, so the app gets what the command line puts there.
+    # JSII's process keeps its first environment, so the app gets the values of the command line from here.
     made = partial(App, outdir=str(folder), context={**CONTEXT, "aws:cdk:bundling-stacks": []})
     monkeypatch.setattr(app, "App", made)
     return folder

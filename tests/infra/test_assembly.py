@@ -1,4 +1,6 @@
-"""What `npx cdk synth` writes: enough for `cdk deploy` and for `sam local invoke`, and nothing that only runs locally."""
+"""The output of `npx cdk synth`: enough for `cdk deploy` and for `sam local invoke`, without anything that runs only
+locally.
+"""
 
 import ast
 import gzip
@@ -21,7 +23,9 @@ from tests.support.assembly import SETTINGS, vendor
 from tests.support.templates import resources
 
 BUDGET = 50 * 1024 * 1024
-"""Bytes, unzipped, that a function and its layers may take. Lambda's limit is 250 MB; what it loads is what a cold start costs."""
+"""Bytes, unzipped, of a function and its layers. Lambda's limit is 250 MB; the loaded part
+determines the cold start.
+"""
 
 CODE = {"AWS::Lambda::Function", "AWS::Lambda::LayerVersion"}
 OURS = {"gridview", "handler"}
@@ -86,7 +90,7 @@ def test_code_is_within_its_budget(local_template: dict[str, Any], assets: dict[
 
 
 def test_nothing_is_deployed_that_running_it_left_behind(assets: dict[str, Path]) -> None:
-    # The layer of third-party packages keeps their files as they are; `test_layers` looks at those.
+    # The layer of third-party packages has their original files; `test_layers` checks those.
     for folder in _first_party(assets):
         for path in _files(folder):
             assert not path.name.startswith("."), path
@@ -96,7 +100,7 @@ def test_nothing_is_deployed_that_running_it_left_behind(assets: dict[str, Path]
 def test_every_module_has_its_bytecode_where_the_builder_is_the_functions_python(
     assets: dict[str, Path],
 ) -> None:
-    """Python takes it whatever dates the files have, without a look at the source."""
+    """Python accepts it whatever dates the files have, without reading the source."""
     assert SETTINGS.python_version == f"{sys.version_info.major}.{sys.version_info.minor}"
     for folder in assets.values():
         sources = [path for path in _files(folder) if path.suffix == ".py"]
@@ -141,7 +145,7 @@ def test_deployed_code_knows_nothing_of_the_tools_and_signs_no_tokens(assets: di
 
 
 def test_the_document_is_shipped_and_what_makes_it_is_not(assets: dict[str, Path]) -> None:
-    """With the function that serves it alone. It is what the routes say now."""
+    """Only with the function that serves it. It matches the present routes."""
     files = {logical_id: {*_files(folder)} for logical_id, folder in assets.items()}
     shipped = {
         logical_id: [path for path in found if path.name == DOCUMENT] for logical_id, found in files.items()
@@ -179,7 +183,7 @@ def test_the_layer_of_third_party_packages_was_really_built(assets: dict[str, Pa
 
 
 def test_the_same_sources_give_the_same_assets(assets: dict[str, Path], tmp_path: Path) -> None:
-    """Wherever and however often: else every deployment would publish new versions of functions that have not changed."""
+    """At any place and time; otherwise every deployment would publish new versions of unchanged functions."""
     from aws_cdk import App
 
     from infra.stack import GridviewStack
@@ -192,12 +196,12 @@ def test_the_same_sources_give_the_same_assets(assets: dict[str, Path], tmp_path
 
 
 def unchecked(bytecode: Path) -> bool:
-    """Whether Python takes it without comparing it with its source (PEP 552)."""
+    """Whether Python accepts it without comparing it with its source (PEP 552)."""
     return bytecode.read_bytes()[4:8] == b"\x01\0\0\0"
 
 
 def _imported(path: Path) -> set[str]:
-    """The top-level modules that a file imports when it runs; what only a type checker reads is left out."""
+    """The top-level modules that a file imports at run time, without imports for type checkers."""
     if path.suffix != ".py":
         return set()
     tree = ast.parse(path.read_text("utf-8"))

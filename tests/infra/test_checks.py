@@ -1,4 +1,4 @@
-"""cdk-nag runs at every synthesis, stops it, and nothing is acknowledged that it does not complain of."""
+"""cdk-nag runs at every synthesis, stops it, and every acknowledgement has a finding."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Acknowledged:
-    """Stands in for CDK's Validations: notes what is acknowledged where, and acknowledges nothing."""
+    """Replaces CDK's Validations: records each acknowledgement and its place, and acknowledges nothing."""
 
     def __init__(self) -> None:
         self.noted: list[tuple[IConstruct, str, str]] = []
@@ -29,7 +29,7 @@ class Acknowledged:
 
 @pytest.fixture(scope="module")
 def acknowledged(tmp_path_factory: pytest.TempPathFactory) -> Acknowledged:
-    """What the stack acknowledges, on a stack that still has all its findings."""
+    """The acknowledgements of the stack, on a stack that still has all its findings."""
     from aws_cdk import App
 
     import infra.checks
@@ -90,7 +90,7 @@ def test_each_acknowledgement_is_of_one_resource_and_says_why(acknowledged: Ackn
 
     for resource, rule, reason in acknowledged.noted:
         assert not isinstance(resource, (App, Stack))
-        # A construct of ours holds several resources, except a role; what it is made of holds one each.
+        # A construct of this project has several resources, except a role; its parts have one each.
         assert isinstance(resource, iam.Role) or not type(resource).__module__.startswith("infra."), rule
         assert len(reason.split()) >= 5, rule
 

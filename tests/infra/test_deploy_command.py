@@ -1,4 +1,6 @@
-"""`./dev synth`, `deploy` and `destroy`: what they hand to `npx cdk`, and how often at the first and the last deployment."""
+"""`./dev synth`, `deploy` and `destroy`: the arguments for `npx cdk`, and the number of runs of the first and last
+deployment.
+"""
 
 import json
 import shutil
@@ -26,7 +28,7 @@ NPX = "/somewhere/npx"
 
 
 class Npx:
-    """Stands in for the CDK command line: notes how it was called and ends with `status`."""
+    """Replaces the CDK command line: records its calls and ends with `status`."""
 
     def __init__(self) -> None:
         self.called: list[tuple[list[str], Path]] = []
@@ -42,7 +44,7 @@ class Npx:
 
 @pytest.fixture
 def npx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Npx:
-    """A command line that only looks as if it ran, and an environment without AWS credentials."""
+    """A fake command line, and an environment without AWS credentials."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
@@ -69,13 +71,13 @@ def test_synth_needs_no_account(npx: Npx) -> None:
 
 @pytest.fixture
 def account(npx: Npx, signed_in: None) -> Iterator[Any]:
-    """An account without a stack, as moto has it."""
+    """An account without a stack, on moto."""
     with mock_aws():
         yield boto3.client("cloudformation", region_name="us-east-1")
 
 
 def _create(account: Any, name: str) -> None:
-    """A stack with what `./dev destroy` asks a stack for."""
+    """A stack with the outputs that `./dev destroy` reads."""
     body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}, "Files": {"Type": "AWS::S3::Bucket"}},
                "Outputs": {"FailedBatchesBucket": {"Value": {"Ref": "Batches"}},
                            "PageBucket": {"Value": {"Ref": "Files"}}}}"""
@@ -95,7 +97,7 @@ def _keys(bucket: str) -> list[str]:
 
 
 def _typed(npx: Npx) -> list[list[str]]:
-    """What was typed after `npx --no-install cdk`, each time, but for the file that outputs are read from."""
+    """The arguments of each `npx --no-install cdk`, without the file of outputs."""
     assert all(command[:3] == [NPX, "--no-install", "cdk"] and cwd == ROOT for command, cwd in npx.called)
     return [_without_file(command[3:]) for command, _ in npx.called]
 
@@ -159,7 +161,7 @@ def test_a_deployment_that_changes_nothing_writes_no_outputs(npx: Npx) -> None:
 
 
 def test_deploying_asks_the_account_nothing(npx: Npx) -> None:
-    """The app does, for `npx cdk deploy` too. The tests have no sockets, and here are no credentials."""
+    """The app does, for `npx cdk deploy` too. The tests have no sockets and no credentials."""
     assert cli.main(["deploy", "--profile", "elsewhere"]) == 0
     assert _typed(npx) == [["deploy", "--profile", "elsewhere"]]
 
@@ -184,7 +186,7 @@ def test_destroy_empties_the_buckets_of_an_unprotected_stack(
 
 
 class Backup:
-    """Stands in for AWS Backup: a vault with copies, which it deletes a moment later. moto keeps none."""
+    """Replaces AWS Backup, which moto does not keep: a vault with copies, which it deletes a moment later."""
 
     def __init__(self, *points: str, vault: str = "Gridview-backups", held: bool = False) -> None:
         self.vaults = [vault]

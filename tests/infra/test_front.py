@@ -1,4 +1,6 @@
-"""What stands before the API: CloudFront with the page, unless a setting says otherwise; a domain and a web ACL by setting."""
+"""The front of the API: CloudFront with the page, unless a setting says otherwise; optionally a
+domain and a web ACL.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ def config(template: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def cdn_template() -> dict[str, Any]:
-    """What a deployment of the API alone declares that has CloudFront before it."""
+    """The template of a deployment of the API only, with CloudFront before it."""
     return templates.synthesized(page=False, cdn=True)
 
 
@@ -54,7 +56,7 @@ def test_each_path_goes_to_the_page_or_to_the_api(config: dict[str, Any]) -> Non
 
 
 def test_no_answer_of_the_api_is_replaced(config: dict[str, Any]) -> None:
-    """A custom error response counts for all paths: a 404 of the API would come as the page."""
+    """A custom error response applies to all paths: a 404 of the API would become the page."""
     assert "CustomErrorResponses" not in config
 
 

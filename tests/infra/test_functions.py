@@ -73,13 +73,13 @@ def test_platform_and_tracing(template: dict[str, Any]) -> None:
 
 
 def test_who_reads_documents_is_upgraded_before_who_writes_them(template: dict[str, Any]) -> None:
-    """A deleted issue is a document with a mark: older code would take it for one that is there."""
+    """A deleted issue is a document with a mark: older code would take it for a present one."""
     waits_for = template["Resources"]["CommandFunction"]["DependsOn"]
     assert {"QueryFunction", "MaintainFunction", "UpkeepFunction"} <= {*waits_for}
 
 
 def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict[str, Any]) -> None:
-    """Whoever read the epoch before a change has ended, and what it sent has arrived."""
+    """Readers of the former epoch have ended, and their writes have arrived."""
     functions = functions_of(template)
     told = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("SETTLE_SECONDS")
@@ -99,7 +99,7 @@ def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict
 
 
 def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
-    """Lambda refuses one that is traced by a role that may not send traces."""
+    """Lambda refuses a traced function whose role may not send traces."""
     for logical_id in NAMES:
         function = template["Resources"][logical_id]
         role = function["Properties"]["Role"]["Fn::GetAtt"][0]
@@ -262,7 +262,7 @@ def test_another_platform(local_template: dict[str, Any]) -> None:
         assert function["Runtime"] == SETTINGS.runtime
         assert function["Architectures"] == [SETTINGS.architecture]
         assert "SnapStart" not in function
-    # Callers go through the alias all the same, so that switching snapshots on changes no address.
+    # Callers use the alias anyway, so that the switch to snapshots changes no address.
     assert len(resources(local_template, "AWS::Lambda::Alias")) == 2
 
 

@@ -1,4 +1,4 @@
-"""Who may do what, said once more and in full: a wider grant shows up here as a difference. And whom the template refuses what."""
+"""All grants and refusals, listed again in full: a wider grant is a difference here."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ OF_SOCKETS = {
         for operation in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
     ),
 }
-"""What the socket function does in nobody's name."""
+"""The socket function's rights outside any tenant's session."""
 
 EXPECTED: dict[str, set[tuple[str, ...]]] = {
     "Query": LOGGING
@@ -196,7 +196,9 @@ def test_a_function_may_do_what_it_does_and_no_more(shared_template: dict[str, A
 def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
     shared_template: dict[str, Any], function: str
 ) -> None:
-    """What tests/unit/functions do goes through the same statements (`within_reach`), so the role allows all of it."""
+    """The calls of tests/unit/functions are checked by the same statements (`within_reach`), so the role allows all of
+    them.
+    """
     deployed = [
         one for one in _single(_policy(shared_template, function)) if one["Resource"] in (TABLE, INDEX)
     ]
@@ -261,7 +263,7 @@ DENIED = [
     *(("Upkeep", ask("UpdateItem", [pk])) for pk in (BLOCK, JOBS)),
     ("Command", ask("UpdateItem", [REQUEST])),
     *(("Command", ask("DeleteItem", [pk])) for pk in (PROJECT, REQUEST, JOBS)),
-    # A request with a key that it may write and one that it may not, and one without any.
+    # A request with a writable key and another one, and one without a key.
     ("Command", ask("PutItem", [ISSUE, BLOCK])),
     ("Maintain", ask("Query", [derived_keys.directory("0807", "35e9", "a1.1")], resource=INDEX)),
     *((function, ask(operation)) for function in EXPECTED for operation in WRITES),
@@ -288,7 +290,7 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
     for at, statement in enumerate(policy):
         for operator in statement.get("Condition", {}):
             left = {key: test for key, test in statement["Condition"].items() if key != operator}
-            # A refusal without its condition would refuse everything: without it is without the refusal.
+            # A refusal without its condition would refuse everything, so the whole refusal is left out.
             wider = [{**statement, "Condition": left}] if statement["Effect"] == "Allow" else []
             others = [*policy[:at], *wider, *policy[at + 1 :]]
             assert any(iam.allows(others, asked) for whose, asked in DENIED if whose == function), statement
@@ -511,7 +513,7 @@ ISOLATED = {
         },
     ),
 }
-"""With isolation by session, what the function's own role may do, and what a session of its session role may."""
+"""With isolation by session: the rights of the function's own role, and of a session of its session role."""
 
 
 @pytest.mark.parametrize("function", ISOLATED)
@@ -551,7 +553,7 @@ def test_a_session_is_begun_by_its_function_with_a_tenant_and_nothing_else(
     assert "ManagedPolicyArns" not in role
     assert "Policies" not in role
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
-    # The account, and of its roles the function's: IAM may not know a principal that was just created.
+    # The account, and of its roles only the function's: IAM may not know a new principal yet.
     root = trust["Principal"]["AWS"]["Fn::Join"][1]
     assert root[-3:] == [":iam::", {"Ref": "AWS::AccountId"}, ":root"]
     named = trust["Condition"]["ArnEquals"]
@@ -599,7 +601,7 @@ def test_a_session_is_begun_by_its_function_with_a_tenant_and_nothing_else(
 def test_a_switch_of_isolation_takes_no_role_from_a_version_that_still_answers(
     shared_template: dict[str, Any], isolated_template: dict[str, Any]
 ) -> None:
-    """CloudFormation deletes the roles that a shared_template has no more when everything else is done."""
+    """CloudFormation deletes roles that the shared template no longer has, after everything else."""
     switched = {"Query", "Command", "Live", "Socket"}
     for function in EXPECTED:
         kept = _role(shared_template, function) == _role(isolated_template, function)
@@ -640,12 +642,14 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "order": ("35e9", "a1.1"),
     "directory": ("35e9", "a1.1"),
 }
-"""What makes partition keys of a tenant, of the table and of GSI1, with what it takes besides the tenant."""
+"""The functions that make partition keys of a tenant, of the table and of GSI1, with their
+arguments beside the tenant.
+"""
 
 SORT_KEYS = {"attribute", "composite"}
 
 OUTSIDE_SESSIONS = {"owed_pushes": ("35e9",)}
-"""What makes partition keys that only a function's own role reaches."""
+"""The functions that make partition keys that only a function's own role reaches."""
 
 
 def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
@@ -739,7 +743,7 @@ def _single(policy: list[Statement]) -> Iterator[dict[str, Any]]:
 
 
 def _text(statement: Statement) -> str:
-    """A statement to compare: what stands for a single value or for a list of one means the same."""
+    """A statement to compare: a single value and a list of one mean the same."""
     condition = {
         operator: {key: iam.listed(values) for key, values in tests.items()}
         for operator, tests in statement["Condition"].items()
@@ -748,7 +752,7 @@ def _text(statement: Statement) -> str:
 
 
 def _told(statement: Statement) -> tuple[str, ...]:
-    """Action, resource, and the partition keys or attributes that a condition names; `not` for what is refused."""
+    """Action, resource, and the partition keys or attributes of a condition; `not` for a refusal."""
     refused = "not " if statement["Effect"] == "Deny" else ""
     named: list[str] = []
     for operator, tests in statement["Condition"].items():
@@ -800,7 +804,7 @@ def _short(template: dict[str, Any], arn: Any) -> str:
 
 
 def test_upkeep_may_write_what_the_consumer_writes() -> None:
-    """It derives again what the table refused the consumer, but notes no lag."""
+    """It repeats derivations that the table refused to the consumer, but records no lag."""
 
     def writes(function: str) -> set[tuple[str, str]]:
         return {

@@ -24,7 +24,7 @@ def test_tenant_never_changes_and_role_may(template: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", CLIENTS)
 def test_users_cannot_write_their_tenant_or_role(template: dict[str, Any], name: str) -> None:
     client = of_construct(template, CLIENT, name)
-    # An empty list would mean that all may be written.
+    # An empty list would make every attribute writable.
     assert client["WriteAttributes"]
     assert not CLAIMS & set(client["WriteAttributes"])
     assert set(client["ReadAttributes"]) >= CLAIMS
@@ -32,7 +32,7 @@ def test_users_cannot_write_their_tenant_or_role(template: dict[str, Any], name:
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_id_and_access_tokens_live_for_fifteen_minutes(template: dict[str, Any], name: str) -> None:
-    """So long a user who is disabled or demoted keeps what the token says."""
+    """A disabled or demoted user keeps the rights of the token for so long."""
     client = of_construct(template, CLIENT, name)
     units = client["TokenValidityUnits"]
     assert (client["IdTokenValidity"], units["IdToken"]) == (15, "minutes")
@@ -41,7 +41,7 @@ def test_id_and_access_tokens_live_for_fifteen_minutes(template: dict[str, Any],
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_required_attributes_are_writable(template: dict[str, Any], name: str) -> None:
-    """Cognito refuses a client for which they are not."""
+    """Cognito refuses a client without these."""
     schema = only(template, "AWS::Cognito::UserPool")["Schema"]
     required = {one["Name"] for one in schema if one.get("Required")}
     assert required <= set(of_construct(template, CLIENT, name)["WriteAttributes"])
@@ -81,7 +81,7 @@ def test_the_page_takes_a_code_at_its_own_address_alone(template: dict[str, Any]
 def test_a_refresh_token_of_the_page_is_good_once(template: dict[str, Any]) -> None:
     client = of_construct(template, CLIENT, "IdentityPage")
     assert client["RefreshTokenRotation"] == {"Feature": "ENABLED", "RetryGracePeriodSeconds": 30}
-    # Cognito refuses rotation together with this flow, and without any it means the default ones.
+    # Cognito refuses rotation together with this flow, and an empty list means the default ones.
     assert client["ExplicitAuthFlows"]
     assert "ALLOW_REFRESH_TOKEN_AUTH" not in client["ExplicitAuthFlows"]
 
@@ -107,7 +107,7 @@ def test_the_managed_login_has_a_style_and_a_prefix_that_no_other_stack_has(
     }
     prefix, account = domain["Domain"]["Fn::Join"][1]
     assert account == {"Ref": "AWS::AccountId"}
-    # What Cognito takes: 63 characters, the account's twelve among them.
+    # Cognito's limit: 63 characters, including the twelve of the account.
     assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,50}", prefix)
     other = only(chosen_template, "AWS::Cognito::UserPoolDomain")["Domain"]["Fn::Join"][1][0]
     assert other != prefix

@@ -17,7 +17,7 @@ RESOURCE_QUOTA = 500
 """CloudFormation: resources of a stack."""
 
 MORE_PATHS = 60
-"""Paths for which there has to be room."""
+"""The number of further paths for which there must be room."""
 
 
 def test_api_gateway_has_the_declared_routes_and_nothing_else(template: dict[str, Any]) -> None:
@@ -27,7 +27,7 @@ def test_api_gateway_has_the_declared_routes_and_nothing_else(template: dict[str
 
 
 def test_there_is_room_for_more_paths(template: dict[str, Any]) -> None:
-    """Each with as many methods as the fullest path has today. A route is a resource of the stack, and nothing else is."""
+    """Each with as many methods as the fullest path has now. A route adds exactly one resource to the stack."""
     methods = max(len(resource.calls) for resource in BY_PATH.values())
     assert methods >= 3
     assert len(_routes(template)) + MORE_PATHS * methods <= ROUTE_QUOTA
@@ -54,7 +54,7 @@ def test_a_token_is_asked_for_wherever_a_role_is(template: dict[str, Any]) -> No
 
 
 def test_every_route_has_a_throttle_that_was_chosen_for_it(template: dict[str, Any]) -> None:
-    """Strangers neither use up a tenant's throttle nor much of our money; nor do requests that nobody has a reason to send."""
+    """Strangers neither exhaust a tenant's throttle nor cost much, and nor do pointless requests."""
     stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
     chosen = {
         key: (one["ThrottlingRateLimit"], one["ThrottlingBurstLimit"])
@@ -82,7 +82,7 @@ def test_what_strangers_and_wrong_paths_can_start_is_what_the_page_says(template
 
 
 def test_the_stage_waits_for_the_routes_that_it_has_settings_of(template: dict[str, Any]) -> None:
-    """API Gateway refuses settings of a route that is not there yet."""
+    """API Gateway refuses settings of a missing route."""
     (stage,) = (
         one
         for name, one in template["Resources"].items()
@@ -183,7 +183,7 @@ def _function_behind(template: dict[str, Any], route: dict[str, Any]) -> str:
 
 
 def _function(template: dict[str, Any], reference: dict[str, Any]) -> str:
-    """The function that is called through its alias, or by itself if it has none."""
+    """The function that is called through its alias, or directly if it has none."""
     if "Fn::GetAtt" in reference:
         name, _ = reference["Fn::GetAtt"]
     else:

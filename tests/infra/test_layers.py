@@ -1,4 +1,4 @@
-"""The third-party layer: for the function's platform, of the lock file, small, and the same wherever it is built."""
+"""The third-party layer: for the function's platform, from the lock file, small, and the same wherever it is built."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ from infra.settings import Settings
 from infra.vendor import VENDOR_LOCK, LayerError, build_vendor, strip
 
 AARCH64 = 0xB7
-"""What an ELF header says of a library for arm64 (e_machine)."""
+"""The machine of an ELF header of a library for arm64 (e_machine)."""
 
 
 def test_libraries_are_for_the_functions_platform(vendor: Path) -> None:
@@ -46,7 +46,7 @@ def test_what_lambda_brings_and_what_only_tools_need_is_not_in_it(vendor: Path) 
 
 
 def test_it_is_the_same_wherever_it_is_built(vendor: Path) -> None:
-    """Bytecode is for the functions' Python alone and needs no source, and nothing says where it was built or by whom."""
+    """Bytecode is only for the functions' Python and needs no source. Nothing shows where or by whom it was built."""
     files = [path for path in vendor.rglob("*") if path.is_file()]
     compiled = [path for path in files if path.suffix == ".pyc"]
     assert bool(compiled) is fits(Settings().python_version)
@@ -71,7 +71,7 @@ def test_every_platform_has_a_build_of_its_own(tmp_path: Path, monkeypatch: pyte
         for architecture in ("arm64", "x86_64")
     }
     assert len(built) == 4
-    # CDK takes what follows a dot for the suffix of the asset.
+    # CDK takes the part after a dot for the suffix of the asset.
     assert not [folder for folder in built if "." in folder.name]
 
 

@@ -1,4 +1,4 @@
-"""The page is built when its sources have changed, and not before. A script stands in for npm."""
+"""The page is built only when its sources have changed. A script replaces npm."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page's bucket, and how CloudFront answers from it."""
+"""The page's bucket, and CloudFront's answers from it."""
 
 import json
 from typing import Any
@@ -86,7 +86,7 @@ def test_tests_of_a_deployment_upload_the_same(local_template: dict[str, Any]) -
 
 
 def test_names_in_cloudfront_are_of_one_stack_in_one_region(template: dict[str, Any]) -> None:
-    """They are one account's, in all regions."""
+    """The names are shared by an account, in all regions."""
     access = only(template, "AWS::CloudFront::OriginAccessControl")["OriginAccessControlConfig"]["Name"]
     headers = only(template, "AWS::CloudFront::ResponseHeadersPolicy")["ResponseHeadersPolicyConfig"]["Name"]
     function = only(template, "AWS::CloudFront::Function")["Name"]

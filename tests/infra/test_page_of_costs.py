@@ -33,7 +33,7 @@ BUSY = IDLE | {
     ("deliver", "WebhooksDisabled"),
     ("upkeep", "PassedOver"),
 }
-"""Those of a stack with traffic of every kind and no fault."""
+"""The metrics of a stack with traffic of every kind and no fault."""
 
 NIGHTLY = {"FsckDifferences", "FsckIssues"}
 
@@ -60,7 +60,7 @@ def _rows(heading: str) -> list[list[str]]:
 
 
 def _prices() -> dict[str, Decimal]:
-    """The page's table of prices, from which everything else is made."""
+    """The page's table of prices, from which all other figures are computed."""
     return {what: Decimal(dollars) for what, dollars, _ in _rows("Prices")}
 
 
@@ -112,7 +112,7 @@ def test_the_idle_bill_counts_what_the_template_declares(template: dict[str, Any
         what.split(",")[0].split(":")[0]: int(count) for what, count, *_ in _rows("The idle bill")[:-2]
     }
     alarms = resources(template, "AWS::CloudWatch::Alarm").values()
-    # An alarm on an expression is paid for each metric that the expression takes.
+    # An alarm on an expression costs one alarm for each metric of the expression.
     metrics = [
         sum("MetricStat" in one for one in alarm["Metrics"]) if "Metrics" in alarm else 1 for alarm in alarms
     ]
@@ -168,7 +168,7 @@ def test_the_bill_of_dynamodb_is_that_of_the_units() -> None:
 def test_the_units_of_reads_are_those_that_were_measured(
     call: str, measured: str, cell: int, documents: int
 ) -> None:
-    """With the epoch's, which docs/performance.md includes, and half a unit for each document of a page."""
+    """With the epoch's, as in docs/performance.md, and half a unit for each document of a page."""
     performance = (ROOT / "docs/performance.md").read_text("utf-8")
     (line,) = [
         one for one in performance.split("\n### ")[0].splitlines() if one.startswith(f"| {measured} | ")
@@ -178,7 +178,7 @@ def test_the_units_of_reads_are_those_that_were_measured(
 
 
 def test_the_units_of_writes_are_those_that_were_measured() -> None:
-    """Of the journalled path, with the folds."""
+    """For the journalled path, with the folds."""
     performance = (ROOT / "docs/performance.md").read_text("utf-8")
 
     def cells(start: str) -> list[str]:

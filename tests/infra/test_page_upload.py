@@ -1,4 +1,4 @@
-"""The page's way into its bucket: what comes first, what is kept, and what CDK's function may do."""
+"""The upload of the page into its bucket: the order, the kept files, and the rights of CDK's function."""
 
 import json
 import zipfile
@@ -64,7 +64,7 @@ def test_an_emulator_and_the_api_alone_upload_nothing(
 
 @pytest.fixture
 def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page that is built already."""
+    """A page that is already built."""
     folder = tmp_path / "dist"
     (folder / "assets").mkdir(parents=True)
     (folder / ".made-from").write_text("1f")

@@ -1,4 +1,4 @@
-"""The runbook's table of alarms is made from the alarms, so that both name the same commands."""
+"""The runbook's table of alarms is generated from the alarms, so that both name the same commands."""
 
 import re
 

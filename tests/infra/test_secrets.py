@@ -1,4 +1,4 @@
-"""The secrets stay with the table, and are protected as it is; the output says what isolates tenants."""
+"""The secrets are kept with the table and have the same protection; the output names the isolation of tenants."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ POLICY = "AWS::SecretsManager::ResourcePolicy"
 
 
 def _policies(template: dict[str, Any], kind: str) -> set[tuple[str, str]]:
-    """What becomes of the resources of a type when they are deleted or replaced."""
+    """The policies of the resources of a type for deletion and replacement."""
     return {
         (one.get("DeletionPolicy", "Delete"), one.get("UpdateReplacePolicy", "Delete"))
         for one in template["Resources"].values()

@@ -202,7 +202,7 @@ def test_a_small_account_has_one_worker_of_each_kind(quota: str) -> None:
 
 @pytest.mark.parametrize("quota", ["0", "50", "1000"])
 def test_any_other_has_several(quota: str) -> None:
-    """Also one of which nobody knows how much it has."""
+    """Also a quota of unknown size."""
     other = _from_context(account_concurrency=quota)
     assert not other.small_account
     assert (other.parallelization, other.workers, other.deliverers) == (2, 2, 2)

@@ -1,4 +1,4 @@
-"""What is held back in an account of ten concurrent executions, as a new one has, so that callers keep four."""
+"""The limits in an account of ten concurrent executions, such as a new one, so that four remain for callers."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from gridview.live import push_turn
 from tests.support.templates import functions_of, resources
 
 SHARDS = 4
-"""Of a new table's stream."""
+"""The shards of a new table's stream."""
 QUOTA = 10
 EVEN, ODD = "cron(0/2 * * * ? *)", "cron(1/2 * * * ? *)"
 MAPPINGS = "AWS::Lambda::EventSourceMapping"

@@ -1,4 +1,4 @@
-"""The WebSocket API: one function behind it, throttled, and what it may send to."""
+"""The WebSocket API: its one function, its throttle, and the connections to which it may send."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_every_message_goes_to_the_socket_function(template: dict[str, Any]) -> 
 
 
 def test_the_stage_is_throttled_above_what_honest_clients_need(template: dict[str, Any]) -> None:
-    """Everyone shares these: they are for the account. What one user may do, the function counts."""
+    """All users of the account share these limits. The function itself counts each user's use."""
     stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Sockets")
     assert (stage["StageName"], stage["AutoDeploy"]) == ("live", True)
     assert stage["DefaultRouteSettings"]["ThrottlingRateLimit"] == 2000

@@ -28,7 +28,7 @@ def test_batches_are_retried_a_bounded_number_of_times_and_then_kept(
 
 
 def test_a_batch_that_crashes_holds_its_shard_15_minutes_at_most(template: dict[str, Any]) -> None:
-    """Each attempt may take all of the function's time, and Lambda may pause before each but the first."""
+    """Each attempt may take all of the function's time, and Lambda may pause before each except the first."""
     mapping = of_construct(template, KIND, "Stream")
     timeout = int(functions_of(template)["MaintainFunction"]["Timeout"])
     retries = mapping["MaximumRetryAttempts"]
@@ -38,7 +38,8 @@ def test_a_batch_that_crashes_holds_its_shard_15_minutes_at_most(template: dict[
 
     assert held(retries) <= HELD_SECONDS == 15 * 60 < held(retries + 1)
     assert retries > 0
-    # Bisecting uses up no retry: 100 records that crash would be 199 attempts, and the retries of each record.
+    # Bisecting uses up no retry: 100 records that crash would be 199 attempts, and the retries of each
+    # record.
     assert mapping["BisectBatchOnFunctionError"] is False
 
 
@@ -51,7 +52,7 @@ def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(templat
     assert mapping["MaximumBatchingWindowInSeconds"] == 0
     # A new table has four shards, and a new account may have ten invocations at once.
     assert 4 * mapping["ParallelizationFactor"] < 10
-    # A window of state would have one invocation a shard at a time.
+    # A window of state would limit a shard to one invocation at a time.
     assert "TumblingWindowInSeconds" not in mapping
 
 
@@ -131,7 +132,7 @@ def test_dead_letters_are_kept_encrypted_and_private(template: dict[str, Any]) -
 
 
 def test_a_removed_issue_is_remembered_longer_than_it_can_come_back(template: dict[str, Any]) -> None:
-    """From the stream, or from a dead letter that somebody sends in again."""
+    """From the stream, or from a dead letter that an operator sends again."""
     kept = of_construct(template, "AWS::SQS::Queue", "DeadLetters")["MessageRetentionPeriod"] / (24 * 3600)
     assert kept + 1 < LEDGER_TOMBSTONE_DAYS
 

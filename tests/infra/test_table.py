@@ -106,7 +106,7 @@ def test_the_table_may_be_backed_up_each_night(chosen_template: dict[str, Any]) 
 
 @pytest.mark.parametrize("protect", [True, False])
 def test_a_vault_that_is_there_is_used_and_not_made_again(protect: bool) -> None:
-    """Also of a stack that is not protected: CloudFormation could not delete a vault with copies."""
+    """Also for an unprotected stack: CloudFormation could not delete a vault with copies."""
 
     def made(**chosen: Any) -> dict[str, Any]:
         stack = Stack(App(), "Alone")
@@ -142,7 +142,7 @@ def test_data_are_protected_by_default(template: dict[str, Any]) -> None:
 
 
 def test_a_first_deployment_can_fail_and_be_repeated(chosen_template: dict[str, Any]) -> None:
-    """What it made can be deleted, and is; a later deployment, and a deletion of the stack, keep it."""
+    """Its resources can be deleted, and are; a later deployment, and a deletion of the stack, keep them."""
     for resource in chosen_template["Resources"].values():
         assert resource.get("DeletionPolicy") in {None, "Delete", "RetainExceptOnCreate"}
     assert only(chosen_template, KIND)["Replicas"][0]["DeletionProtectionEnabled"] is False
@@ -183,13 +183,13 @@ def test_the_local_table_is_the_deployed_one() -> None:
 
 
 def _ordered(request: Any) -> dict[str, Any]:
-    """The order of attribute definitions means nothing, and the type of none of ours is anything but S."""
+    """A request whose attribute definitions are sorted, since their order means nothing. Their only type is S."""
     definitions = sorted(request["AttributeDefinitions"], key=lambda one: one["AttributeName"])
     return {**request, "AttributeDefinitions": definitions}
 
 
 def test_a_restored_table_takes_the_place_of_the_own_one_everywhere() -> None:
-    """The own table leaves the stack. Functions, grants, both mappings of the stream and the output lead to the restored one."""
+    """The stack loses its own table. Functions, grants, both stream mappings and the output use the restored one."""
     name = "Gridview-20261121T080000Z"
     stream = f"arn:aws:dynamodb:eu-west-1:123456789012:table/{name}/stream/2026-11-21T09:00:00.000"
     restored = synthesized(restored_stream=stream, customer_key=True, backup=True)

@@ -1,4 +1,6 @@
-"""An upgrade of a deployment of commit 8c50bc5 replaces nothing that holds data, addresses or a place in the stream."""
+"""An upgrade of a deployment of commit 8c50bc5 replaces no resource that holds data, addresses or a place in the
+stream.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,7 @@ REPLACING = {
         "KeySchema",
         "LocalSecondaryIndexes",
         "GlobalTableSourceArn",
-        # A change of these builds the index again; one of the stream's view begins a new stream.
+        # A change of these builds the index again; one of the stream's view starts a new stream.
         "AttributeDefinitions",
         "GlobalSecondaryIndexes",
         "StreamSpecification",
@@ -22,7 +24,7 @@ REPLACING = {
     "AWS::Cognito::UserPoolClient": ("UserPoolId", "GenerateSecret"),
     "AWS::S3::Bucket": ("BucketName", "BucketNamePrefix", "BucketNamespace"),
     "AWS::SQS::Queue": ("QueueName", "FifoQueue"),
-    # Secrets Manager makes a new value when the rule changes.
+    # Secrets Manager creates a new value when the rule changes.
     "AWS::SecretsManager::Secret": ("Name", "GenerateSecretString"),
     "AWS::SNS::Topic": ("TopicName", "FifoTopic"),
     "AWS::KMS::Key": ("KeySpec", "KeyUsage", "Origin", "MultiRegion"),
@@ -31,17 +33,18 @@ REPLACING = {
     "AWS::Logs::LogGroup": ("LogGroupName",),
     "AWS::Lambda::EventSourceMapping": ("EventSourceArn", "StartingPosition", "StartingPositionTimestamp"),
 }
-"""By type of resource, the properties whose change replaces it: `createOnlyProperties` of its CloudFormation schema, and what
-CloudFormation's reference adds."""
+"""By type of resource, the properties whose change replaces it: `createOnlyProperties` of its CloudFormation schema,
+and additions from CloudFormation's reference.
+"""
 
 RECORDED: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent / "recorded" / "stateful_8c50bc5.json").read_text("utf-8")
 )
-"""What the template of that commit declares, by logical id: the extract of its template by `stateful`."""
+"""The resources of that commit's template, by logical id: the extract of its template by `stateful`."""
 
 
 def stateful(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The resources whose replacement would be a loss, each with the properties that decide on it."""
+    """The resources whose replacement would lose data, each with the properties that decide on it."""
     return {
         logical_id: {
             "Type": resource["Type"],
@@ -57,7 +60,7 @@ def stateful(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _deciding(name: str, value: Any) -> Any:
-    """Of an index, what it is built from; how much it takes may change."""
+    """The parts of an index from which it is built; its capacity may change."""
     if name != "GlobalSecondaryIndexes":
         return value
     return [{part: index[part] for part in ("IndexName", "KeySchema", "Projection")} for index in value]
@@ -74,5 +77,5 @@ def test_an_upgrade_replaces_nothing(template: dict[str, Any], logical_id: str) 
 
 @pytest.mark.parametrize("logical_id", RECORDED)
 def test_a_setting_replaces_nothing(chosen_template: dict[str, Any], logical_id: str) -> None:
-    """A deployment goes from any settings to any others and keeps its data."""
+    """A deployment can change from any settings to any others and keeps its data."""
     assert stateful(chosen_template)[logical_id] == RECORDED[logical_id]

@@ -1,4 +1,4 @@
-"""When the functions of the background run, and that nothing piles up behind them."""
+"""The schedules of the background functions, and that nothing accumulates after them."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `npx cdk synth` writes for an engine on this machine: made once a test run, looked at, and deployed."""
+"""The output of `npx cdk synth` for an engine on this machine: made once a test run, checked, and deployed."""
 
 import os
 import platform
@@ -13,13 +13,14 @@ from infra.vendor import build_vendor
 from tests.support.commands import cdk
 
 SETTINGS = Settings(
-    # Functions run on the engine's own interpreter, whatever they declare; the layer has to be for that.
+    # Functions run on the engine's own interpreter, whatever they declare; the layer must fit that.
     runtime=f"python3.{sys.version_info.minor}",
     architecture="arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
     snap_start=False,
     protect=False,
     emulator=True,
-    # One deployment shows both: without isolation the functions make the same calls, and tests of the template look at their roles.
+    # One deployment covers both settings: functions make the same calls without isolation, and template tests
+    # check the roles.
     isolate_sessions=True,
 )
 
@@ -32,7 +33,7 @@ _CONTEXT = {
     "isolate-sessions": "true",
 }
 ARGUMENTS = tuple(chain.from_iterable(("-c", f"{name}={value}") for name, value in _CONTEXT.items()))
-"""The same, as the command line takes it."""
+"""The same as arguments of the command line."""
 
 
 def vendor() -> Path:
@@ -58,7 +59,7 @@ def synthesize_by_command(folder: Path) -> Path:
 
 
 def _without_network() -> list[str]:
-    """What to put before a command to cut it off; nothing where the system has no such thing."""
+    """The prefix of a command that cuts it off the network; empty if the system has none."""
     unshare = shutil.which("unshare")
     if unshare is None:
         return []

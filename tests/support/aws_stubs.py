@@ -1,4 +1,4 @@
-"""Clients of AWS whose answers a test gives, in their order; a call that is not expected fails."""
+"""Clients of AWS that give a test's answers in order; an unexpected call fails."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,7 +21,7 @@ class Answer(NamedTuple):
 
 
 def caller(account: str = ACCOUNT) -> Answer:
-    """Whose the credentials are."""
+    """The identity of the credentials."""
     return Answer("sts", "get_caller_identity", {"Account": account})
 
 
@@ -40,7 +40,7 @@ def stack(status: str | None, **outputs: str) -> Answer:
 
 
 def quota(unreserved: int) -> Answer:
-    """What Lambda's functions have not reserved."""
+    """The concurrency that functions of Lambda have not reserved."""
     limits = {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": unreserved}
     return Answer("lambda", "get_account_settings", {"AccountLimit": limits})
 
@@ -64,7 +64,7 @@ def refused(service: str, call: str, code: str = "AccessDeniedException") -> Ans
 
 @contextmanager
 def answering(*answers: Answer) -> Iterator[Any]:
-    """A maker of clients that give these answers. All of them are asked for before the end."""
+    """A maker of clients that give these answers. The context ends only if all were requested."""
     session = botocore.session.Session()
     made: dict[str, Any] = {}
     with ExitStack() as stubs:

@@ -29,7 +29,7 @@ class PlantedInBlocks(NamedTuple):
 
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a project of a few issues has chains of many blocks of each kind."""
+    """Give a project of a few issues chains of many blocks of each kind."""
     for name, size in {
         "MAX_BYTES": 120,
         "POPULAR": 12,
@@ -83,7 +83,7 @@ def _changed(
 
 
 def _without(family: str, at: int) -> Callable[[MemoryTable], None]:
-    """A block that has lost an issue."""
+    """Damage: a block loses an issue."""
 
     def inflict(table: MemoryTable) -> None:
         block = [one for one in chain_of(table, family) if one.size][at]
@@ -99,7 +99,7 @@ def _without(family: str, at: int) -> Callable[[MemoryTable], None]:
 
 
 def _with(family: str, at: int, num: int) -> Callable[[MemoryTable], None]:
-    """A block that has got an issue."""
+    """Damage: a block gets a wrong issue."""
 
     def inflict(table: MemoryTable) -> None:
         block = [one for one in chain_of(table, family) if one.size and num not in one.members][at]
@@ -116,7 +116,7 @@ def _fences(block: Block) -> tuple[str, str, str, str | None, str | None, str]:
 
 
 def _overlap(family: str) -> Callable[[MemoryTable], None]:
-    """Another block in the middle of one's range, to which no link leads."""
+    """Damage: another block within the range of one, without a link to it."""
 
     def inflict(table: MemoryTable) -> None:
         found = chain_of(table, family)
@@ -129,7 +129,7 @@ def _overlap(family: str) -> Callable[[MemoryTable], None]:
 
 
 def _one_for_all(family: str) -> Callable[[MemoryTable], None]:
-    """A single block, far too large."""
+    """Damage: a single block, far too large."""
 
     def inflict(table: MemoryTable) -> None:
         found = chain_of(table, family)

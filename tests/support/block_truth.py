@@ -1,4 +1,4 @@
-"""The chains of blocks in an in-memory table, held to what the documents give."""
+"""Checks the chains of blocks in an in-memory table against the documents."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -33,7 +33,9 @@ def chain(table: MemoryTable, catalog: Catalog, family: str) -> list[Block]:
 
 
 def assert_chains(table: MemoryTable, catalog: Catalog, documents: Iterable[Item]) -> None:
-    """Every family's chain is sound, holds what the documents give and nothing else, and there are no other blocks."""
+    """Check that every family's chain is sound, has exactly the keys of the documents, and that there are no other
+    blocks.
+    """
     expected: dict[str, set[str]] = defaultdict(set)
     for document in documents:
         for family, derived in derived_strings(catalog, document).items():

@@ -1,4 +1,4 @@
-"""What the deployed code uses of botocore, for tests that ask more than one version for it."""
+"""The names of botocore that the deployed code uses, for tests that check several versions for them."""
 
 from typing import Final
 
@@ -22,4 +22,4 @@ NAMES: Final = (
     "botocore.retries.quota:RetryQuota",
     "botocore.session",
 )
-"""`module:name`, or a module as a whole. Functions do not start on a runtime whose version lacks one, so each is a risk."""
+"""`module:name`, or a module as a whole. Functions do not start on a runtime that lacks one, so each is a risk."""

@@ -1,4 +1,4 @@
-"""Blocks in a table: chains as a bulk load builds them, and what a writer does to them."""
+"""Blocks in a table: chains as a bulk load builds them, and as a writer changes them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Documents = Iterable[Mapping[str, Any]]
 
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have blocks hold about twenty keys, so that a few hundred issues make many of them."""
+    """Limit blocks to about twenty keys, so that a few hundred issues make many of them."""
     monkeypatch.setattr(blocks, "MAX_BYTES", 180)
     monkeypatch.setattr(blocks, "MERGED", 60)
     monkeypatch.setattr(blocks, "ROOMY", 140)
@@ -58,7 +58,9 @@ def drop(table: Table, catalog: Catalog, block: Block) -> None:
 
 
 class Written:
-    """A chain of one family, written as the consumer does: keys come and go, blocks are split and merged."""
+    """A chain of one family, written like the consumer does: keys are added and removed, blocks are
+    split and merged.
+    """
 
     def __init__(self, family: str, random: Random) -> None:
         self.family = family
@@ -67,14 +69,14 @@ class Written:
         self._random = random
 
     def add(self, key: str) -> None:
-        """Put a key in."""
+        """Add a key."""
         at = self._place(key)
         self.blocks[at] = blocks.changed(self.blocks[at], BlockChange(add=frozenset([key])))
         self.keys.add(key)
         self._split(at)
 
     def remove(self, key: str) -> None:
-        """Take a key out."""
+        """Remove a key."""
         at = self._place(key)
         self.blocks[at] = blocks.changed(self.blocks[at], BlockChange(remove=frozenset([key])))
         self.keys.discard(key)
@@ -85,7 +87,7 @@ class Written:
                 self._split(at)
 
     def change(self, drawn: Callable[[], str], shrinking: bool) -> None:
-        """A key comes, or more often goes."""
+        """Add a key, or more often remove one if the chain shrinks."""
         if self.keys and self._random.random() < (0.8 if shrinking else 0.2):
             self.remove(self._random.choice(sorted(self.keys)))
         else:
@@ -96,7 +98,7 @@ class Written:
             self.add(key)
 
     def check(self) -> None:
-        """That it is a chain without gaps that holds each key once, where it belongs."""
+        """Check that it is a chain without gaps that has each key once, in its place."""
         assert self.blocks[0].lower == blocks.FIRST
         assert self.blocks[-1].upper is None
         assert self.blocks[-1].next is None

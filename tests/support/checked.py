@@ -1,4 +1,4 @@
-"""What a check of the whole table finds, by the functions behind `./dev fsck`."""
+"""Checks the whole table by the functions of `./dev fsck`."""
 
 from gridview.dynamodb.table import Table
 from gridview.fsck.checker import Check
@@ -9,7 +9,7 @@ _STEPS = 10_000
 
 
 def differences_in(table: Table) -> list[Difference]:
-    """All differences, in issues and in blocks, judged at once."""
+    """All differences, in issues and in blocks, judged at the same time."""
     found: list[Difference] = []
     check = Check(table, TableWalk(table), lambda finding: found.extend(finding.differences), patience=0.0)
     for _ in range(_STEPS):

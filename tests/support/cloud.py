@@ -1,9 +1,10 @@
 """The functions in an account: imported under its environment, with a queue and a bucket of moto's.
 
-The table is the one in memory, unless a test asks for moto's (`on_moto`). Each function has the reach that its role gives it: what
-the role does not allow is denied (`reach`).
+The table is the one in memory, unless a test asks for moto's (`on_moto`). Each function has only its role's reach:
+other calls are denied (`reach`).
 
-That the table in memory answers as DynamoDB does, and that the real one does in moto, `tests/unit/dynamodb/test_table.py` proves.
+`tests/unit/dynamodb/test_table.py` proves that the table in memory answers as DynamoDB does, and the real one over moto
+too.
 """
 
 from collections import deque
@@ -45,7 +46,7 @@ from tests.support.wire import MemoryWire
 
 TABLE = "gridview"
 OWNERS = "owners of sockets"
-"""Stands for the socket function where it acts in nobody's name."""
+"""The socket function outside any tenant's session."""
 SOCKET_URL = "wss://sockets.invalid/live"
 EXPORTS = "gridview-exports"
 ENVIRONMENT = {
@@ -101,7 +102,9 @@ class MemoryStream:
 
 @dataclass(frozen=True)
 class Cloud(Generic[Held]):
-    """What runs in the account: the functions' modules, the queue of poison issues, and the hints at due jobs."""
+    """The running parts of an account: the functions' modules, the queue of poison issues, and the
+    hints at due jobs.
+    """
 
     modules: Mapping[str, ModuleType]
     queue_url: str
@@ -111,9 +114,9 @@ class Cloud(Generic[Held]):
     retries: deque[Hint]
     """Hints at the outboxes of webhooks whose receivers fail."""
     table: Held
-    """The table, for what the API cannot do."""
+    """The table, for changes that the API cannot make."""
     asked: Mapping[str, set[Asked]]
-    """What each function has asked of DynamoDB."""
+    """The requests of each function to DynamoDB."""
     stream: Stream
     """The table's stream."""
     wire: MemoryWire
@@ -129,7 +132,7 @@ class Cloud(Generic[Held]):
         return Client(self.handlers, claims(**who))
 
     def reset(self) -> None:
-        """An empty table, and functions that remember nothing of the one before."""
+        """Empty the table, and let the functions forget the former one."""
         for queue in (self.hints, self.outboxes, self.retries):
             queue.clear()
         self.table.clear()
@@ -138,13 +141,16 @@ class Cloud(Generic[Held]):
         self.forget()
 
     def forget(self) -> None:
-        """Let the functions read every catalog and directory anew, as other containers would, or these after a while."""
+        """Let the functions read every catalog and directory again, like other containers, or like
+        these after a while.
+        """
         for module in self.modules.values():
             module.catalogs = Catalogs()  # type: ignore[attr-defined]
             if hasattr(module, "fences"):
                 module.fences = Fences()  # type: ignore[attr-defined]
             if hasattr(module, "cache"):
-                # Its clock stands still: what a request reads of the index does not hang on how busy this machine is.
+                # Its clock does not move, so the reads of a request do not depend on how busy this machine
+                # is.
                 module.cache = BlockCache(clock=lambda: 0.0)  # type: ignore[attr-defined]
             if hasattr(module, "delivery_hints"):
                 module.delivery_hints = DeliveryHints(module.webhook_queue.send)  # type: ignore[attr-defined]
@@ -176,11 +182,11 @@ class Cloud(Generic[Held]):
         assert result == {"batchItemFailures": []}
 
     def follow(self) -> None:
-        """Hand what the stream has told to the stream consumer: every change with its old and its new image."""
+        """Hand all stream records to the stream consumer: every change with its old and its new image."""
         self._hand("maintain", self.stream.take())
 
     def deliver_stream(self) -> None:
-        """Hand the stream's records to both functions that read it, until none of the records wakes one of them."""
+        """Hand the stream's records to both functions that read it, until no record invokes one of them."""
         while records := [
             one for one in self.stream.take() if wakes("maintain", one) or wakes("socket", one)
         ]:
@@ -188,14 +194,12 @@ class Cloud(Generic[Held]):
                 self._hand(function, records)
 
     def _hand(self, function: str, records: Sequence[Record]) -> None:
-        """Hand a function those records that its mapping lets through."""
+        """Hand a function the records that pass its mapping's filter."""
         event = {"Records": [one for one in records if wakes(function, one)]}
         assert self.modules[function].handler(event, Context()) == {"batchItemFailures": []}
 
     def upkeep(self) -> int:
-        """Work on the background jobs until nothing is left to do; then the containers seem to be new ones. Tells how many turns of
-        work that took.
-        """
+        """Work on the background jobs until none is left; then start new containers. Returns the number of turns."""
         turns = 0
         while self.modules["upkeep"].handler({"task": "jobs"}, Context())["due"]:
             turns += self.deliver_hints()
@@ -203,9 +207,9 @@ class Cloud(Generic[Held]):
         return turns
 
     def fold(self) -> None:
-        """Fold all that waits in the journals, however little it is, by a container that knows nothing.
+        """Fold everything in the journals, however little it is, by a new container.
 
-        It is as if that was a minute ago: by now GSI1 shows the blocks to everyone.
+        The fold seems to be a minute old: GSI1 already shows the blocks to every reader.
         """
         now = clock.seconds
         journals = [partition for partition, sort_key in self.table.items if sort_key == derived_keys.FOLD]
@@ -215,7 +219,7 @@ class Cloud(Generic[Held]):
                 assert Folder(self.table, Catalogs(), Fences(), *place, _unexpected).fold_all(lambda: 60.0)
 
     def deliver_hints(self, context: Context | None = None) -> int:
-        """Deliver the hints at due jobs, as Lambda does, until none is left; tells how many turns of work came of them."""
+        """Deliver the hints at due jobs, as Lambda does, until none is left. Returns the number of turns."""
         turns = 0
         while self.hints:
             message = {"body": body_of(self.hints.popleft())}
@@ -242,11 +246,13 @@ def _record(kind: str, partition_key: Any, images: Mapping[str, Any]) -> dict[st
 
 
 class _Imported(NamedTuple):
-    """The functions' modules, which every account of a process has: what they find when they are imported is always the same."""
+    """The functions' modules, shared by every account of a process: their environment at the import
+    is always the same.
+    """
 
     modules: Mapping[str, ModuleType]
     tables: Mapping[str, Table]
-    """The table that each has made itself, and by `OWNERS` the one that the socket function uses in nobody's name."""
+    """The table that each has made itself, and by `OWNERS` the socket function's other one."""
 
 
 @cache
@@ -258,7 +264,7 @@ def _imported() -> _Imported:
 
 @cache
 def _moto_table() -> MotoTable:
-    """The table of tests on moto. To make its client takes longer than most tests."""
+    """The table of tests on moto. Its client takes longer to make than most tests."""
     return MotoTable(TABLE, ENVIRONMENT["AWS_REGION"])
 
 
@@ -280,7 +286,7 @@ def running_with_whole_stream() -> Iterator[Cloud]:
 
 @contextmanager
 def running_on_moto() -> Iterator[Cloud[MotoTable]]:
-    """The account, with an empty table on moto, which each function calls by the client that it has made itself."""
+    """The account, with an empty table on moto, which each function uses by its own client."""
     with _environment() as queue_url, adapted():
         table, own = _moto_table(), _imported().tables
         table.create()
@@ -312,7 +318,7 @@ def _environment() -> Iterator[str]:
 
 
 def _account(queue_url: str, table: Held, stream: Stream, opened: Callable[[str], Table]) -> Cloud[Held]:
-    """The functions on a table, which `opened` gives to each by its name."""
+    """The functions on a table, which `opened` returns to each by its name."""
     modules = _imported().modules
     asked: dict[str, set[Asked]] = {name: set() for name in (*modules, OWNERS)}
     for name, module in modules.items():

@@ -1,4 +1,4 @@
-"""The command lines of the CDK and of `./dev`, for tests, with arguments as anyone would type them; and JavaScript."""
+"""The command lines of the CDK and of `./dev`, for tests, with arguments as a user types them; and JavaScript."""
 
 import io
 import os
@@ -16,11 +16,11 @@ from devtools.paths import PYTHONPATH
 from infra.paths import ROOT
 
 PLAIN = {"COLUMNS": "200", "PYTHONPATH": PYTHONPATH}
-"""What makes `./dev`, and the processes that it starts, print long lines and find its modules."""
+"""Environment in which `./dev` and its processes print long lines and find their modules."""
 
 
 class Done(NamedTuple):
-    """What a subcommand of `./dev` ended with."""
+    """The outcome of a subcommand of `./dev`."""
 
     status: int
     stdout: str
@@ -28,7 +28,9 @@ class Done(NamedTuple):
 
 
 def dev(*arguments: str | Path, env: Mapping[str, str] = PLAIN) -> Done:
-    """A subcommand of `./dev` in this process, with these variables more: another one would take a second to import everything."""
+    """A subcommand of `./dev` in this process, with these additional variables. A process of its own would import for a
+    second.
+    """
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
         for name, value in env.items():
@@ -40,7 +42,7 @@ def dev(*arguments: str | Path, env: Mapping[str, str] = PLAIN) -> Done:
 def cdk(
     *arguments: str, env: Mapping[str, str], before: Sequence[str] = (), seconds: float = 600
 ) -> subprocess.CompletedProcess[str]:
-    """Run `npx cdk ARGUMENTS` in the repository; `before` is put in front of it."""
+    """Run `npx cdk ARGUMENTS` in the repository, with `before` as a prefix."""
     npx = shutil.which("npx", path=env.get("PATH"))
     assert npx is not None, "Node.js is missing"
     return subprocess.run(  # noqa: S603
@@ -56,7 +58,7 @@ def cdk(
 
 
 def node(script: str, *arguments: str, folder: Path = ROOT) -> str:
-    """What a script of JavaScript writes. It finds the packages of this folder."""
+    """The output of a JavaScript program. It finds the packages of this folder."""
     done = ran("node", "--input-type=module", "--eval", script, *arguments, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -65,7 +67,7 @@ def node(script: str, *arguments: str, folder: Path = ROOT) -> str:
 def ran(
     program: str, *arguments: str, env: Mapping[str, str] | None = None, folder: Path = ROOT
 ) -> "subprocess.CompletedProcess[str]":
-    """A program that was run in the repository, or in one of its folders, with these variables more."""
+    """A program that was run in the repository, or in one of its folders, with these additional variables."""
     return subprocess.run(  # noqa: S603
         [shutil.which(program) or program, *arguments],
         cwd=folder,

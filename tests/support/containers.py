@@ -1,4 +1,4 @@
-"""What a container keeps before its first request to a project."""
+"""The memory of a container before its first request to a project."""
 
 from gridview.dynamodb.table import Table
 from gridview.journal.log import Log
@@ -8,7 +8,7 @@ from gridview.view.journal_tail import learn
 
 
 def new_container(table: Table, catalog: Catalog) -> BlockCache:
-    """The cache of a container that has just read the catalog, and beside it where the journal ends."""
+    """The cache of a container that has just read the catalog, and the end of the journal."""
     cache = BlockCache()
     learn(Log(table, catalog.tenant, catalog.project), cache)
     return cache

@@ -1,4 +1,4 @@
-"""A project in memory whose index is right, and everything that can be wrong with what is derived from one of its issues."""
+"""A project in memory with a correct index, and every kind of damage to the data derived from one of its issues."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -30,13 +30,13 @@ Damage = Callable[[Table, str], None]
 
 
 class Planted(NamedTuple):
-    """Damage to an issue, and what is found of it: kind and place of each difference."""
+    """Damage to an issue, and its findings: kind and place of each difference."""
 
     name: str
     inflict: Damage
     found: frozenset[tuple[DifferenceKind, str]]
     remains: bool = False
-    """It is not derived data, so no repair touches it."""
+    """It is no derived data, so no repair changes it."""
 
 
 def catalog_of(table: Table, project: str = PROJECT, tenant: str = TENANT) -> Catalog:
@@ -68,7 +68,7 @@ def document(
 
 
 def some_fields(num: int) -> dict[str, Any]:
-    """Values of an issue; each third has no size."""
+    """Values of an issue; every third has no size."""
     fields: dict[str, Any] = {"start": f"2024-03-{num % 28 + 1:02d}", "kind": f"o{num % 3 + 1}", "note": "n"}
     return fields if num % 3 == 0 else {**fields, "size": num}
 
@@ -133,7 +133,7 @@ def _drop_ledger_and_entry(table: Table, key: str) -> None:
 
 
 def _claims(table: Table, key: str) -> dict[str, str]:
-    """What a ledger says is there, if it is one."""
+    """The claims of a ledger, if the item is one."""
     stored = table.get(key, derived_keys.LEDGER, consistent=True) or {}
     if not isinstance(stored.get("applied"), dict):
         return {}
@@ -141,7 +141,7 @@ def _claims(table: Table, key: str) -> dict[str, str]:
 
 
 def claim(table: Table, key: str, claims: Mapping[str, str]) -> None:
-    """Have a ledger say that this is there. One that names a number does not intend anything else any more."""
+    """Let a ledger claim this. One that names a number then no longer intends anything else."""
     intent: Item = (
         {"intent": {}} if NUMBER in (table.get(key, derived_keys.LEDGER, consistent=True) or {}) else {}
     )
@@ -318,11 +318,11 @@ PLANTED = (
         remains=True,
     ),
 )
-"""Each may be done to an issue with a size whose items are right."""
+"""Each may be done to an issue with a size and correct items."""
 
 
 def inflict_at_random(random: Random, table: Table, key: str) -> list[str]:
-    """Several of them at once; tells which."""
+    """Inflict several of them at once. Returns their names."""
     chosen = random.sample([one for one in PLANTED if not one.remains], random.randint(1, 5))
     for planted in chosen:
         planted.inflict(table, key)
@@ -330,6 +330,6 @@ def inflict_at_random(random: Random, table: Table, key: str) -> list[str]:
 
 
 def applied(table: Table, key: str) -> Mapping[str, str]:
-    """What a committed ledger says is there."""
+    """The applied state according to a committed ledger."""
     ledger = Ledger.from_item(table.get(key, derived_keys.LEDGER, consistent=True))
     return ledger.committed().applied if ledger.number else ledger.applied

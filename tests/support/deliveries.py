@@ -1,4 +1,4 @@
-"""Webhooks that are delivered: writes over the API, the stream's consumer, the queues, a receiver, and time that passes."""
+"""Delivered webhooks: writes over the API, the stream's consumer, the queues, a receiver, and passing time."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ URL = "https://hooks.example.org/gridview"
 
 @dataclass
 class Courier:
-    """What happens between a write and a receiver."""
+    """The steps between a write and a receiver."""
 
     account: Cloud
     api: Client
@@ -35,19 +35,19 @@ class Courier:
         self.send_by(self.receiver)
 
     def send_by(self, receiver: Receiver, seconds: float = 5.0) -> None:
-        """Have messages sent to this receiver, each attempt within so many seconds."""
+        """Send messages to this receiver, with so many seconds for each attempt."""
         self.account.modules["deliver"].sender = Sender(  # type: ignore[attr-defined]
             resolve=lambda *_: [PUBLIC], connect=receiver.connect, context=trusting, seconds=seconds
         )
 
     def issue(self, path: str, name: str = "Paint", **parts: Any) -> dict[str, Any]:
-        """A new issue of a project, that the consumer has taken in."""
+        """A new issue of a project, which the consumer has processed."""
         made: dict[str, Any] = self.api.made(f"{path}/issues", {"name": name, **parts})
         self.account.follow()
         return made
 
     def deliver(self) -> None:
-        """Let the queues deliver what is due, until nothing is."""
+        """Let the queues deliver due messages until none is left."""
         while hints := [*self._due(self.account.outboxes), *self._due(self.account.retries)]:
             self.turn(*hints)
 
@@ -66,12 +66,12 @@ class Courier:
         return due
 
     def tick(self) -> None:
-        """The schedule, and what comes of it."""
+        """Run the schedule, and deliver its hints."""
         self.account.modules["deliver"].handler({"task": "webhooks"}, Context())
         self.deliver()
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, with all that is done meanwhile: hints that become due, and the schedule each minute."""
+        """Let time pass, with all work meanwhile: hints that become due, and the schedule each minute."""
         end = self.over[0] + seconds
         while self.over[0] < end:
             coming = [clock.until(hint.due) for hint in (*self.account.outboxes, *self.account.retries)]
@@ -80,7 +80,7 @@ class Courier:
             self.tick()
 
     def skip(self, seconds: float) -> None:
-        """Let time pass in which nothing is done."""
+        """Let time pass without work."""
         self.over[0] += seconds
 
     def log(self, webhook: str) -> list[dict[str, Any]]:

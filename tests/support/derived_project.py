@@ -1,4 +1,4 @@
-"""A project in an in-memory table: issues written to it, given to the consumer, and folded."""
+"""A project in an in-memory table: issues written to it, processed by the consumer, and folded."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,12 +43,12 @@ def log_of(table: Table) -> Log:
 
 
 def fold(table: Table, send_poison: Callable[[Poison], None] = no_poison) -> int:
-    """One fold of the project, by a container that knows nothing. Without `send_poison` all blocks have to be readable."""
+    """Run one fold of the project in a new container. Without `send_poison` all blocks must be readable."""
     return fold_once(log_of(table), send_poison)
 
 
 def catalog_of(table: Table) -> Catalog:
-    """The definitions as they are now."""
+    """The present definitions."""
     return Catalogs().get(table, TENANT, PROJECT)
 
 
@@ -67,13 +67,13 @@ def positions(table: MemoryTable, family: str) -> list[int]:
 
 
 def put_documents(table: MemoryTable, *documents: Item) -> None:
-    """Issues as they stand in the table."""
+    """Put issues into the table."""
     for document in documents:
         table.put(document)
 
 
 def before(operation: Callable[[Attempted], bool], act: Callable[[], Any]) -> Callable[..., Any]:
-    """An adversary that does something once, before the first call that is meant."""
+    """An adversary that acts once, before the first matching call."""
     done: list[Attempted] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -91,7 +91,7 @@ def puts(sort_key: str) -> Callable[[Attempted], bool]:
 
 
 def puts_journal_item(attempted: Attempted) -> bool:
-    """Whether a call puts the item of a number, and not a mark."""
+    """Whether a call puts the item of a number, not a mark."""
     partition, sort_key = attempted.key
     return (
         attempted.operation == "put"
@@ -108,7 +108,7 @@ class Derived:
         self._versions: dict[int, int] = {}
 
     def consume(self, num: int, start: str = "2023-05-01") -> None:
-        """An issue is created, or gets another date, and the consumer takes that in."""
+        """Create an issue or change its date, and let the consumer process that."""
         catalog = catalog_of(self.table)
         (key,) = (field.key for field in catalog.attributes if field.id == "start")
         version = self._versions[num] = self._versions.get(num, 0) + 1
@@ -123,13 +123,13 @@ class Derived:
         assert consume(self.table, Catalogs(), [change], no_poison) is None
 
     def assert_chains(self) -> None:
-        """All blocks are what the issues say."""
+        """Check that all blocks equal the issues."""
         place = keys.project(TENANT, PROJECT)
         documents = [item for key, item in self.table.items.items() if key[1] == place]
         assert_chains(self.table, catalog_of(self.table), documents)
 
     def fold(self) -> list[Poison]:
-        """Fold all that waits; what was told of unreadable blocks."""
+        """Fold everything. Returns the reports of unreadable blocks."""
         letters: list[Poison] = []
         while fold(self.table, letters.append):
             pass

@@ -1,4 +1,4 @@
-"""The `./dev` commands that a text shows, held to the real parsers."""
+"""The `./dev` commands in a text, checked by the real parsers."""
 
 import argparse
 import contextlib
@@ -27,7 +27,9 @@ def commands_in(text: str) -> Iterator[str]:
 
 
 def typed_in(text: str) -> Iterator[str]:
-    """The commands of a text's blocks of code, to be typed as they are: whole lines, and `$(./dev ...)` within others."""
+    """The commands of a text's blocks of code, to be typed as they are: whole lines, and `$(./dev
+    ...)` within others.
+    """
     for block in _BLOCK.findall(text):
         whole = block.replace("\\\n", " ")
         yield from (_before_pipe(command) for command in _NESTED.findall(whole))
@@ -46,9 +48,10 @@ def named_in(text: str) -> Iterator[str]:
 
 
 def why_wrong(command: str, *, only_named: bool = False) -> str | None:
-    """Why `./dev` does not take a command, None if it does. `[...]` is optional and `...` ends what is shown.
+    """The reason why `./dev` refuses a command; None if it accepts it. `[...]` is optional, and `...` ends the shown
+    part.
 
-    `only_named`: what a sentence names need not be whole, but it has to exist.
+    `only_named`: a command named in a sentence may be incomplete, but must exist.
     """
     _, name, *rest = shlex.split(re.sub(r"[\[\]]|\.\.\.", " ", command))
     if name in {"--help", "python"}:
@@ -71,14 +74,14 @@ def why_wrong(command: str, *, only_named: bool = False) -> str | None:
         parsed, unknown = argparse.Namespace(), []
     if getattr(parsed, "takes_more", False):
         return None
-    # argparse also takes options that are cut short; pages spell them.
+    # argparse also accepts abbreviated options; pages use full names.
     known = _options(parser)
     strange = [one for one in rest if one.startswith("--") and one.partition("=")[0] not in known]
     return f"unknown: {unknown or strange}" if unknown or strange else None
 
 
 def lacks_its_stack(command: str) -> bool:
-    """Whether a command that can work on a deployed stack does not say on which one."""
+    """Whether a command for a deployed stack does not name the stack."""
     _, name, *rest = shlex.split(command)
     if name not in COMMANDS:
         return False

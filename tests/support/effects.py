@@ -1,7 +1,7 @@
-"""The effects of the routes on the worked example: one request, which is the route's event file, and what it has changed.
+"""The effects of the routes on the worked example: one request, which is the route's event file, and its changes.
 
-The worked example is loaded once a process for each kind of table, by the API, and taken in by the stream's consumer and the fold.
-Each test begins with a copy of that.
+The worked example is loaded by the API once a process for each kind of table. The stream's consumer and the fold
+process it. Each test begins with a copy of that.
 """
 
 import json
@@ -52,9 +52,9 @@ class Example:
         self.account = account
         self.operation = operation
         self.asked = 0
-        """How often the request was made."""
+        """The number of requests so far."""
         self.changed: Mapping[Key, Item | None] = {}
-        """The items that the request has changed, as it has left them; None if it has removed them."""
+        """The items that the request has changed, in their new state; None for a removed one."""
 
     # The request
 
@@ -65,7 +65,7 @@ class Example:
         return answer
 
     def write(self, status: int) -> Answer:
-        """The answer to the route's request, which has this status; `changed` is what it has done to the table."""
+        """The answer to the route's request, which has this status; `changed` has its changes of the table."""
         before = self.items
         answer = self._request(self.operation)
         assert answer.status == status, answer.text
@@ -84,7 +84,7 @@ class Example:
     def _request(self, operation: str) -> Answer:
         return invoke(self.account.handlers, event(operation))
 
-    # What follows from it
+    # Consequences
 
     def follow(self) -> None:
         """The stream reaches the functions that read it."""
@@ -97,17 +97,17 @@ class Example:
         self.follow()
 
     def check(self) -> None:
-        """What `./dev fsck` looks for is not in the table. The check is made on a copy in memory, where it takes little time."""
+        """Check that `./dev fsck` would find nothing. The check uses a copy in memory, which is fast."""
         self.follow()
         copy = MemoryTable()
         copy.batch_put(self.items.values())
         assert differences_in(copy) == []
 
-    # What others see
+    # Other users
 
     @cached_property
     def api(self) -> Client:
-        """An admin of tenant 0807: ann, who has made the worked example."""
+        """An admin of tenant 0807: ann, the author of the worked example."""
         return self.account.api()
 
     @cached_property
@@ -127,7 +127,7 @@ class Example:
         return answer.body
 
     def gone(self, path: str = "") -> bool:
-        """Whether there is nothing at a path below the project's."""
+        """Whether a path below the project's answers 404."""
         return self.api.get(worked_example.PATH + path).kind == (404, "not-found")
 
     def rows(self, *sort: str, **query: Any) -> list[int]:
@@ -144,12 +144,12 @@ class Example:
 
     @property
     def items(self) -> Mapping[Key, Item]:
-        """All that is in the table."""
+        """All items of the table."""
         found: Mapping[Key, Item] = self.account.table.items
         return found
 
     def item(self, key: Key) -> Item:
-        """An item that is there."""
+        """An existing item."""
         return self.items[key]
 
     def partition(self, partition: str) -> dict[str, Item]:
@@ -169,9 +169,11 @@ def in_project(sort_key: str) -> Key:
 
 @contextmanager
 def example_of(account: Cloud[Any], kind: str, operation: str) -> Iterator[Example]:
-    """The worked example for the test of a route, which makes the route's request once. A write leaves a sound table."""
+    """The worked example for the test of a route, which makes the route's request once. Checks that a write leaves a
+    sound table.
+    """
     account.reset()
-    # The containers of before would not yet put the next heartbeat or note.
+    # The former containers would not yet put the next heartbeat or note.
     account.modules["upkeep"].heart = Heart()  # type: ignore[attr-defined]
     account.modules["maintain"].notes = Notes()  # type: ignore[attr-defined]
     if kind in _loaded:

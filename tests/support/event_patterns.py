@@ -1,4 +1,6 @@
-"""The event patterns by which Lambda filters the records of a stream, and the patterns that each function declares. Pure."""
+"""The event patterns by which Lambda filters the records of a stream, and the declared patterns of
+each function. Pure.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -19,7 +21,7 @@ def fits(pattern: Any, value: Any) -> bool:
 
 
 def wakes(function: str, record: Mapping[str, Any]) -> bool:
-    """Whether the mapping of this function hands it this record of the stream."""
+    """Whether the mapping of this function passes this record of the stream."""
     return any(fits(pattern, record) for pattern in _patterns(function))
 
 

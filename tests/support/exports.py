@@ -1,4 +1,4 @@
-"""S3 in memory, as far as exports go: its rules of multipart uploads, and a hook before and after each call."""
+"""S3 in memory, for exports: its rules of multipart uploads, and a hook before and after each call."""
 
 import hashlib
 import io
@@ -11,7 +11,7 @@ Around = Callable[[str, Callable[[], Any]], Any]
 
 
 class MemoryS3:
-    """Stands for botocore's client of S3."""
+    """Replaces botocore's client of S3."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
@@ -56,7 +56,7 @@ class MemoryS3:
 
     def _head_object(self, Key: str, **_: Any) -> Any:  # noqa: N803
         if Key not in self.objects:
-            raise _refused("403", 403)  # who may not list is not told more
+            raise _refused("403", 403)  # a caller without the right to list gets no other answer
         return {}
 
     def _get_object(self, Key: str, **_: Any) -> Any:  # noqa: N803
@@ -75,7 +75,7 @@ class MemoryS3:
         return {key: body for key, body in self.objects.items() if key.startswith("files/")}
 
     def copy(self) -> "MemoryS3":
-        """The same objects and uploads, for another worker to go on with."""
+        """The same objects and uploads, for another worker that continues."""
         copy = MemoryS3()
         copy.objects = dict(self.objects)
         copy.uploads = {name: dict(parts) for name, parts in self.uploads.items()}

@@ -1,4 +1,4 @@
-"""Folds of a project in a table in memory, by hand."""
+"""Folds of a project in a table in memory, called directly."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def fold_once(
     catalogs: Catalogs | None = None,
     fences: Fences | None = None,
 ) -> int:
-    """One fold, by a container that knows nothing else. Without `send_poison` all blocks have to be readable."""
+    """Run one fold in a new container. Without `send_poison` all blocks must be readable."""
 
     def current() -> Catalog | None:
         return current_catalog(log.table, catalogs or Catalogs(), log.tenant, log.project)
@@ -31,7 +31,9 @@ def fold_once(
 
 
 def fold_all(table: Table, tenant: str, project: str, wait: Callable[[float], None] | None = None) -> None:
-    """Fold all that waits. `wait` lets the seconds pass after which holes are closed and items completed; else there are none."""
+    """Fold everything. `wait` lets the seconds pass after which holes are closed and items completed; without it there
+    must be none.
+    """
     log = Log(table, tenant, project)
     for _ in range(20):
         while fold_once(log):

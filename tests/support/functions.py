@@ -1,4 +1,6 @@
-"""The functions' modules, imported anew: each reads its environment and makes its clients when it is imported, as on Lambda."""
+"""The functions' modules, imported again: each reads its environment and makes its clients at its
+import, as on Lambda.
+"""
 
 import importlib
 import sys
@@ -10,7 +12,7 @@ FUNCTIONS = ("query", "command", "live", "socket", "deliver", "maintain", "upkee
 
 
 def freshly_imported() -> dict[str, ModuleType]:
-    """The handler modules by the name of their function, under the environment of now; `sys.modules` stays as it was."""
+    """The handler modules by the name of their function, under the present environment; `sys.modules` is restored."""
     openapi_file.write()
     return {name: _fresh(f"functions.{name}.handler") for name in FUNCTIONS}
 

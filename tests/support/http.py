@@ -1,7 +1,7 @@
-"""Calls of the API without a network: an event as API Gateway makes it, the function that its route names, the parsed answer.
+"""Calls of the API without a network: an event as API Gateway makes it, the function of its route, the parsed answer.
 
-The one way in which tests call the handlers. Whatever a test asks, its answer is held to the ground rules of the contract here:
-problems have the form of RFC 9457, an ETag is the version's, and every body has the form that the OpenAPI document promises.
+Tests call the handlers only in this way, and it checks every answer by the rules of the contract. Problems have the
+form of RFC 9457, an ETag is the version's, and every body has its form of the OpenAPI document.
 """
 
 import base64
@@ -29,7 +29,7 @@ Handlers = Mapping[str, Handler]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What Lambda tells a function of an invocation."""
+    """Lambda's description of an invocation."""
 
     milliseconds_left: int = 29_000
     function_name: str = "gridview"
@@ -44,7 +44,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP response: `body` is its JSON, numbers with a point or an exponent as Decimal; None when there is no body."""
+    """An HTTP response. `body` is its JSON, numbers with a point or an exponent as Decimal; None without a body."""
 
     status: int
     headers: Mapping[str, str]
@@ -53,7 +53,9 @@ class Answer:
 
     @property
     def timeless(self) -> Any:
-        """The body without what differs between two equal requests: `changes` names the minute of the answer."""
+        """The body without the part that differs between two equal requests: `changes` names the
+        minute of the answer.
+        """
         return {name: value for name, value in self.body.items() if name not in {"changes", "request_id"}}
 
     @property
@@ -63,7 +65,7 @@ class Answer:
 
     @property
     def errors(self) -> dict[str, str]:
-        """What a problem says is wrong: field -> message."""
+        """The errors of a problem: field -> message."""
         return {error["field"]: error["message"] for error in self.body.get("errors", ())}
 
     @property
@@ -73,7 +75,7 @@ class Answer:
 
 
 def claims(tenant: str = "0807", role: str = "admin", user: str = "ann") -> dict[str, str]:
-    """The claims of an ID token, as the authorizer hands them on."""
+    """The claims of an ID token, as the authorizer passes them on."""
     return {
         "token_use": "id",
         "sub": user,
@@ -84,7 +86,7 @@ def claims(tenant: str = "0807", role: str = "admin", user: str = "ann") -> dict
 
 
 def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = None) -> Answer:
-    """Hand an event to the function that its route names, and check the answer by the rules that hold for every one."""
+    """Pass an event to the function of its route, and check the answer by the rules for all answers."""
     route = BY_KEY.get(event["routeKey"])
     raw = handlers[route.function if route else REFUSES](event, context or Context())
     text = _text_of(raw)
@@ -99,7 +101,7 @@ def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = 
 
 
 def _text_of(raw: Mapping[str, Any]) -> str:
-    """The body, as a client sees it that has asked for compression or not."""
+    """The body for a client that has asked for compression or not."""
     body: str = raw.get("body", "")
     if not raw.get("isBase64Encoded"):
         return body
@@ -129,7 +131,7 @@ def _check(answer: Answer, event: Mapping[str, Any]) -> None:
         assert answer.headers["content-type"] == "application/json"
     if route is None:
         assert answer.status in (404, 405), "a call that is no route was answered"
-    elif answer.status != 500:  # a defect, which the document does not promise
+    elif answer.status != 500:  # a defect, which the document does not list
         _check_as_documented(answer, route)
 
 
@@ -162,7 +164,7 @@ _NOTHING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Calls the API as somebody, `claims` None: without a token."""
+    """Calls the API as a user; with `claims` None, without a token."""
 
     handlers: Handlers
     claims: Mapping[str, Any] | None
@@ -191,7 +193,7 @@ class Client:
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """The event of a request. A body is JSON to be, or str or bytes to be sent as they are."""
+        """The event of a request. A body is a value for JSON, or str or bytes to send unchanged."""
         request = gateway.Request(
             method,
             path,
@@ -218,7 +220,7 @@ class Client:
         return self.call("DELETE", path, **options)
 
     def made(self, path: str, body: Any, **options: Any) -> Any:
-        """POST what is sure to be taken, and give the resource."""
+        """POST a valid body. Returns the resource."""
         answer = self.post(path, body, **options)
         assert answer.status == 201, answer.text
         return answer.body
@@ -232,7 +234,7 @@ class Client:
 
 
 def encoded(body: Any) -> bytes:
-    """A body as it is sent: bytes and str as they are, all else as JSON."""
+    """A body in its sent form: bytes and str unchanged, all else as JSON."""
     if isinstance(body, bytes):
         return body
     return (body if isinstance(body, str) else json.dumps(body)).encode()

@@ -1,7 +1,7 @@
-"""What IAM decides about a request, as its documentation says: no statement that refuses, and one that allows. Pure.
+"""IAM's decision about a request, according to its documentation: one statement allows it, and none denies it. Pure.
 
-It knows the condition operators that this project uses, and raises for any other: MiniStack enforces policies, but has never
-heard of DynamoDB's condition keys.
+It knows the condition operators that this project uses, and raises for any other. MiniStack enforces policies, but does
+not know DynamoDB's condition keys.
 """
 
 import re
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 Statement = Mapping[str, Any]
 Context = Mapping[str, tuple[str, ...]]
-"""The values that a request has for each condition key; a key that is missing has none."""
+"""The values of a request for each condition key; a missing key has none."""
 
 
 class Asked(NamedTuple):
-    """An action on a resource, and what is known of the request."""
+    """An action on a resource, and the facts about the request."""
 
     action: str
     resource: str
@@ -23,18 +23,18 @@ class Asked(NamedTuple):
 
 
 def allows(statements: Iterable[Statement], asked: Asked) -> bool:
-    """Whether these statements, of one role, allow it."""
+    """Whether these statements, of one role, allow a request."""
     effects = {statement["Effect"] for statement in statements if _applies(statement, asked)}
     return "Allow" in effects and "Deny" not in effects
 
 
 def listed(value: Any) -> list[Any]:
-    """What a policy writes as one value or as a list of them."""
+    """A value, or list of values, of a policy as a list."""
     return value if isinstance(value, list) else [value]
 
 
 def _applies(statement: Statement, asked: Asked) -> bool:
-    # NOTE: IAM compares actions without regard to case; nobody here writes them in another one.
+    # NOTE: IAM compares actions without regard to case; no policy here uses another one.
     return (
         any(_like(asked.action, pattern) for pattern in listed(statement["Action"]))
         and any(_like(asked.resource, pattern) for pattern in listed(statement["Resource"]))
@@ -67,7 +67,9 @@ def _single(found: list[bool]) -> bool:
 
 
 def _filled_in(wanted: str, context: Context) -> str | None:
-    """A value with the policy variables in it replaced; None where a request has no value for one, which then matches nothing."""
+    """A value with its policy variables replaced; None if the request has no value for one, which
+    then matches nothing.
+    """
     missing = False
 
     def value(found: re.Match[str]) -> str:

@@ -1,15 +1,15 @@
-"""A process that dies at a call, of the table or of another service."""
+"""A process that dies at a call of the table or of another service."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process dies."""
 
 
 def killing(at: int, *, after: bool) -> Callable[[Any, Callable[[], Any]], Any]:
-    """Kills just before, or after, the call of this number, of all that go through it."""
+    """Kills just before, or after, the call of this number, of all calls through it."""
     calls = iter(range(1, 10_000))
 
     def around(_: Any, perform: Callable[[], Any]) -> Any:

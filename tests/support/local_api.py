@@ -1,4 +1,4 @@
-"""The local server's application in this process, over the functions of an account: what a client library or a tool calls."""
+"""The local server's application in this process, over the functions of an account, for client libraries and tools."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,5 +23,5 @@ def served(handlers: Mapping[str, Handler]) -> "WSGIApplication":
 
 
 def token(*, tenant: str = "0807", role: str = "admin", user: str = "ann") -> str:
-    """A bearer token that the application takes."""
+    """A bearer token that the application accepts."""
     return tokens.issue(_KEY, tenant=tenant, role=role, user=user)

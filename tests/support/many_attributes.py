@@ -10,7 +10,7 @@ from tests.support.http import Client
 def add_attributes(
     api: Client, account: Cloud, project: str, count: int, prefix: str = "f", **like: Any
 ) -> list[str]:
-    """Attributes f0, f1, ... like one that the API made, put into the table directly: 400 of them take a while otherwise."""
+    """Attributes f0, f1, ... like those of the API, put into the table directly: 400 of them take a while otherwise."""
     api.made(f"{project}/attributes", {"id": f"{prefix}0", "name": "F", **like})
     partition = keys.project("0807", project.rpartition("/")[2])
     items = {item["SK"]["S"]: item for item in account.items() if item["PK"]["S"] == partition}

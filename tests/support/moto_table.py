@@ -1,14 +1,14 @@
-"""The table on moto, and what only a test does with it: list all items, restore a copy of them, read the stream.
+"""The table on moto, and its use in tests: list all items, restore a copy of them, read the stream.
 
-moto is not made for threads, and the functions read side by side, so `adapted` has it carry out one call at a time.
+moto is not made for threads, and the functions read in parallel, so `adapted` lets it carry out one call at a time.
 
-moto's stream is not DynamoDB's in three ways, of which `take` hides the first two:
+moto's stream differs from DynamoDB's in three ways, of which `take` hides the first two:
 
 - A write that changes nothing has a record. DynamoDB's stream has none.
-- An update that makes an item has two records: the key, then the whole item, both as INSERT. DynamoDB's stream has one. (So
-  `take` leaves out records of items that are nothing but a key; the functions put none.)
-- A transaction copies the table with its stream, and puts the copy back if it is refused. Each record makes it dearer, so
-  `take` leaves none in the stream.
+- An update that makes an item has two records: the key, then the whole item, both as INSERT. DynamoDB's stream has one.
+  (So `take` leaves out records of items with only a key; the functions put none.)
+- A transaction copies the table with its stream, and puts the copy back if it is refused. Each record adds to the cost,
+  so `take` leaves none in the stream.
 """
 
 import copy
@@ -44,21 +44,21 @@ class MotoTable(Table):
         self._region = region
 
     def create(self) -> None:
-        """Create it in the account of now: empty, with its index and its stream."""
+        """Create it in the present account: empty, with its index and its stream."""
         self._client.create_table(**create_table_input(self.name))
 
     @property
     def items(self) -> Mapping[Key, Item]:
-        """Everything in it."""
+        """All of its items."""
         found = [item_from_wire(item.to_json()["Attributes"]) for item in self._stored.all_items()]
         return {(item["PK"], item["SK"]): item for item in found}
 
     def copy(self) -> Any:
-        """What `restore` puts back."""
+        """A copy for `restore`."""
         return copy.deepcopy(self._stored.items)
 
     def restore(self, copied: Any) -> None:
-        """Put the items of a copy in the place of all others. The stream has no record of it."""
+        """Replace all items by those of a copy. The stream has no record of it."""
         self._stored.items = copy.deepcopy(copied)
 
     def clear(self) -> None:
@@ -77,13 +77,13 @@ class MotoTable(Table):
 
     @property
     def _stored(self) -> StoredTable:
-        """moto's table. A transaction that is refused puts another in its place."""
+        """moto's table. A refused transaction replaces it by another."""
         return dynamodb_backends[DEFAULT_ACCOUNT_ID][self._region].get_table(self.name)
 
 
 @contextmanager
 def adapted() -> Iterator[None]:
-    """Have moto's DynamoDB carry out one call at a time, which takes half the time: the results are the same."""
+    """Let moto's DynamoDB carry out one call at a time, which takes half the time: the results are the same."""
     call, lock, value_of = DynamoHandler.call_action, threading.Lock(), ResponseSerializer.get_value
 
     def locked(handler: DynamoHandler) -> Any:
@@ -109,7 +109,7 @@ def adapted() -> Iterator[None]:
 
 
 def _is_delivered(Keys: Any, NewImage: Any = None, OldImage: Any = None, **_: Any) -> bool:  # noqa: N803
-    """Whether DynamoDB's stream would have this record, too."""
+    """Whether DynamoDB's stream would also have this record."""
     return bool(OldImage != NewImage != Keys)
 
 

@@ -1,4 +1,6 @@
-"""A project with an attribute of every type, and issues whose values are nasty: ties, nulls, and all that could upset an order."""
+"""A project with an attribute of every type, and issues with nasty values: ties, nulls, and everything that could break
+an order.
+"""
 
 from collections.abc import Iterator
 from random import Random
@@ -32,11 +34,11 @@ VALUES: dict[str, Any] = {
     "labels": ["high", "a"],
     "owner": "ann",
 }
-"""Of an issue that has nothing nasty."""
+"""The values of an issue without a nasty one."""
 
 FIELDS = ("num", "name", "state", "created", "updated", *(attribute["id"] for attribute in ATTRIBUTES))
 BUILT_IN = 5
-"""How many of the fields every issue has a value in."""
+"""The number of fields in which every issue has a value."""
 
 _TEXTS = [text for text in nasty.NASTY_TEXTS if text]
 _VALUES: dict[str, list[Any]] = {
@@ -53,7 +55,7 @@ _VALUES: dict[str, list[Any]] = {
 
 
 def issues(count: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Bodies that create issues; every nasty value is among enough of them, and many stand twice."""
+    """Bodies that create issues. Every nasty value is in enough of them, and many occur twice."""
     random = Random(seed)  # noqa: S311 - the same issues every time
     for place in range(count):
         fields: dict[str, Any] = {"always": random.random() < 0.5}

@@ -1,4 +1,4 @@
-"""What some tests need that a machine may lack. The closing lines of a run say what did not run for want of it."""
+"""The needs of some tests that a machine may lack. The closing lines of a run list the tests that did not run."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""The page's own code for signing in (`web/src/auth`), run by Node in as much of a browser as it needs."""
+"""The page's own code for signing in (`web/src/auth`), run by Node with the necessary parts of a browser."""
 
 import json
 from collections.abc import Mapping
@@ -43,17 +43,17 @@ process.stdout.write(JSON.stringify(loaded));
 
 
 class Loaded(NamedTuple):
-    """What came of loading the page once."""
+    """The outcome of loading the page once."""
 
     left_for: str
-    """Where it sent its browser; the other fields are of no use then, but for `storage`."""
+    """The address to which it sent its browser; the other fields except `storage` are useless then."""
     storage: dict[str, str]
     state: Any
     headers: dict[str, str]
-    """What it signs its requests with."""
+    """The headers by which it signs its requests."""
 
 
 def load(address: str, storage: Mapping[str, str], *, config: Any, engine: str) -> Loaded:
-    """Load the page at an address, with this `sessionStorage`. What it asks of Cognito goes to the engine."""
+    """Load the page at an address, with this `sessionStorage`. Its requests to Cognito go to the engine."""
     given = {"address": address, "storage": dict(storage), "config": config, "engine": engine}
     return Loaded(*json.loads(node(_LOAD, json.dumps(given), folder=WEB)))

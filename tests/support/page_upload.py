@@ -1,4 +1,4 @@
-"""The page in the bucket of a deployment, as CDK's function puts it there: an emulator has nothing that runs that function."""
+"""Puts the page into the bucket of a deployment, as CDK's function does, which no emulator runs."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from infra import page, page_build
 
 
 def upload(s3: Any, *, bucket: str, config: str) -> None:
-    """Put the page that is built in `web/dist` into a bucket, with `config` as its configuration."""
+    """Put the built page from `web/dist` into a bucket, with `config` as its configuration."""
     files = {
         f"/{file.relative_to(page_build.DIST).as_posix()}": file.read_bytes()
         for file in page_build.DIST.rglob("*")

@@ -1,4 +1,4 @@
-"""Time that goes on while nobody waits for it."""
+"""Time that passes without waiting."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from gridview.support import clock
 
 
 class Passing:
-    """Time that can be made to pass: `over` seconds beyond that of the machine."""
+    """Time that a test can let pass: `over` seconds beyond the machine's."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.over = 0.0

@@ -1,7 +1,7 @@
-"""The OpenAPI document for the clients of one project: fields, states, values and parts of paths are those that it has.
+"""The OpenAPI document for the clients of one project, with its fields, states, values and parts of paths.
 
-The document of the API leaves open what only a project knows. What this one allows, the API takes. It nests a filter once: each
-kind of condition stands beside `and`, `or` and `not` of few.
+The document of the API leaves open the parts that depend on a project. The API accepts everything that this one allows.
+It nests a filter once: `and`, `or` and `not` contain few conditions of each kind.
 """
 
 import json
@@ -36,7 +36,7 @@ _VALUES: dict[FieldType, Schema] = {
 
 
 class Project(NamedTuple):
-    """What a project has: the types of its fields, the values of those that have options, parts of paths, tokens of writes."""
+    """The parts of a project: field types, values of fields with options, parts of paths, tokens of writes."""
 
     id: str
     fields: Mapping[str, FieldType]
@@ -88,7 +88,9 @@ def addressed_to(project: Project) -> Schema:
 
 
 def told_of(project: Project) -> Schema:
-    """The same with its fields, values and states, so that what is allowed is taken; without the examples of another project."""
+    """The same with its fields, values and states, so that the API accepts every valid request; without examples of
+    another project.
+    """
     made = addressed_to(project)
     _forget_examples(made["paths"])
     schemas = made["components"]["schemas"]
@@ -130,7 +132,7 @@ def _flatten_filters(schemas: Schema) -> None:
     schemas["NotFilter"]["properties"]["not"] = {"anyOf": few}
     for name in ("GroupsRequest", "SummaryRequest", "ViewQuery", "UpdateMatching", "DeleteMatching"):
         schemas[name]["properties"]["filter"] = {"anyOf": [*few, {"type": "null"}]}
-    # What is asked is not what is answered: a group may have any filter, and so may a view.
+    # Requests and answers differ: a group may have any filter, and so may a view.
     for name in ("IssueGroup", "SavedQuery"):
         schemas[name]["properties"]["filter"] = {"type": ["object", "null"]}
 
@@ -164,7 +166,7 @@ def _tell_issues(schemas: Schema, project: Project) -> None:
     fields = {"type": "object", "properties": values, "additionalProperties": False}
     create, patch = schemas["IssueCreate"]["properties"], schemas["IssuePatch"]["properties"]
     patch["state"] = project.value("state")
-    # Which version an issue has had, and whether it stands beside If-Match, no schema tells.
+    # A schema cannot know the versions of an issue, or whether If-Match is present too.
     del patch["base"]
     create["state"] = {"anyOf": [patch["state"], {"type": "null"}]}
     create["fields"], patch["fields"] = fields, {"anyOf": [fields, {"type": "null"}]}

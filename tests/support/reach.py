@@ -1,4 +1,4 @@
-"""A function's reach: the table as its role lets it be seen. Each call of it is put to IAM's rules before it is done."""
+"""A function's reach: the table through its role. IAM's rules check each call before it is carried out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
@@ -19,7 +19,7 @@ from tests.support.iam import Asked, Statement
 TABLE = "table"
 INDEX = f"{TABLE}/index/{keys.GSI1}"
 SERVING = tuple(name for name, spec in FUNCTIONS.items() if spec.session_grants)
-"""The functions that serve callers, and so have session grants."""
+"""The functions that serve callers, and therefore have session grants."""
 TENANT_TAG = f"aws:PrincipalTag/{sessions.TAG}"
 
 _WRITTEN = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
@@ -33,7 +33,7 @@ _OPERATIONS = {
 
 
 def statements(grants: Iterable[Grant]) -> tuple[Statement, ...]:
-    """The grants as a policy has them."""
+    """The grants as statements of a policy."""
     return tuple(
         {
             "Effect": grant.effect,
@@ -46,16 +46,16 @@ def statements(grants: Iterable[Grant]) -> tuple[Statement, ...]:
 
 
 def within_reach(function: str, table: Table, asked_for: set[Asked]) -> Watched:
-    """The table as this function sees it: a call that its role does not allow is denied. `asked_for` gathers what it asks for.
+    """The table for this function: a call that its role does not allow is denied. `asked_for` collects its requests.
 
-    What serves callers is held to the policies of both settings: to those of its role, and to those of its session role, where the
-    session of the tenant whom the call is made for has to allow it and no other may.
+    A function that serves callers must satisfy the policies of both settings: those of its role, and those of its
+    session role. A session of the caller's tenant must allow the call, and no other session may.
     """
     return _within(function, table, asked_for, _may, in_session=function in SERVING)
 
 
 def within_reach_of_owners(table: Table, asked_for: set[Asked]) -> Watched:
-    """The table as the socket function sees it in nobody's name: whose a socket is, and nothing else."""
+    """The table for the socket function outside any tenant's session: only the owners of sockets."""
     return _within("socket", table, asked_for, _may_for_nobody, in_session=False)
 
 
@@ -78,7 +78,7 @@ def _within(
     return Watched(table, around)
 
 
-# Kept from test to test, since most ask the same.
+# Kept from test to test, since most have the same requests.
 
 
 @lru_cache(maxsize=50_000)
@@ -96,12 +96,12 @@ def _may_for_nobody(function: str, asked: Asked) -> bool:
 
 @cache
 def _policies(function: str) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
-    """Of its role, and of its session role."""
+    """The statements of its role, and of its session role."""
     return statements(FUNCTIONS[function].grants), statements(FUNCTIONS[function].session_grants)
 
 
 def denied(function: str, asked: Asked) -> ClientError:
-    """What DynamoDB answers whom a policy does not allow something."""
+    """DynamoDB's answer to a caller whose policy does not allow the request."""
     message = f"{function} is not authorized to perform: {asked}"
     return ClientError({"Error": {"Code": "AccessDeniedException", "Message": message}}, "Call")
 
@@ -109,7 +109,7 @@ def denied(function: str, asked: Asked) -> ClientError:
 def ask(
     operation: str, partitions: Sequence[str] = (), attributes: Iterable[str] = (), resource: str = TABLE
 ) -> Asked:
-    """A request of DynamoDB, as IAM sees it."""
+    """A request to DynamoDB, as IAM sees it."""
     context = {PARTITIONS: tuple(partitions), ATTRIBUTES: tuple(sorted(attributes))}
     return Asked(f"dynamodb:{operation}", resource, tuple((key, of) for key, of in context.items() if of))
 
@@ -130,7 +130,7 @@ def others_may(granted: Iterable[Statement], asked: Asked) -> bool:
 
 
 def requests(attempted: Attempted) -> Iterator[Asked]:
-    """What a call of the table asks of DynamoDB."""
+    """The requests to DynamoDB that a call of the table makes."""
     named = attempted.condition.names.values() if attempted.condition else ()
     match attempted.operation:
         case "get":
@@ -164,8 +164,8 @@ def _reads(attempted: Attempted) -> Iterator[Asked]:
 
 
 def _writes(transaction: Iterable[Write]) -> Iterator[Asked]:
-    """Each write by itself. Where AWS is not explicit whether a condition sees the keys of one write or of all, either way has to
-    be allowed: so each with all the keys, too.
+    """Each write by itself, also with the keys of all. AWS does not specify whether a condition sees the keys of one
+    write or of all, so both must be allowed.
     """
     writes = list(transaction)
     everywhere = [written_key(write)[0] for write in writes]

@@ -1,6 +1,6 @@
-"""A receiver of webhooks: a server that behaves as badly as a test wants, at the other end of a pair of sockets.
+"""A receiver of webhooks: a server with any bad behaviour, at the other end of a pair of sockets.
 
-It speaks real HTTP over real TLS, with a certificate of an authority of its own. Nothing leaves the process.
+It uses real HTTP over real TLS, with a certificate of its own authority. Nothing leaves the process.
 """
 
 import datetime
@@ -27,7 +27,7 @@ PUBLIC = "93.184.216.34"
 
 
 class Message(NamedTuple):
-    """What a receiver was sent."""
+    """A message that a receiver got."""
 
     resource: str
     headers: Mapping[str, str]
@@ -42,11 +42,11 @@ class Message(NamedTuple):
 
 
 Behaviour = Callable[[socket.socket], None]
-"""What a receiver does when it has read a message."""
+"""The receiver's action after it has read a message."""
 
 
 def answers(status: int = 200, body: bytes = b"", **headers: str) -> Behaviour:
-    """It answers. Underscores in the names of headers are hyphens."""
+    """Answer. Underscores in the names of headers become hyphens."""
     told = {
         "Content-Length": str(len(body)),
         **{name.replace("_", "-"): one for name, one in headers.items()},
@@ -56,22 +56,22 @@ def answers(status: int = 200, body: bytes = b"", **headers: str) -> Behaviour:
 
 
 def says(content: bytes) -> Behaviour:
-    """It sends these bytes."""
+    """Send these bytes."""
     return lambda connection: connection.sendall(content)
 
 
 def hangs(connection: socket.socket) -> None:
-    """It never answers, and waits until the sender is gone."""
+    """Never answer, and wait until the sender is gone."""
     while connection.recv(1024):
         pass
 
 
 def hangs_up(connection: socket.socket) -> None:
-    """It closes the connection without an answer."""
+    """Close the connection without an answer."""
 
 
 def pours(beginning: bytes) -> Behaviour:
-    """It sends a beginning, and then a gigabyte."""
+    """Send a beginning, and then a gigabyte."""
 
     def pour(connection: socket.socket) -> None:
         connection.sendall(beginning)
@@ -82,7 +82,7 @@ def pours(beginning: bytes) -> Behaviour:
 
 
 def drips(beginning: bytes) -> Behaviour:
-    """It sends a beginning, and then a byte now and then, for ever."""
+    """Send a beginning, and then a byte now and then, forever."""
 
     def drip(connection: socket.socket) -> None:
         connection.sendall(beginning)
@@ -95,14 +95,14 @@ def drips(beginning: bytes) -> Behaviour:
 
 @dataclass
 class Receiver:
-    """A receiver. `behaves` is what it does to the next messages, one by one; after them it does as `otherwise`."""
+    """A receiver. `behaves` lists its actions for the next messages, one by one; afterwards it does `otherwise`."""
 
     behaves: deque[Behaviour] = field(default_factory=deque)
     otherwise: Behaviour = field(default_factory=answers)
     secure: bool = True
     heard: list[Message] = field(default_factory=list)
     asked: list[tuple[str, int]] = field(default_factory=list)
-    """The addresses and ports at which somebody wanted to reach it."""
+    """The addresses and ports of attempts to connect to it."""
     named: list[str | None] = field(default_factory=list)
     """The hosts that TLS named."""
 
@@ -144,7 +144,7 @@ class Receiver:
 
     @property
     def told(self) -> list[dict[str, Any]]:
-        """The bodies of the messages that it was sent."""
+        """The bodies of the messages that it received."""
         return [message.told for message in self.heard]
 
 
@@ -198,5 +198,5 @@ def _server_context() -> ssl.SSLContext:
 
 
 def trusting() -> ssl.SSLContext:
-    """A sender's context that trusts the receiver's authority, and is else as strict as any."""
+    """A sender's context that trusts the receiver's authority, and is otherwise strict."""
     return ssl.create_default_context(cadata=_issued(HOST).authority.decode())

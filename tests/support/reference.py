@@ -1,6 +1,7 @@
-"""The order of a grid as API.md defines it, by Python's `sorted` over plain rows. It shares no code with what it judges.
+"""The order of a grid according to API.md, by Python's `sorted` over plain rows. It shares no code with the tested
+modules.
 
-A row is an issue as the API answers it; attributes are those of the project as the API answers them.
+A row is an issue of the API's answer; attributes are those of the project in the API's answer.
 """
 
 import unicodedata
@@ -12,7 +13,7 @@ from typing import Any, Literal
 Row = Mapping[str, Any]
 
 TEXT_CHARACTERS = 240
-"""Of the folded text, in the order ("Field types")."""
+"""The characters of a case-folded text that its order uses ("Field types")."""
 
 
 def folded(text: str) -> str:
@@ -27,7 +28,7 @@ def instant(text: str) -> datetime:
 
 
 def comparer(kind: str, options: Sequence[str]) -> Callable[[Any], Any]:
-    """What values of a type are compared by."""
+    """The comparison key of a type's values."""
     by_type: dict[str, Callable[[Any], Any]] = {
         "text": lambda value: folded(value)[:TEXT_CHARACTERS],
         "number": Decimal,
@@ -42,7 +43,7 @@ def comparer(kind: str, options: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def value_of(row: Row, field: str) -> Any:
-    """The value of a field that every issue has, or of an attribute; None: no value."""
+    """The value of a built-in field or an attribute; None: no value."""
     return row[field] if field in ("num", "name", "state", "created", "updated") else row["fields"].get(field)
 
 

@@ -1,4 +1,4 @@
-"""A project in memory whose history is told at once: what undo is tried on, without functions and without an index."""
+"""A project in memory with an immediate history, for tests of undo without functions and without an index."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _OF_A_DELETE = {"deleted_by", "deleted_at"}
 
 
 class Told:
-    """What the stream tells of a table's issues, until `tell` remembers it."""
+    """The stream of a table's issues, until `tell` records it."""
 
     def __init__(self, table: MemoryTable) -> None:
         self._records: list[dict[str, Any]] = []
@@ -37,7 +37,7 @@ class Told:
             self._records.append(record(len(self._records) + 1, old, new))
 
     def tell(self, table: Table) -> None:
-        """Remember all changes so far, as the stream consumer does."""
+        """Record all changes so far, as the stream consumer does."""
         found, self._records = self._records, []
         history.record(table, found, lambda _: HistorySetting())
 
@@ -60,13 +60,13 @@ def catalog_of(table: Table) -> Catalog:
 
 
 def seen(table: MemoryTable) -> dict[int, dict[str, Any]]:
-    """The issues, those in the trash too, without what tells of their versions."""
+    """The issues, including the trash, without the data about their versions."""
     documents = [item for (_, sk), item in table.items.items() if sk == keys.project(TENANT, PROJECT)]
     return {one["num"]: without_version(one) for one in documents if "num" in one}
 
 
 def without_version(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document without what tells of its version, and whether it is deleted."""
+    """A document without the data about its version, and whether it is deleted."""
     kept = {name: value for name, value in document.items() if name not in _NOT_SEEN | _OF_A_DELETE}
     return {**kept, "deleted": "deleted_by" in document}
 

@@ -1,7 +1,7 @@
-"""What stands in the container's place: a process with the code, the layers and the variables of a function, and nothing else.
+"""Replaces the container: a process with the code, the layers and the variables of a function, and nothing else.
 
-Run by a Python without packages: `sam_container.py HANDLER FOLDER ...`, where the folders are what Lambda's runtime has on its
-path. Reads events and writes results as lines of JSON. What the function prints goes to standard error.
+Run by a Python without packages: `sam_container.py HANDLER FOLDER ...`, where the folders replace the path of Lambda's
+runtime. Reads events and writes results as lines of JSON. The function's own output goes to standard error.
 """
 
 import importlib
@@ -16,7 +16,7 @@ SECONDS = 30
 
 
 class Context:
-    """What Lambda tells a function of an invocation."""
+    """Lambda's description of an invocation."""
 
     function_name = os.environ["AWS_LAMBDA_FUNCTION_NAME"]
     function_version = "$LATEST"

@@ -1,8 +1,9 @@
-"""SAM's own code around the functions: template provider, route collector, environment, emulator of HTTP APIs. All but Docker.
+"""SAM's own code around the functions, without Docker: template provider, route collector, environment, emulator of
+HTTP APIs.
 
-Run by the Python of SAM's environment: `sam_host.py TEMPLATE ENVIRONMENT PYTHON RUNTIME`. In a container's place stands a
-process of PYTHON (`sam_container`), with the packages in the folder RUNTIME for those that Lambda's runtime has. Reads questions
-and writes answers as lines of JSON.
+Run by the Python of SAM's environment: `sam_host.py TEMPLATE ENVIRONMENT PYTHON RUNTIME`. A process of PYTHON
+(`sam_container`) replaces the container; the folder RUNTIME has the packages of Lambda's runtime. Reads questions and
+writes answers as lines of JSON.
 """
 
 import json
@@ -24,7 +25,7 @@ CONTAINER = Path(__file__).with_name("sam_container.py")
 class Runtime:
     """Runs functions as SAM configures them; a process stays for the next event, as with warm containers.
 
-    It writes nothing beside the code: the assembly is others' too, and SAM mounts it read-only.
+    It writes nothing beside the code: others use the assembly too, and SAM mounts it read-only.
     """
 
     def __init__(self, python: str, packages: str) -> None:
@@ -70,7 +71,7 @@ class Host:
         self._client = service._app.test_client()
 
     def describe(self) -> Any:
-        """What SAM makes of the template."""
+        """SAM's description of the template."""
         configs = [self._runner.get_invoke_config(function) for function in self._functions.get_all()]
         return {
             "functions": {
@@ -110,7 +111,7 @@ class Host:
 
 
 class Said:
-    """A stream that keeps what is written to it."""
+    """A stream that keeps its content."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines

@@ -1,4 +1,4 @@
-"""Whether a document has the form that a schema of the OpenAPI document gives it."""
+"""Checks a document against a schema of the OpenAPI document."""
 
 import json
 from functools import cache
@@ -16,7 +16,7 @@ def named(name: str) -> dict[str, Any]:
 
 
 def violations(schema: dict[str, Any], value: Any) -> list[str]:
-    """Everything in which the value is not what the schema says, each with its path."""
+    """Every difference of the value from the schema, each with its path."""
     found = _validator(json.dumps(schema)).iter_errors(value)
     return [
         "$" + "".join(f".{part}" for part in error.instance_path) + f": {error.message}" for error in found

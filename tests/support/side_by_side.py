@@ -1,4 +1,4 @@
-"""Requests that wait side by side in virtual time: one runs at a time, and each stands still where it sleeps."""
+"""Requests that wait in parallel in virtual time: one runs at a time, and each pauses where it sleeps."""
 
 import heapq
 from collections.abc import Callable
@@ -28,14 +28,14 @@ class Started(Generic[Result]):
 
     @property
     def result(self) -> Result:
-        """What it returned."""
+        """The returned value."""
         assert self.is_over
         assert self._result is not None
         return self._result
 
 
 class Scene:
-    """Virtual time. It passes in `pass_time` only."""
+    """Virtual time. It passes only in `pass_time`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._over = 0.0
@@ -47,13 +47,13 @@ class Scene:
         monkeypatch.setattr(clock, "sleep", self._sleep)
 
     def start(self, work: Callable[[], Result]) -> Started[Result]:
-        """Start a request: it runs when time passes, after those that were started before."""
+        """Start a request: it runs when time passes, after the requests that were started before."""
         started = Started(work)
         self._put(0.0, started.thread)
         return started
 
     def pass_time(self, seconds: float) -> None:
-        """Let so many seconds pass, with all that happens in them."""
+        """Let so many seconds pass, with everything that happens in them."""
         end = self._over + seconds
         while self._due and self._due[0][0] <= end:
             self._over, _, thread = heapq.heappop(self._due)

@@ -1,5 +1,5 @@
-"""Clients of the WebSocket API without a network: the events that API Gateway makes of what they do, and the stream that has them
-told what is committed.
+"""Clients of the WebSocket API without a network: the events of API Gateway for their actions, and the stream of
+commits.
 """
 
 import json
@@ -15,7 +15,7 @@ _connections = count(1)
 
 
 class SocketClient:
-    """One connection. A frame that does not go on from the client's own cursor is not taken (`missed`)."""
+    """One connection. A frame that does not continue from the client's own cursor is not applied (`missed`)."""
 
     def __init__(self, account: Cloud, name: str | None = None) -> None:
         self.account = account
@@ -25,7 +25,7 @@ class SocketClient:
         self.missed = 0
 
     def connect(self, ticket: str) -> int:
-        """$connect; the status that API Gateway would answer."""
+        """$connect; the status of API Gateway's answer."""
         self.account.wire.open.add(self.id)
         event = {**self._event("$connect", "CONNECT"), "queryStringParameters": {"ticket": ticket}}
         status: int = self._invoke(event)["statusCode"]
@@ -34,29 +34,29 @@ class SocketClient:
         return status
 
     def leave(self, *, told: bool = True) -> None:
-        """The client closes. API Gateway tells of it most of the time."""
+        """Close the connection. API Gateway reports that most of the time."""
         self.account.wire.open.discard(self.id)
         if told:
             self._invoke(self._event("$disconnect", "DISCONNECT"))
 
     def send(self, body: str, *, is_base64: bool = False) -> list[dict[str, Any]]:
-        """Send a text as it is; the frames that have come since the last time."""
+        """Send a text unchanged. Returns the frames since the last call."""
         event = {**self._event("$default", "MESSAGE"), "body": body, "isBase64Encoded": is_base64}
         assert self._invoke(event) == {"statusCode": 200}
         return self.frames()
 
     def say(self, **message: Any) -> list[dict[str, Any]]:
-        """Send a message."""
+        """Send a message. Returns the frames since the last call."""
         return self.send(json.dumps(message))
 
     def subscribe(self, name: str = "all", **message: Any) -> list[dict[str, Any]]:
-        """Subscribe from where the client is; the frames that have come."""
+        """Subscribe from the client's cursor. Returns the frames."""
         self.cursors.setdefault(name, None)
         self.events.setdefault(name, [])
         return self.say(do="subscribe", id=name, since=self.cursors[name], **message)
 
     def frames(self) -> list[dict[str, Any]]:
-        """What has come since the last time."""
+        """The frames since the last call."""
         frames = self.account.wire.sent.pop(self.id, [])
         for frame in frames:
             if "items" in frame:
@@ -64,13 +64,13 @@ class SocketClient:
         return frames
 
     def ids(self, name: str = "all") -> list[str]:
-        """The events that a subscription was told, all of them."""
+        """The ids of all events that a subscription received."""
         self.frames()
         return [event.get("id", "reset") for event in self.events[name]]
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has closed it."""
+        """Whether the connection is open."""
         return self.id in self.account.wire.open
 
     def _take(self, frame: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ def connected(account: Cloud, api: Client, path: str) -> SocketClient:
 
 
 class Commits:
-    """The table's stream as the mapping of the socket function has it: what was committed since the last time."""
+    """The table's stream through the socket function's mapping: the commits since the last call."""
 
     def __init__(self, account: Cloud) -> None:
         self._account = account
@@ -125,11 +125,11 @@ class Commits:
         self.take()
 
     def push(self, context: Context | None = None) -> dict[str, Any]:
-        """Hand over what was committed; what the function answers."""
+        """Deliver the new commits. Returns the function's answer."""
         return self.deliver(self.take(), context)
 
     def deliver(self, records: list[dict[str, Any]], context: Context | None = None) -> dict[str, Any]:
-        """Hand over these records."""
+        """Deliver these records. Returns the function's answer."""
         if not records:
             return {"batchItemFailures": []}
         result: dict[str, Any] = self._account.modules["socket"].handler(
@@ -138,7 +138,7 @@ class Commits:
         return result
 
     def take(self) -> list[dict[str, Any]]:
-        """The records of what was committed since the last time, which is not handed over."""
+        """The records of the new commits, which are then not delivered."""
         now = {key: item for key, item in self._account.table.items.items() if _is_commit(*key)}
         records = []
         for key in sorted(now):

@@ -1,4 +1,4 @@
-"""Local stacks for tests: started, called and killed as a person does it."""
+"""Local stacks for tests: started, called and killed as a developer does it."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from devtools.local.table import TABLE
 from tests.support.commands import PLAIN, Done, dev
 
 SECONDS = 300
-"""How long anything is waited for: far longer than it takes, for machines that are slow or busy."""
+"""Seconds to wait for anything: far longer than it takes, for slow or busy machines."""
 
 TENANT = "0807"
 
@@ -52,7 +52,7 @@ class LocalStack:
         )
 
     def up(self, *arguments: str) -> dict[str, Any]:
-        """Start it, on the same port each time; what `status` says then."""
+        """Start it, on the same port each time. Returns the output of `status`."""
         done = self.dev("up", "--detach", "--port", str(self._port), *arguments)
         assert done.status == 0, done.stderr
         told = self.status()
@@ -60,12 +60,12 @@ class LocalStack:
         return told
 
     def status(self) -> dict[str, Any]:
-        """What `status` says."""
+        """The output of `status`."""
         told: dict[str, Any] = json.loads(self.dev("status", "--json").stdout)
         return told
 
     def page(self) -> str:
-        """The address of its page, with a key that is good once."""
+        """The address of its page, with a key that is valid once."""
         done = self.dev("up")
         address = re.search(r"http://\S+/#key=\S+", done.stdout)
         assert address, f"The page was not built: {done.stderr}"
@@ -73,11 +73,11 @@ class LocalStack:
 
     @property
     def state(self) -> Any:
-        """Where everything of it is."""
+        """The addresses and data of its running parts."""
         return Folder(self.data).require_running()
 
     def kill(self) -> None:
-        """kill -9 of everything that it runs, at once."""
+        """Kill all of its processes at once, by kill -9."""
         processes = Folder(self.data).processes()
         assert len(processes) == 5
         groups = {os.getpgid(process.pid) for process in processes}
@@ -87,14 +87,14 @@ class LocalStack:
         assert wait_until(lambda: not any(process.lives() for process in processes), 20)
 
     def client(self, role: str = "admin") -> httpx.Client:
-        """The API as a person of this role sees it."""
+        """The API for a user of this role."""
         token = self.dev("token", "--tenant", TENANT, "--role", role).stdout.strip()
         return httpx.Client(
             base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
         )
 
     def heard(self) -> bool:
-        """Whether the pump has noted that all records of the stream are finished."""
+        """Whether the pump has recorded that all records of the stream are finished."""
         with closing(StreamClient(self.state.engine)) as client:
             stream = client.stream_of(TABLE)
             progress = Progress(Folder(self.data).progress, stream)
@@ -112,9 +112,9 @@ class LocalStack:
 
 @contextmanager
 def running_stack(folder: Path, *, empty: bool = True) -> Iterator[LocalStack]:
-    """A stack that runs, with the demo unless `empty`.
+    """A running stack, with the demo unless `empty`.
 
-    In memory where that is possible: the engine waits for the disk at every write, and it is not the disk that is tested.
+    In memory if possible: the engine waits for the disk at every write, and the disk is not under test.
     """
     with quick_folder(folder) as made:
         stack = LocalStack(made / "data")
@@ -127,14 +127,14 @@ def running_stack(folder: Path, *, empty: bool = True) -> Iterator[LocalStack]:
 
 @contextmanager
 def quick_folder(folder: Path) -> Iterator[Path]:
-    """A folder in memory where that is possible, else within this one."""
+    """A folder in memory if possible, else within this one."""
     parent = _MEMORY if os.access(_MEMORY, os.W_OK) else folder
     with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as made:
         yield Path(made)
 
 
 def until(holds: Any) -> None:
-    """Wait for something that comes to pass behind the API."""
+    """Wait for a result of background work."""
     deadline = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < deadline

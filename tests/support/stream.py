@@ -1,4 +1,4 @@
-"""The stream of the table in memory: what has changed since it was looked at last, as records with both images."""
+"""The stream of the table in memory: the changes since the last look, as records with both images."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class Stream:
         self._sequence = 0
 
     def look(self) -> None:
-        """Take in what has changed."""
+        """Collect the new changes."""
         now = {
             key: item
             for key, item in self._account.table.items.items()
@@ -31,7 +31,7 @@ class Stream:
         self._seen = now
 
     def deliver(self, count: int | None = None) -> None:
-        """Hand all that was taken in to the consumer, in one batch, or so many records of it."""
+        """Deliver all collected records to the consumer in one batch, or only so many."""
         if count is None:
             self.look()
         records, self._records = self._records[:count], self._records[count:] if count else []

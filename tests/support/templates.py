@@ -1,4 +1,6 @@
-"""The synthesized template, for tests: of the stack with its default settings, made once a session, without network or account."""
+"""The synthesized template, for tests: of the stack with default settings, made once a session, without network or
+account.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
 
 @cache
 def template() -> dict[str, Any]:
-    """The CloudFormation template. Nobody changes it: it is shared."""
+    """The CloudFormation template. It is shared, so no test may change it."""
     return synthesized()
 
 
@@ -33,7 +35,7 @@ def resources(of: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
 
 
 def functions_of(of: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The properties of our functions, by logical id. CDK's own, which uploads the page, is none of them."""
+    """The properties of this project's functions, by logical id, without CDK's own function, which uploads the page."""
     found = resources(of, "AWS::Lambda::Function")
     return {logical_id: one for logical_id, one in found.items() if not logical_id.startswith("CustomCDK")}
 
@@ -53,7 +55,9 @@ def of_construct(of: Mapping[str, Any], kind: str, construct: str) -> dict[str, 
 
 
 def table_input(name: str = "gridview") -> "CreateTableInputTypeDef":
-    """CreateTable's arguments for the table that the template declares (its expiry is not among them: CreateTable takes none)."""
+    """CreateTable's arguments for the table that the template declares (its expiry is not among them: CreateTable takes
+    none).
+    """
     declared = only(template(), "AWS::DynamoDB::GlobalTable")
     stream = declared["StreamSpecification"]
     request = {
@@ -68,7 +72,7 @@ def table_input(name: str = "gridview") -> "CreateTableInputTypeDef":
 
 
 def time_to_live_attribute() -> str:
-    """The attribute that items expire by."""
+    """The attribute by which items expire."""
     declared = only(template(), "AWS::DynamoDB::GlobalTable")
     attribute: str = declared["TimeToLiveSpecification"]["AttributeName"]
     return attribute

@@ -15,13 +15,13 @@ BEFORE = "Before"
 
 
 def items_of(tenant: str, project: str, setting: HistorySetting, change: Change) -> list[Item]:
-    """All items that remember a change."""
+    """All items in which a change is recorded."""
     own = to_items(tenant, project, change, expiry_of(setting, change.at))
     return [*own, *list_items(tenant, project, setting, [change])]
 
 
 def put(table: Table, tenant: str = "0807", project: str = "35e9", num: int = 1, by: str = "ann") -> None:
-    """Have it remembered that a user renamed an issue an hour ago, by the version that it is at, and that nothing is late."""
+    """Record that a user renamed an issue an hour ago, by its present version, without any lag."""
     document = table.get(keys.issue(tenant, project, num), keys.project(tenant, project))
     assert document is not None
     edited = {"name": Values(BEFORE, document["name"])}

@@ -1,4 +1,4 @@
-"""The code blocks of a tutorial page, run in the page's order as a reader types them."""
+"""Runs the code blocks of a tutorial page, in the page's order, as a reader types them."""
 
 import json
 import os
@@ -49,7 +49,9 @@ def blocks_in(text: str) -> list[Block]:
 
 
 def run(blocks: Sequence[Block], folder: Path, env: Mapping[str, str] | None = None) -> list[str]:
-    """The output of each block. All run in one shell, in this folder; the first command that fails ends it, and the test."""
+    """The output of each block. All run in one shell, in this folder; the first command that fails ends it, and the
+    test.
+    """
     script = "\n".join(["set -eo pipefail", *_lines(blocks, folder)])
     bash = shutil.which("bash")
     assert bash is not None
@@ -68,7 +70,7 @@ def run(blocks: Sequence[Block], folder: Path, env: Mapping[str, str] | None = N
 
 
 def differences(blocks: Sequence[Block], outputs: Sequence[str]) -> Iterator[str]:
-    """Where an output is not the one that the page shows."""
+    """Describe where an output differs from the page's."""
     for block, output in zip(blocks, outputs, strict=True):
         if block.shown is None:
             continue

@@ -10,5 +10,5 @@ NOW = "2026-11-21T08:00:00.000000Z"
 
 
 def stored(tenant: str = "0807", project: str = "35e9", user: str = "ann") -> dict[str, Any]:
-    """The stored item of a job that waits for its first turn; no line knows of it."""
+    """The stored item of a job that waits for its first turn; it is in no line."""
     return UserJob(JOB, JobKind.UPDATE, user, bytes(16), NOW, clock.expiry(1)).to_item(tenant, project)

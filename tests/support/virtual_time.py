@@ -1,6 +1,6 @@
-"""Virtual time for what runs side by side: threads of the core are strands, and the clock jumps to whoever wakes next.
+"""Virtual time for concurrent work: threads of the core are strands, and the clock jumps to the next one that wakes.
 
-So a test measures how long something takes in a world where only what it injects takes time, on however busy a machine.
+So a test measures durations in a world where only injected delays take time, however busy the machine is.
 """
 
 import time
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class VirtualTime:
-    """A clock that only `sleep` moves. Each piece of work begins at the instant at which the one before it ended."""
+    """A clock that only `sleep` moves. Each piece of work begins when the one before has ended."""
 
     def __init__(self, begins: float) -> None:
         self.now = begins
@@ -29,7 +29,7 @@ class VirtualTime:
         return self.now
 
     def sleep(self, seconds: float) -> None:
-        """Wait in the strand that calls; outside of any, time simply passes."""
+        """Wait in the calling strand; outside of any, time simply passes."""
         strand = strands.current()
         if strand is None:
             self.now += max(seconds, 0.0)
@@ -39,7 +39,7 @@ class VirtualTime:
         strand.stop()
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Do this and everything that it does side by side; time has passed by what that slept."""
+        """Run work with all its concurrent parts; time passes by their sleeps."""
         results: list[Result] = []
         together = strands.Strands()
         together.begin(lambda: results.append(work()))
@@ -55,7 +55,7 @@ class VirtualTime:
 
 @contextmanager
 def virtual_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualTime]:
-    """Let the core's clock, its pauses and its threads be virtual within.
+    """Make the core's clock, its pauses and its threads virtual.
 
     It begins with the next whole minute: cursors of changes name the minute in which they were made.
     """
@@ -68,9 +68,7 @@ def virtual_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualTime]:
 
 
 class TimedWire:
-    """A wire whose messages take time: `seconds` each, and those of `stuck` connections as long as the real wire waits
-    for them.
-    """
+    """A wire whose messages take time: `seconds` each, and for `stuck` connections as long as the real wire waits."""
 
     def __init__(self, wire: Any, virtual: VirtualTime, *, seconds: float, patience: float) -> None:
         self._wire = wire
@@ -79,11 +77,11 @@ class TimedWire:
         self._patience = patience
         self.stuck: set[str] = set()
         self.posted: dict[str, list[float]] = {}
-        """When each connection took its messages."""
+        """The times at which each connection received its messages."""
         self.attempts: dict[str, int] = {}
 
     def post(self, connection: str, frame: bytes) -> None:
-        """Send a message. Gone, Slow."""
+        """Send a message. Raises Gone or Slow."""
         self.attempts[connection] = self.attempts.get(connection, 0) + 1
         if connection in self.stuck:
             self._virtual.sleep(self._patience)
@@ -94,6 +92,6 @@ class TimedWire:
         self.posted.setdefault(connection, []).append(self._virtual.now)
 
     def end(self, connection: str) -> None:
-        """Close a connection, if there still is one."""
+        """Close a connection, if it is open."""
         self._virtual.sleep(self.seconds)
         self._wire.end(connection)

@@ -28,7 +28,7 @@ def stored(webhook: str, tenant: str = "0807", project: str = "35e9", **parts: A
 
 
 def opened(webhook: str, table: Table, tenant: str = "0807", project: str = "35e9") -> dict[str, Any]:
-    """The stored item of its outbox, which is sent what comes from now on."""
+    """The stored item of its outbox, which sends the changes from now on."""
     return new_outbox(end_of(Log(table, tenant, project))).to_item(live_keys.outbox(tenant, project, webhook))
 
 

@@ -1,4 +1,6 @@
-"""The connections of the WebSocket API without a network: what was sent to each, and which are closed, gone or slow."""
+"""The connections of the WebSocket API without a network: the messages to each, and whether it is
+closed, gone or slow.
+"""
 
 import json
 from collections import defaultdict
@@ -9,7 +11,7 @@ from gridview.live.wire import Gone, Slow
 
 
 class MemoryWire:
-    """Takes what is sent. A closed connection is gone."""
+    """Records messages. A closed connection is gone."""
 
     def __init__(self) -> None:
         self.sent: dict[str, list[Any]] = defaultdict(list)
@@ -17,7 +19,7 @@ class MemoryWire:
         self.slow: set[str] = set()
 
     def clear(self) -> None:
-        """No connections."""
+        """Forget all connections."""
         self.sent.clear()
         self.open.clear()
         self.slow.clear()

@@ -1,5 +1,6 @@
-"""The worked example of the documentation: a project of tenant 0807 with four attributes and three issues, and one of tenant 3cc8
-with none and two.
+"""The worked example of the documentation.
+
+Tenant 0807 has a project with four attributes and three issues; tenant 3cc8 has one with two issues and no attribute.
 """
 
 from tests.support.http import Client
@@ -20,7 +21,7 @@ ISSUES = (
 
 
 def load(api: Client) -> str:
-    """Create it through the API, and give its path."""
+    """Create it through the API. Returns its path."""
     api.made("/v1/projects", {"id": PROJECT, "name": "Forth Rail Bridge"})
     for attribute in ATTRIBUTES:
         api.made(f"{PATH}/attributes", attribute)
@@ -38,7 +39,7 @@ NEWS_ISSUES = (
 
 
 def load_news(api: Client) -> str:
-    """Create the other tenant's project through the API, and give its path. `api`: of an admin of that tenant."""
+    """Create the other tenant's project through the API. Returns its path. `api`: of an admin of that tenant."""
     api.made("/v1/projects", {"id": NEWS.rpartition("/")[2], "name": "The Daily News"})
     for issue in NEWS_ISSUES:
         api.made(f"{NEWS}/issues", issue)

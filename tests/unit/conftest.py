@@ -1,4 +1,4 @@
-"""Unit tests: no network, and no AWS account but a dummy one."""
+"""Unit tests: no network, and only a dummy AWS account."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture(autouse=True)
 def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An account that leads nowhere: a call that gets past moto fails instead of reaching somebody's AWS."""
+    """Use an account that leads nowhere: a call that gets past moto fails instead of reaching a developer's AWS."""
     for name, value in _DUMMY_AWS.items():
         monkeypatch.setenv(name, value)
     for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"):
@@ -43,14 +43,14 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def every_form() -> Iterator[None]:
-    """Whatever a test has this process write, the next one begins with all stored forms."""
+    """Let the next test begin with all stored forms, whatever this one writes."""
     yield
     forms.write_up_to(forms.NEWEST)
 
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has lost a race tries again at once."""
+    """Let the loser of a race try again at once."""
     monkeypatch.setattr("gridview.support.backoff.pause", lambda _: None)
 
 
@@ -73,7 +73,7 @@ def account(shared_account: "cloud.Cloud") -> "cloud.Cloud":
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Lets so many seconds pass."""
+    """A function that lets so many seconds pass."""
     from tests.support.passing import Passing
 
     time = Passing(monkeypatch)

@@ -1,4 +1,6 @@
-"""The architecture, read from the source itself: who may import whom, who does I/O, and that a name means one thing."""
+"""The architecture, read from the source itself: the allowed imports, the modules with I/O, and one meaning for each
+name.
+"""
 
 import ast
 import importlib
@@ -19,7 +21,7 @@ CORE = Path(str(gridview.__file__)).parent
 HANDLERS = sorted((ROOT / "functions").glob("*/*.py"))
 
 OURS = ("devtools", "functions", "infra", "tests")
-"""The folders of modules besides the core."""
+"""The folders of modules outside the core."""
 
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
@@ -49,7 +51,7 @@ PACKAGES = sorted({name.partition(".")[0] for name in FILES})
 
 AWS = {"boto3", "botocore"}
 RUNTIME = {"botocore", "snapshot_restore_py"}
-"""What Lambda's Python brings along."""
+"""The packages of Lambda's Python runtime."""
 TALK_TO_AWS = {
     "live.management_client",
     "live.wire",
@@ -64,7 +66,7 @@ TALK_TO_AWS = {
 THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "pyroaring"}
 
 OUTSIDE = {"aws_lambda_powertools", "os", "socket"} | AWS
-"""Imports through which a module reaches what is outside the process: AWS, the environment, or other servers."""
+"""Imports through which a module reaches beyond the process: AWS, the environment, or other servers."""
 
 
 @cache
@@ -98,7 +100,7 @@ def imported(path: Path, *, typing_too: bool = False) -> Iterator[str]:
 
 
 def imported_at_once(statements: Iterable[ast.AST]) -> Iterator[str]:
-    """What statements import as soon as they are carried out, as `module` or `module.name`."""
+    """The imports of statements at their execution, as `module` or `module.name`."""
     for statement in statements:
         if isinstance(statement, ast.Import):
             yield from (alias.name for alias in statement.names)
@@ -112,7 +114,7 @@ def imported_at_once(statements: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def within(modules: Container[str], name: str) -> Iterator[str]:
-    """The modules of ours that are imported with a name: its own, and the packages that it is in."""
+    """The modules of this project that an import of a name loads: its own, and the packages around it."""
     while name:
         if name in modules:
             yield name
@@ -146,7 +148,9 @@ def docstring(path: Path) -> str:
 
 
 def doing_io(package: str) -> set[str]:
-    """What of a package does I/O, as the last paragraph of its docstring names them: `I/O: client, table.` or `I/O: none.`"""
+    """The modules of a package with I/O, according to the last paragraph of its docstring: `I/O: client, table.` or
+    `I/O: none.`
+    """
     last = " ".join(docstring(CORE / package / "__init__.py").split("\n\n")[-1].split())
     found = re.fullmatch(r"I/O: ([a-z_]+(?:, [a-z_]+)*)\.", last)
     assert found, f"{package} does not say which of its modules do I/O"
@@ -177,14 +181,14 @@ def test_a_package_imports_those_below_it_alone() -> None:
 
 
 def test_the_core_has_no_circle_of_imports() -> None:
-    """Not even with what its functions import when they are called, and with what only type checkers see."""
+    """Even with the imports inside functions, and with imports for type checkers."""
     wanted = {name: of_the_core(path) for name, path in FILES.items()}
     assert all(needs <= FILES.keys() for needs in wanted.values())
     TopologicalSorter(wanted).prepare()
 
 
 def test_no_module_is_imported_while_it_imports() -> None:
-    """Whichever is imported first: a circle may do no harm for years, until somebody begins at another place of it."""
+    """With any first import: a circle may do no harm for years, until an import begins at another place of it."""
     modules = {
         ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): path
         for folder, top in ((CORE.parent, CORE.name), *((ROOT, top) for top in OURS))
@@ -226,7 +230,7 @@ def test_a_module_that_is_said_to_do_io_does(name: str) -> None:
 
 
 def test_threads_of_a_request_know_the_tenant_of_the_request() -> None:
-    """Whoever hands work to threads takes the context along. The check of the whole table serves no tenant."""
+    """Work in threads gets the context of its caller. The check of the whole table serves no tenant."""
     threading = {name for name, path in FILES.items() if "ThreadPoolExecutor" in calls(path)}
     carrying = {name for name, path in FILES.items() if "in_context" in calls(path)}
     assert {name for name in threading if not name.startswith("fsck.")} == carrying
@@ -265,7 +269,7 @@ KEYS_TAKEN_APART = {
     "query.key_ranges",
     "query.summary_columns",
 }
-"""Modules of `query` that still know how a key is made. To be emptied."""
+"""Modules of `query` that still know the form of a key. The list must become empty."""
 
 
 def test_only_the_encoding_knows_how_a_key_is_made() -> None:
@@ -335,11 +339,11 @@ NO_DOCUMENTS = {
     "export": "documents of which `as_of` asks it",
     "bulk": "documents of which `bulk_decision` asks it",
 }
-"""Modules of the core that make keys of issues and have nothing to ask of the trash: what they read or write under them."""
+"""Modules of the core that make keys of issues, but need no check of the trash, with their reads or writes."""
 
 
 def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -> None:
-    """A module makes the key of an issue, or has documents fetched; then it knows the trash, or has nothing to ask of it."""
+    """A module that makes the key of an issue, or fetches documents, knows the trash or is exempt."""
 
     def makes_keys(path: Path) -> bool:
         tree = parsed(path)
@@ -365,7 +369,7 @@ def test_no_module_is_longer_than_can_be_read_at_once() -> None:
 
 
 def test_no_function_takes_more_than_a_few_parameters() -> None:
-    """What several travel together for is a context, or a value of its own."""
+    """Values that are often passed together form a context, or a value of their own."""
 
     def parameters(one: ast.FunctionDef) -> int:
         named = [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs]
@@ -381,7 +385,7 @@ def test_no_function_takes_more_than_a_few_parameters() -> None:
 
 
 def test_no_class_keeps_more_state_than_can_be_followed() -> None:
-    """Besides what its constructor is given."""
+    """Apart from the arguments of its constructor."""
 
     def kept(one: ast.ClassDef) -> set[str]:
         return {

@@ -1,4 +1,4 @@
-"""What the pages say is what the code does: routes, operators, keys, sort strings, links, and every path and name of code."""
+"""The pages agree with the code: routes, operators, keys, sort strings, links, and every path and name of code."""
 
 import ast
 import inspect
@@ -26,7 +26,7 @@ SEPARATOR = "␁"
 
 README_LINES = 250
 README_WORDS = 900
-"""Outside code and the diagram."""
+"""The most words outside code and the diagram."""
 
 WALKS = ("docs/life-of-a-write.md", "docs/life-of-a-query.md", "docs/life-of-a-delivery.md")
 """The pages that walk through the code, step by step and function by function."""
@@ -40,7 +40,7 @@ def text_of(page: str) -> str:
 
 
 def section_of(page: str, heading: str) -> str:
-    """What stands below a heading, up to the next of its level or above."""
+    """The text below a heading, up to the next of its level or above."""
     level = heading.index(" ")
     below = text_of(page).split(f"\n{heading}\n", 1)[1]
     return re.split(rf"\n#{{1,{level}}} ", below, maxsplit=1)[0]
@@ -260,7 +260,7 @@ def links_of(page: str) -> Iterator[Link]:
 
 
 def links_in(page: str, text: str) -> Iterator[Link]:
-    """The links of a part of a page, but for blocks of code."""
+    """The links of a part of a page, without blocks of code."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     for name, target in re.findall(r"\[([^\[\]]+)\]\(((?!https?:|mailto:)[^)\s]+)\)", prose):
         path, _, heading = target.partition("#")
@@ -339,7 +339,7 @@ def steps_of(walk: str) -> list[list[Link]]:
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_a_step_of_a_walk_enters_no_module_twice(walk: str) -> None:
-    """Within one step the walk leaves a module for good."""
+    """Within one step the walk never returns to a module."""
     for number, step in enumerate(steps_of(walk), 1):
         entered = [file for file, _ in groupby(link.file.resolve() for link in step)]
         assert len(entered) == len(set(entered)), f"step {number} of {walk}"
@@ -347,8 +347,9 @@ def test_a_step_of_a_walk_enters_no_module_twice(walk: str) -> None:
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_each_function_of_a_walk_is_named_in_the_code_that_the_walk_has_passed(walk: str) -> None:
-    """Who reads on finds the next function where the text says: in a module that they have read. A handler begins anew, and so does
-    an endpoint: its decorator names the path that the walk has named.
+    """Each function is named in a module that the reader has already read.
+
+    A handler starts again, and so does an endpoint: its decorator names the path that the walk has named.
     """
     passed: set[Path] = set()
     for link in (link for step in steps_of(walk) for link in step):
@@ -451,7 +452,7 @@ def _is_written(text: str) -> bool:
 
 @cache
 def texts_of_the_core() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """The literals of the core, and a pattern for each f-string that is not mostly made of its values."""
+    """The literals of the core, and a pattern for each f-string that does not consist mostly of its values."""
     constants, forms = set(), {}
     for file in (ROOT / "layers/core/python/gridview").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -1,4 +1,6 @@
-"""Every `./dev` command of the pages, held to the parser that will read it, and the runbook's to the stack that they act on."""
+"""Every `./dev` command of the pages, checked by the parser that will read it, and the runbook's
+for the right stack.
+"""
 
 import pytest
 

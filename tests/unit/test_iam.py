@@ -1,4 +1,4 @@
-"""The evaluator of policies: what it decides is what IAM documents."""
+"""The evaluator of policies decides as IAM documents."""
 
 from typing import Any
 

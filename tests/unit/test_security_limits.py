@@ -1,4 +1,4 @@
-"""SECURITY.md names the limits that hold in the code."""
+"""SECURITY.md names the actual limits of the code."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""The page in Chromium, before a local stack with the demo and a real tracker's issues. The tests themselves are in web/e2e."""
+"""The page in Chromium, on a local stack with the demo and a real tracker's issues. The tests themselves are in
+web/e2e.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,18 +17,20 @@ from tests.support.commands import ran
 from tests.support.stacks import TENANT, LocalStack, running_stack
 
 TRACKER = "e2e/tracker.e2e.ts"
-"""What needs the tracker's issues."""
+"""The tests that need the tracker's issues."""
 
 PASTE = "e2e/paste.e2e.ts"
-"""It changes half of the demo, several times, so that the index lags for whoever comes after it."""
+"""It changes half of the demo, several times, so the index lags for the tests after it."""
 
 ISSUES = 400
-"""Of the tracker, with all their columns. The engine takes a minute to hold all 2,501 of them."""
+"""The number of the tracker's issues, with all their columns. The engine takes a minute to hold all 2,501 of them."""
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """Its functions notice changes of definitions at once, so nobody waits before an index is built; projects can be followed."""
+    """Its functions see changes of definitions at once, so nobody waits before an index is built; projects can be
+    followed.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SETTLE_SECONDS", "2")
         with running_stack(tmp_path_factory.mktemp("stack"), empty=False) as running:

@@ -1,4 +1,4 @@
-"""The front end: strict TypeScript, ESLint, Vitest, and a client that is made from this very tree's OpenAPI document."""
+"""The front end: strict TypeScript, ESLint, Vitest, and a client made from this tree's OpenAPI document."""
 
 from pathlib import Path
 

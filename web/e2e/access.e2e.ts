@@ -27,7 +27,7 @@ describe('a viewer', () => {
     expect(await page.page.getByRole('textbox').count()).toBe(0);
     await expect.poll(() => page.column('Name')).toEqual(['Girder', 'Rivet']);
     expect(await valuesOf(api, id, 1)).toMatchObject({ name: 'Girder' });
-    // What the page does not offer, the API refuses.
+    // The API refuses the actions that the page does not offer.
     const theirs = await stack.api(VIEWER);
     const asked = theirs.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { name: 'Mine' }, headers: { 'If-Match': '"1"' } });
     await expect(asked).rejects.toThrow(ApiError);

@@ -1,4 +1,4 @@
-/** What axe finds in a page. */
+/** Finds accessibility faults of a page with axe. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults, RunOptions } from 'axe-core';
@@ -7,14 +7,14 @@ import type { Page } from 'playwright-core';
 export interface Finding {
   readonly id: string;
   readonly impact: string | null | undefined;
-  /** The first elements that it is about, and what is wrong with them. */
+  /** The first elements with the fault, and its description. */
   readonly where: readonly string[];
 }
 
 /** Elements that a finding names. */
 const NAMED = 3;
 
-/** All rules, or those that `options` names. */
+/** The findings of all rules, or only of the rules that `options` names. */
 export async function findings(page: Page, options: RunOptions = {}): Promise<readonly Finding[]> {
   if (!(await page.evaluate(() => 'axe' in window))) {
     await page.evaluate(await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'));

@@ -5,7 +5,7 @@ import { ProjectPage } from './project-page';
 import { ADMIN } from './stack';
 import { test } from './test';
 
-/** Nothing that axe finds, in light colors and in dark ones. Another scheme changes nothing but colors. */
+/** Expect no finding of axe, in light colors and in dark ones. The scheme changes only colors. */
 async function isAccessible(page: Page, what: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   expect(await findings(page), what).toEqual([]);

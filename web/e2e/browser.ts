@@ -1,15 +1,15 @@
-/** A real browser, and tabs of it that note what must never happen in the page. */
+/** A real browser, whose tabs record faults that must never happen in the page. */
 import { chromium, type Browser, type BrowserContext, type Cookie, type Page } from 'playwright-core';
 import { PATIENCE } from './patience';
 
 /**
- * The browser's own lines for each refusal of the API, and for a socket that could not be opened or was left while it opened: what the page makes of
- * them, tests look at.
+ * The browser's own lines for each refusal of the API, and for a socket that failed or was left while it opened. Tests
+ * check how the page handles these.
  */
 const OF_THE_BROWSER = /^(Failed to load resource|WebSocket connection to )/;
 
 export function openBrowser(executablePath: string): Promise<Browser> {
-  // Scroll bars are dragged.
+  // Tests drag scroll bars.
   return chromium.launch({ executablePath, ignoreDefaultArgs: ['--hide-scrollbars'] });
 }
 
@@ -19,7 +19,7 @@ export interface Look {
   readonly scheme?: 'light' | 'dark';
 }
 
-/** A window of its own, with cookies of its own. It speaks English in UTC, whatever this machine does. */
+/** A window with its own cookies. It uses English and UTC, whatever the settings of this machine. */
 export class Visit {
   /** Errors of the page, code that the content security policy refused, and requests to other origins. */
   readonly faults: string[] = [];

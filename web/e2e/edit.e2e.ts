@@ -14,7 +14,7 @@ const bridge = (api: Api): Promise<string> =>
     issues: ['Girder', 'Rivet', 'Cable'].map((name, at) => ({ name, fields: { weight: 10 * (at + 1), kind: 'beam', note: 'as found' } })),
   });
 
-/** A page that hears nothing of what others change, neither by asking nor by a socket, as when the network is bad. */
+/** A page that receives no changes of others, neither by polling nor by a socket, as on a bad network. */
 async function deaf(visiting: Promise<Visit>): Promise<Visit> {
   const visit = await visiting;
   await visit.page.route(/\/(changes|tickets)\b/, (route) => route.abort());
@@ -62,7 +62,7 @@ describe('an edit', () => {
     await expect.poll(() => weight.getAttribute('aria-invalid')).toBe('true');
     expect(await weight.innerText()).toBe('10');
 
-    // The page does not know yet that nobody may choose this option any more.
+    // The page does not know yet that this option is gone.
     const path = { project: id, attribute: 'kind' };
     await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path, body: { options: ['beam', 'plate'] } });
     await type(page, 1, 'Kind', 'bolt');
@@ -98,7 +98,7 @@ describe('an edit', () => {
     await page.page.keyboard.type('39');
     await page.page.keyboard.press('Enter');
     await list.getByText('No refused cells are left.').waitFor();
-    // The list goes by what is shown, and that is ahead of what is written.
+    // The list follows the screen, which is ahead of the written state.
     await expect.poll(() => valuesOf(api, id, 4)).toEqual({ name: 'Bolt', state: 'open', weight: 39 });
   });
 
@@ -114,7 +114,7 @@ describe('an edit', () => {
     await page.page.getByRole('button', { name: 'Issue 2, Weight' }).click();
     const panel = page.page.getByRole('complementary', { name: '2 Rivet' });
     await panel.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
-    // The panel goes along with the focus again.
+    // The panel follows the focus again.
     await (await page.cell(2, 'Name')).click();
     await page.page.getByRole('complementary', { name: '3 Cable' }).waitFor();
   });

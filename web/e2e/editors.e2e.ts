@@ -126,7 +126,7 @@ describe('an editor', () => {
     await page.keyboard.type('fourth');
     await page.keyboard.press('Enter');
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: '? first\nsecond\nthird\nfourth' });
-    // What is copied is pasted as it was.
+    // A copied value is pasted unchanged.
     await (await project.cell(1, 'Note')).click();
     await page.keyboard.press('Control+c');
     await page.getByText('Copied 1 row.').waitFor();
@@ -154,7 +154,7 @@ describe('an editor', () => {
         await page.getByRole('alert').getByText(message).waitFor();
         expect(await editorIn(page).inputValue()).toBe(wrong);
       }
-      // Left by the mouse, it is marked, and begins with the text when it is opened again.
+      // After a click elsewhere it is marked, and is there again when the editor opens.
       await (await project.cell(0, 'No.')).click();
       await page.getByText('1 cell was refused').waitFor();
       const editor = await open(project, 1, column);
@@ -194,7 +194,7 @@ describe('a cell', () => {
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ safe: false });
     await box(1);
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ safe: true });
-    // A click beside the box takes the focus alone.
+    // A click beside the box only takes the focus.
     await (await project.cell(0, 'Safe')).click({ position: { x: 4, y: 4 } });
     await visited.page.keyboard.press('Delete');
     await expect.poll(async () => (await valuesOf(api, id, 1))['safe']).toBeUndefined();

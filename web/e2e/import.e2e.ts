@@ -4,7 +4,7 @@ import { makeProject, valuesOf, type NewField, type NewIssue } from './projects'
 import { test } from './test';
 import { dropCsv, saved } from './transfer';
 
-/** The states are written otherwise than those of the project. */
+/** The states are spelled differently from those of the project. */
 const FILE = [
   'Title,Weight,Found on,Kind,Safe,State',
   '"Girder, north",12.5,2024-02-28,beam,yes,Closed',
@@ -36,7 +36,7 @@ describe('a CSV file that is dropped', () => {
     await window.getByRole('button', { name: 'Close' }).click();
     const project = new ProjectPage(page, id);
     await expect.poll(() => project.column('Name')).toEqual(['Girder, north', '=SUM(A1)', 'A "quoted" name', ...Array.from({ length: 6 }, (_, at) => `Part ${at}`)]);
-    // Rows may stand before the new columns do.
+    // Rows may appear before the new columns do.
     await expect.poll(async () => (await project.column('Found on')).slice(0, 3)).toEqual(['Feb 28, 2024', 'Mar 1, 2024', 'Mar 3, 2024']);
     const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
     const ids = Object.fromEntries((body.attributes ?? []).map(({ id, name }) => [name, id]));

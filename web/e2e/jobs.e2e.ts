@@ -87,7 +87,7 @@ describe('jobs', () => {
     const id = await makeProject(api, { name: 'Large', issues: ['=SUM(A1)', '@here', 'plain, with a comma'].map((name) => ({ name })) });
     const visited = await visit();
     const { page, faults } = visited;
-    // The page is told of more rows than there are.
+    // The page receives a higher number of rows than there are.
     await page.route('**/grid', async (route) => {
       const answer = await route.fetch();
       const { count } = route.request().postDataJSON() as { count?: boolean };
@@ -106,7 +106,7 @@ describe('jobs', () => {
     expect(await findings(page)).toEqual([]);
     const file = await saved(page, () => window.getByRole('button', { name: 'Download' }).click());
     expect(file.text.trimEnd().split(/\r?\n/).map((line) => line.replace('\uFEFF', ''))).toEqual(['name,num', '"plain, with a comma",3', "'@here,2", "'=SUM(A1),1"]);
-    // The file is the bucket's, which has an origin of its own.
+    // The file is in the bucket, which has another origin.
     expect(faults.splice(0)).toEqual([expect.stringMatching(/^a request to http:.*\.csv/)]);
   });
 });

@@ -1,4 +1,7 @@
-/** Which buttons cannot be read: the contrast of their texts and icons, as the browser computes the colors, in each state of a button. */
+/**
+ * Finds illegible buttons: the contrast of their texts and icons, from the colors that the browser computes, in each
+ * state of a button.
+ */
 import type { CDPSession, Locator, Page } from 'playwright-core';
 
 /** By the name of a state: the pseudo-classes that are forced on a button in it. */
@@ -12,7 +15,10 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
 
 const PROBE = 'data-probe';
 
-/** The faults of the buttons in an element, light and dark. Of buttons that look alike the first is judged; `judged` has the looks of before. */
+/**
+ * The faults of the buttons in an element, light and dark. Only the first of equal-looking buttons is judged; `judged`
+ * has the looks of earlier calls.
+ */
 export async function illegible(page: Page, within: Locator, judged: Set<string>): Promise<readonly string[]> {
   const looks = await within.evaluate(mark, { probe: PROBE, judged: [...judged] });
   if (!looks.length) return [];
@@ -79,14 +85,14 @@ function judge({ probe, state }: { readonly probe: string; readonly state: strin
     return [of(0), of(1), of(2), 1];
   };
   const styleOf = (element: Element) => getComputedStyle(element);
-  /** What is seen of an element's ground. */
+  /** The visible color of an element's background. */
   const groundOf = (element: Element | null): Color => {
     if (!element) return colorOf(matchMedia('(prefers-color-scheme: dark)').matches ? '#121212' : '#ffffff');
     const around = groundOf(element.parentElement);
     const own = colorOf(styleOf(element).backgroundColor);
     return mixed(mixed(own, around, own[3]), around, Number(styleOf(element).opacity));
   };
-  /** What is seen of a color that an element paints on its own ground. */
+  /** The visible color of paint on an element's own background. */
   const seenOf = (element: Element, text: string): Color => {
     const color = colorOf(text);
     const own = colorOf(styleOf(element).backgroundColor);
@@ -110,7 +116,7 @@ function judge({ probe, state }: { readonly probe: string; readonly state: strin
     const faults = painted.flatMap((element) => {
       const isIcon = element.matches('svg');
       const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim());
-      // A button that waits for the pointer is not there at rest; the focus shows it.
+      // A button that appears under the pointer is invisible at rest; the focus shows it.
       if ((!isIcon && !hasText) || (opacityOf(element) === 0 && state !== 'focus')) return [];
       const least = isIcon || button.matches(':disabled') ? SHAPE : TEXT;
       const found = contrast(seenOf(element, styleOf(element).color), groundOf(element));

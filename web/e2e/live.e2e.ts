@@ -116,7 +116,7 @@ describe('two people before one grid', () => {
     await page.counts('121 issues');
     await expect.poll(async () => (await page.rows()).find(({ cells }) => cells['Name'] === name)?.at).toBe(middle.at + 1);
     expect(await top()).toBe(stood);
-    // The focus stays with the issue: what is typed now goes into it.
+    // The focus stays with the issue, which receives the typed text.
     await page.page.keyboard.type('Renamed');
     await page.page.keyboard.press('Enter');
     await expect.poll(() => valuesOf(api, id, Number(middle.cells['No.']))).toMatchObject({ name: 'Renamed' });
@@ -163,7 +163,7 @@ describe('two people before one grid', () => {
     await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'color' }, body: { name: 'Paint' } });
     await page.page.getByRole('button', { name: 'Show them' }).click();
     await page.head('Paint').waitFor();
-    // A field that is deleted can be restored at once, or later; it comes back where it stood, with its values.
+    // A deleted field can be restored at once, or later; it returns to its former place, with its values.
     const kinds = await page.column('Kind');
     const heads = await page.page.getByRole('columnheader').allInnerTexts();
     await page.more('Project settings');

@@ -1,4 +1,4 @@
-/** Measures what people wait for in the page; `./dev bench --page` calls it and shows what it writes. */
+/** Measures how long users wait in the page; `./dev bench --page` calls it and shows the results. */
 import { writeFile } from 'node:fs/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { inject } from 'vitest';
@@ -10,7 +10,7 @@ import type { Stack } from './stack';
 import { test } from './test';
 import { dropCsv } from './transfer';
 
-/** Visits, of which the median counts. */
+/** Visits, of which the median is reported. */
 const VISITS = 5;
 /** Frames of the long scroll, and rows of each. */
 const FRAMES = 1000;
@@ -28,7 +28,7 @@ test('the page is measured', async ({ browser, stack }) => {
   const ends: number[] = [];
   let weight = { script: 0, requests: 0 };
   for (let count = 0; count < VISITS; count += 1) {
-    // Each visit has a cache of its own, which is empty.
+    // Each visit has an empty cache.
     const { context, page } = await Visit.begin(browser, stack.origin, cookies);
     await noteFirstRows(page);
     await page.goto(address);
@@ -70,7 +70,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-/** Have the page note the frame in which its first row stands. */
+/** Let the page record the frame in which its first row appears. */
 async function noteFirstRows(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const look = () => {
@@ -93,7 +93,7 @@ async function counted(page: Page): Promise<void> {
   await page.getByText(/^[\d,]+ issues$/).waitFor({ timeout: PATIENCE });
 }
 
-/** Bytes of JavaScript as they came, and how many requests there were until now. */
+/** Bytes of JavaScript as they were transferred, and the number of requests so far. */
 function weightOf(page: Page): Promise<{ script: number; requests: number }> {
   return page.evaluate(() => {
     const asked = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
@@ -102,11 +102,13 @@ function weightOf(page: Page): Promise<{ script: number; requests: number }> {
   });
 }
 
-/** Runs in the page. The scroll bar goes to its end; milliseconds until the last row stands, and all others that are drawn. */
+/**
+ * Scroll to the end. Returns the milliseconds until the last row and all others in view are drawn. Runs in the page.
+ */
 function jumpToTheEnd(): Promise<number> {
   const grid = document.querySelector('[role="grid"]');
   const viewport = document.querySelector('.ag-grid-viewport');
-  // Below the last issue stands the row of summaries.
+  // The row of summaries is below the last issue.
   const last = Number(grid?.getAttribute('aria-rowcount')) - 1;
   const stands = () => {
     const rows = [...document.querySelectorAll('[role="row"][aria-rowindex]')].filter((row) => {
@@ -127,7 +129,7 @@ function jumpToTheEnd(): Promise<number> {
   });
 }
 
-/** Runs in the page. Scrolls by so many pixels in each frame; the milliseconds of each. */
+/** Scroll by so many pixels in each frame. Returns the milliseconds of each. Runs in the page. */
 function scroll({ frames, pixels }: { readonly frames: number; readonly pixels: number }): Promise<number[]> {
   const viewport = document.querySelector('.ag-grid-viewport');
   return new Promise((resolve) => {

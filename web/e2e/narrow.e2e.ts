@@ -6,7 +6,7 @@ import { ADMIN } from './stack';
 import { test } from './test';
 import { showsWhatTheApiHas } from './truth';
 
-/** What makes the page wider than the screen. */
+/** The elements that make the page wider than the screen. */
 function beside(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     if (document.documentElement.scrollWidth <= window.innerWidth) return [];

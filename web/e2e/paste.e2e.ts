@@ -5,7 +5,7 @@ import { ProjectPage } from './project-page';
 import { test } from './test';
 
 const ROWS = 1_000;
-/** Of one answer. */
+/** Rows of one answer. */
 const PAGE = 500;
 
 const COLUMNS = ['cost', 'due', 'priority', 'asset', 'safety_critical'] as const;
@@ -14,7 +14,7 @@ type Cells = Readonly<Partial<Record<Column, unknown>>>;
 
 const PRIORITIES = ['Low', 'Medium', 'High', 'Critical'];
 
-/** What is to stand in a row. */
+/** The expected content of the rows. */
 const wanted = Array.from({ length: ROWS }, (_, at): Required<Cells> => ({
   cost: at + 0.5,
   due: `2024-${String((at % 12) + 1).padStart(2, '0')}-15`,
@@ -23,7 +23,7 @@ const wanted = Array.from({ length: ROWS }, (_, at): Required<Cells> => ({
   safety_critical: at % 2 === 1,
 }));
 
-/** What is pasted, but is no value of its column. */
+/** Pasted texts that are no values of their columns. */
 const WRONG: readonly { readonly row: number; readonly column: Column; readonly text: string }[] = [
   { row: 10, column: 'cost', text: 'dear' },
   { row: 500, column: 'priority', text: 'Urgent' },
@@ -39,7 +39,7 @@ function copied(): string {
   return wanted.map((_, row) => COLUMNS.map((column) => quoted(cellAt(row, column))).join('\t')).join('\r\n');
 }
 
-/** What the first rows hold in these columns; null where nothing. */
+/** The values of the first rows in these columns; null for none. */
 async function stored(api: Api): Promise<readonly Required<Cells>[]> {
   const pages = await Promise.all(
     Array.from({ length: ROWS / PAGE }, (_, page) =>

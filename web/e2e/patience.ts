@@ -1,2 +1,2 @@
-/** Milliseconds that anything is waited for: longer than it takes, for machines that are slow or busy. */
+/** Milliseconds to wait for anything: longer than it takes, for slow or busy machines. */
 export const PATIENCE = 120_000;

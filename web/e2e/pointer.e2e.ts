@@ -107,7 +107,7 @@ describe('a mouse or a pen', () => {
     await expect.poll(() => selected(page)).toEqual(['77', '7']);
     await expect.poll(() => weights(api, id, 7)).toEqual(['0', '1', '0', '1', '0', '1', '77']);
 
-    // A pen does as a mouse does.
+    // A pen works like a mouse.
     const session = await visited.context.newCDPSession(page.page);
     const press = async (cell: Locator, modifiers = 0) => {
       const pen = { ...(await middleOf(cell)), modifiers, button: 'left', clickCount: 1, pointerType: 'pen' } as const;
@@ -140,7 +140,7 @@ describe('a finger', () => {
     await swipe(session, low, { x: low.x, y: low.y - 300 });
     const top = () => opened.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop);
     await expect.poll(top).toBeGreaterThan(100);
-    // How far the rows go on after a swipe depends on how fast the browser saw it, so it may take a second one.
+    // The distance after a swipe depends on how fast the browser saw it, so a second one may be needed.
     const back = async () => {
       await swipe(session, { x: low.x, y: low.y - 300 }, { x: low.x, y: low.y + 200 });
       return top();

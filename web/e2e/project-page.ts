@@ -1,9 +1,11 @@
-/** A project in the browser as its users find it: by roles and labels. */
+/** A project in the browser as its users see it: by roles and labels. */
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Visit } from './browser';
 
-/** A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns. */
+/**
+ * A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns.
+ */
 export interface ShownRow {
   readonly at: number;
   readonly cells: Readonly<Record<string, string>>;
@@ -26,7 +28,7 @@ export class ProjectPage {
     this.toolbar = page.getByRole('toolbar');
   }
 
-  /** Open a project, with a view as addresses have it, and wait until its rows stand. */
+  /** Open a project, with a view in the form of addresses, and wait until its rows are there. */
   static async open({ page }: Pick<Visit, 'page'>, project: string, view = ''): Promise<ProjectPage> {
     await page.goto(`/projects/${project}${view && `?${view}`}`);
     const opened = new ProjectPage(page, project);
@@ -59,12 +61,12 @@ export class ProjectPage {
     return this.cell(last - 2, column);
   }
 
-  /** The button of the toolbar with this name; it may say behind it how much is set. */
+  /** The button of the toolbar with this name, which may be followed by a number of settings. */
   tool(name: string): Locator {
     return this.toolbar.getByRole('button', { name: new RegExp(`^${name}( \\d+)?$`) });
   }
 
-  /** Open what belongs to a button of the toolbar. */
+  /** Open the panel of a button of the toolbar. */
   async open(name: string): Promise<Locator> {
     await this.tool(name).click();
     return this.panel(name);
@@ -74,7 +76,7 @@ export class ProjectPage {
     return this.page.getByRole('dialog', { name, exact: true });
   }
 
-  /** Choose from the menu behind “More”. */
+  /** Choose from the menu “More”. */
   async more(choice: string): Promise<void> {
     const panel = await this.open('More');
     await panel.getByRole('button', { name: choice }).click();
@@ -87,7 +89,7 @@ export class ProjectPage {
     await menu.getByRole(/^(Sort (a|de)scending|Empty)/.test(entry) ? 'menuitemcheckbox' : 'menuitem', { name: entry }).click();
   }
 
-  /** Wait until this stands at the left of the status line. */
+  /** Wait until this text is at the left of the status line. */
   async counts(text: string): Promise<void> {
     await this.page.getByRole('main').getByRole('status').getByText(text, { exact: true }).waitFor();
   }
@@ -98,7 +100,7 @@ export class ProjectPage {
     return this.grid.evaluate(readRows);
   }
 
-  /** What stands in one column of the rows in view. */
+  /** The texts of one column in the rows in view. */
   async column(name: string): Promise<readonly string[]> {
     return (await this.rows()).map(({ cells }) => cells[name] ?? '');
   }
@@ -116,10 +118,12 @@ export class ProjectPage {
     await this.page.mouse.down();
     const to = part === 1 ? box.y + box.height + 40 : box.y + box.height * part;
     await this.page.mouse.move(x, to, { steps: 4 });
-    // The browser scrolls when it comes to it, by the last of the steps in its next frames: then the thumb is under the mouse.
+    // The browser scrolls later, in one of its next frames, by the last of the steps: then the thumb is under the
+    // mouse.
     const end = await bar.evaluate(({ clientHeight, scrollHeight }) => 1 - clientHeight / scrollHeight);
     const wanted = Math.min(end, (to - box.y - ARROW - INTO_THUMB) / (box.height - 2 * ARROW));
-    // Where a late event of the rows has moved the bar back, the next move of the mouse corrects that. A hand is never still.
+    // If a late event of the rows has moved the bar back, the next move of the mouse corrects that. A hand is never
+    // still.
     let tremor = 0;
     const off = async () => {
       tremor = 1 - tremor;
@@ -154,7 +158,7 @@ function stands(rows: readonly ShownRow[]): boolean {
   return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
 }
 
-/** Runs in the browser: whatever stands between the heads of the columns and their summaries. */
+/** The rows between the heads of the columns and their summaries. Runs in the browser. */
 function readRows(grid: Element): ShownRow[] {
   const textOf = (cell: Element) => {
     const label = cell.querySelector('[role="img"]')?.getAttribute('aria-label');

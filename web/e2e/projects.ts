@@ -1,4 +1,4 @@
-/** Projects that a test has for itself. */
+/** Projects that each belong to one test. */
 import { expect } from 'vitest';
 import type { Api, CallOptions } from '../src/api/client';
 import type { GridRequest } from '../src/api/types';
@@ -25,7 +25,7 @@ interface Plan {
   readonly issues?: readonly NewIssue[];
 }
 
-/** Make a project, and wait until the index holds its issues; answers its id. */
+/** Create a project, and wait until the index holds its issues. Returns its id. */
 export async function makeProject(api: Api, { name, states = ['open', 'closed'], fields = [], issues = [] }: Plan): Promise<string> {
   const { body } = await api.call('POST', '/v1/projects', { body: { name, states: [...states] } });
   const path = { project: body.id };
@@ -46,7 +46,7 @@ export async function countOf(api: Api, project: string, filter: GridRequest['fi
   return body.matched ?? 0;
 }
 
-/** What the fields of an issue hold. */
+/** The values of the fields of an issue. */
 export async function valuesOf(api: Api, project: string, num: number): Promise<Readonly<Record<string, unknown>>> {
   const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path: { project, num } });
   return { name: body.name, state: body.state, ...body.fields };

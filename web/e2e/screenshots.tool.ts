@@ -8,14 +8,14 @@ import { ProjectPage } from './project-page';
 import { ADMIN } from './stack';
 import { test } from './test';
 
-/** Of WebP: text stays sharp, and a wide page takes less than 100 KB. */
+/** The quality of WebP: text stays sharp, and a wide page takes less than 100 KB. */
 const QUALITY = 80;
 
 const WIDE: Look = { width: 1280, height: 760 };
 const TELEPHONE: Look = { width: 360, height: 720 };
 const DARK = { scheme: 'dark' } as const;
 
-/** A view with a bit of everything. */
+/** A view that uses most features. */
 const COLUMNS = 'columns=num:64!,name:310!,state:118,priority:110,due:130,assignee:124,cost:150';
 const VIEW = `sort=-due&color=priority&footers=cost:sum,due:max&${COLUMNS}`;
 const GROUPS = `group=state,priority&footers=severity:avg&${COLUMNS.replace('cost', 'severity')}`;

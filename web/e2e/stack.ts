@@ -1,4 +1,4 @@
-/** The stack that runs: who may enter, and its API. */
+/** The running stack: its sign-in, and its API. */
 import type { Browser, Cookie } from 'playwright-core';
 import { Api } from '../src/api/client';
 import type { User } from '../src/auth/session';
@@ -11,11 +11,11 @@ const SESSION = '/local/session';
 export class Stack {
   private constructor(
     readonly origin: string,
-    /** What the key in the address has bought, with nobody signed in. */
+    /** The cookies that the key in the address bought, with no user signed in. */
     readonly entrance: readonly Cookie[],
   ) {}
 
-  /** Open the address that `./dev up` prints, as a person does. The key in it is spent then. */
+  /** Open the address that `./dev up` prints, as a user does. This spends its key. */
   static async enter(browser: Browser, address: string): Promise<Stack> {
     if (!address) throw new Error('GRIDVIEW_PAGE has to be the address that ./dev up prints for a browser.');
     const { origin } = new URL(address);
@@ -27,7 +27,7 @@ export class Stack {
     return new Stack(origin, cookies);
   }
 
-  /** The cookies of a person who has signed in. */
+  /** The cookies of a signed-in user. */
   async cookiesOf(user: User): Promise<readonly Cookie[]> {
     const answer = await fetch(this.origin + SESSION, {
       method: 'PUT',
@@ -38,7 +38,7 @@ export class Stack {
     return this.entrance.map((cookie) => (cookie.name === name && value !== undefined ? { ...cookie, value } : cookie));
   }
 
-  /** The API as a person sees it who has signed in, through the page's own client. */
+  /** The API for a signed-in user, through the page's own client. */
   async api(user: User): Promise<Api> {
     const cookie = textOf(await this.cookiesOf(user));
     const session = {
@@ -48,9 +48,9 @@ export class Stack {
       },
       expired: () => undefined,
     };
-    // The client names paths alone.
+    // The client names only paths.
     return new Api(session, (path, request) => {
-      // Who waits by this client for the index waits as somebody does who has written nothing.
+      // Tests that poll the index by this client get answers for a user without recent writes.
       const headers = new Headers(request?.headers);
       headers.delete('X-Consistency-Token');
       return fetch(new URL(path as string, this.origin), { ...request, headers });

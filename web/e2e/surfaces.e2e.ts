@@ -7,22 +7,22 @@ import { countOf, makeProject, PARTS } from './projects';
 import { test } from './test';
 import { beyond, inEachWindow, scrolling, SOME_WINDOWS, WINDOWS } from './window';
 
-/** So many that lists of them are longer than a window. */
+/** A number at which lists of them are longer than a window. */
 const FIELDS = 20;
 const VIEWS = 32;
 const OPTIONS = 40;
 const ISSUES = 30;
 
-/** Something that opens in front of the page or beside it. */
+/** A panel or window that opens in front of the page or beside it. */
 interface Surface {
   readonly name: string;
-  /** What has the focus before it opens, and is to have it again. */
+  /** The element that has the focus before, and must have it again afterwards. */
   readonly opener: () => Locator;
   readonly open: () => Promise<unknown>;
   readonly seen: () => Locator;
-  /** What has the focus when it is open. */
+  /** The element that has the focus when it is open. */
   readonly first: (seen: Locator) => Locator;
-  /** Shows what else it may hold. */
+  /** Shows its further content. */
   readonly fill?: (seen: Locator) => Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ async function crowded(api: Api): Promise<string> {
 const hasFocus = (element: Locator) => element.evaluate((one) => one === document.activeElement);
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.outerHTML.slice(0, 100));
 
-/** Open each surface, judge it in several windows, close it by Escape, and gather what is wrong. */
+/** Open each surface, judge it in several windows, close it by Escape, and return the faults. */
 async function faultsOf(page: Page, judged: Set<string>, surfaces: readonly Surface[]): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const { name, opener, open, seen: find, first: entry, fill } of surfaces) {
@@ -63,7 +63,7 @@ async function faultsOf(page: Page, judged: Set<string>, surfaces: readonly Surf
     await first.focus();
     await page.keyboard.press('Escape');
     await seen.waitFor({ state: 'hidden' });
-    // The grid draws its cells once more where the window has changed.
+    // The grid draws its cells again after a change of the window.
     await expect
       .poll(() => hasFocus(opener()), { timeout: 2_000 })
       .toBe(true)
@@ -72,7 +72,7 @@ async function faultsOf(page: Page, judged: Set<string>, surfaces: readonly Surf
   return faults;
 }
 
-/** Where a long panel is scrolled to its end, the button that closes it is still in view. */
+/** If a long panel is scrolled to its end, the button that closes it is still in view. */
 async function lostHead(seen: Locator): Promise<readonly string[]> {
   await seen.evaluate((panel) => {
     for (const element of [panel, ...panel.querySelectorAll('*')]) element.scrollTop = element.scrollHeight;
@@ -183,7 +183,7 @@ describe('whatever opens', () => {
       ])),
     );
 
-    // Lists beside what is typed, at the edges of the window.
+    // Lists beside the input, at the edges of the window.
     await (await project.cell(12, 'Name')).click();
     await page.keyboard.press('Space');
     await panel().getByLabel('New comment').pressSequentially('@');
@@ -260,7 +260,7 @@ describe('whatever opens', () => {
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.waitFor();
-    // A key that comes before the browser has said that the window is closed opens it all the same.
+    // A key that comes before the browser has reported that the window is closed opens it nevertheless.
     await dialog.evaluate(async (element, button) => {
       element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();

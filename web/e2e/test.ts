@@ -1,4 +1,6 @@
-/** `test` with a browser, the stack, and visits of people to the page. A visit in which something went wrong unseen fails its test. */
+/**
+ * `test` with a browser, the stack, and visits of users to the page. A visit with an unexpected fault fails its test.
+ */
 import { expect, inject, test as plain } from 'vitest';
 import type { User } from '../src/auth/session';
 import { openBrowser, Visit, type Look } from './browser';
@@ -13,7 +15,7 @@ export const test = plain
   /** An address that `./dev up` has printed. Its key is spent when the stack is entered. */
   .extend('address', { scope: 'worker' }, () => inject('pages')[Number(process.env['VITEST_POOL_ID']) - 1] ?? '')
   .extend('stack', { scope: 'worker' }, ({ browser, address }) => Stack.enter(browser, address))
-  /** Opens the page as somebody who has signed in, or as nobody. */
+  /** Opens the page for a signed-in user, or for nobody. */
   .extend('visit', ({ browser, stack }, { onCleanup }) => {
     const visits: Visit[] = [];
     onCleanup(async () => {

@@ -1,4 +1,7 @@
-/** What drives the page and is no test: `npm run tool -w web -- screenshots` or `-- measure`, before a stack that runs. */
+/**
+ * Programs that drive the page but are no tests: `npm run tool -w web -- screenshots` or `-- measure`, with a running
+ * stack.
+ */
 import { loadEnv } from 'vite';
 import { defineConfig } from 'vitest/config';
 import tests from './vitest.config.ts';
@@ -7,10 +10,10 @@ const env = loadEnv('', '.', 'GRIDVIEW_');
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The project and the tenant that are shown. */
+    /** The project and the tenant to show. */
     readonly project: string;
     readonly tenant: string;
-    /** The file or the folder that is written. */
+    /** The output file or folder. */
     readonly output: string;
   }
 }

@@ -1,4 +1,4 @@
-/** Files into the page and out of it. */
+/** Moves files into the page and out of it. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 
@@ -17,7 +17,7 @@ export async function dropCsv(page: Page, name: string, text: string): Promise<v
   await target.dispatchEvent('drop', { dataTransfer });
 }
 
-/** What is saved by what `act` does. */
+/** The file that `act` makes the page save. */
 export async function saved(page: Page, act: () => Promise<void>): Promise<{ readonly name: string; readonly text: string }> {
   const [download] = await Promise.all([page.waitForEvent('download'), act()]);
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };

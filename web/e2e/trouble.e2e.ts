@@ -7,13 +7,13 @@ import { showsWhatTheApiHas } from './truth';
 
 const GRID = '**/v1/projects/*/grid';
 
-/** What an API in trouble answers. */
+/** The answer of an API in trouble. */
 function broken(route: Route): Promise<void> {
   const problem = { type: 'about:blank', title: 'Internal server error', status: 500, detail: 'The request failed; its id is 4711.' };
   return route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) });
 }
 
-/** The page gets on by itself once it is asked to. */
+/** The page recovers by itself after a retry. */
 async function recovers(page: Page): Promise<void> {
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
 }
@@ -68,7 +68,7 @@ describe('while the project is read anew', () => {
     await page.keyboard.press('Enter');
     await hasName('Slowest');
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'not lost at all' });
-    // Settings in which nothing was changed leave the grid as it is. Its views are read only when the project is opened.
+    // Settings without changes leave the grid as it is. Its views are read only when the project is opened.
     const opened: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/views?')) opened.push(request.url());
@@ -169,7 +169,8 @@ describe('without an answer', () => {
     expect(await asked).toBe('beforeunload');
     await unsent.waitFor();
 
-    // They are sent at once when somebody asks for it. When the server answers again, that happens by itself and the button goes.
+    // The button sends them at once. When the server answers again, they are sent without it, and the button
+    // disappears.
     const sent = page.waitForRequest('**/issues/**');
     await page.getByRole('button', { name: 'Send now' }).click();
     await sent;
@@ -179,7 +180,7 @@ describe('without an answer', () => {
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Rivet', note: 'written offline' });
     await expect.poll(() => page.locator('.unsent').innerText()).toBe('');
     const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 } });
-    // Made, two names, theirs and ours: nothing is written twice.
+    // Created, two names, the other user's value and the own one: nothing is written twice.
     expect(body.version).toBe(5);
     // They are steps of undo, in their order.
     await page.keyboard.press('Control+z');

@@ -1,4 +1,6 @@
-/** What the API says, in the form in which the page ought to show it. It shares nothing with the page's own formats. */
+/**
+ * The content of the API, in the form in which the page must show it. It shares no code with the page's own formats.
+ */
 import { expect, vi } from 'vitest';
 import type { Api } from '../src/api/client';
 import type { FieldType, GridRequest, GridRow } from '../src/api/types';
@@ -14,8 +16,9 @@ const BUILT_IN: readonly Column[] = [
 ];
 
 /**
- * Wait until the rows in view, in the columns that are drawn, are those that the API has at the same places.
- * `from` is the row of the screen at which the answer to the query begins; what stands before it is not looked at.
+ * Wait until the rows in view, in the columns that are drawn, are equal to the API's rows at the same places.
+ *
+ * `from` is the row of the screen at which the answer to the query begins; rows before it are ignored.
  */
 export async function showsWhatTheApiHas(
   page: ProjectPage,
@@ -46,7 +49,7 @@ async function columnsOf(api: Api, project: string): Promise<readonly Column[]> 
   return [...BUILT_IN, ...(body.attributes ?? [])];
 }
 
-/** The cells of a row in those columns in which the page shows it. */
+/** The cells of a row in the columns in which the page shows it. */
 function cellsOf(row: GridRow, columns: readonly Column[], as: ShownRow | undefined): ShownRow['cells'] {
   const { fields, ...builtIn } = row;
   const values: Readonly<Record<string, Value>> = { ...builtIn, ...fields };

@@ -47,7 +47,7 @@ describe('a saved view', () => {
     await list(colleague).getByRole('button', { name: 'Actions for the view Heavy first' }).click();
     await expect.poll(() => colleague.page.getByRole('menu').getByRole('menuitem').allInnerTexts()).toEqual(['Copy its link']);
 
-    // What is made of a view stands in the address until it is saved or discarded.
+    // Changes of a view are in the address until they are saved or discarded.
     await project.columnMenu('Weight', 'Sort ascending');
     await expect.poll(() => project.view.get('edited')).toBe('1');
     await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
@@ -136,7 +136,7 @@ describe('comments', () => {
     const read = async () => (await api.call('GET', '/v1/projects/{project}/issues/{num}/comments', { path })).body.items;
     expect(await read()).toMatchObject([{ text: 'Is this rust, @edi ?', mentions: ['edi'], created_by: 'ada' }]);
 
-    // An editor reads it and may not touch it; the author changes it.
+    // An editor may read it, but only the author changes it.
     const other = await ProjectPage.open(await visit(EDITOR), id);
     await (await other.cell(0, 'Name')).click();
     await other.page.keyboard.press('Space');

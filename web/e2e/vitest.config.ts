@@ -1,4 +1,4 @@
-/** The tests of the page in a real browser, before a stack that runs. `tests/web` starts one with data, and calls them. */
+/** The tests of the page in a real browser, with a running stack. `tests/web` starts one with data, and calls them. */
 import { loadEnv } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './patience.ts';
@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: ['e2e/**/*.e2e.ts'],
     provide: { pages: addresses, chromium },
-    // A worker keeps its browser for all its files. The key in an address is good once, so each worker has an address.
+    // A worker keeps its browser for all its files. A key in an address is good once, so each worker has an address.
     isolate: false,
     maxWorkers: addresses.length,
     testTimeout: 3 * PATIENCE,

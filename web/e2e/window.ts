@@ -1,4 +1,4 @@
-/** What does not fit the window: a document that scrolls, and whatever reaches beyond its edges. */
+/** Finds content that does not fit the window: a document that scrolls, and elements beyond its edges. */
 import type { Locator, Page } from 'playwright-core';
 
 /** Widths of windows, with their heights: a telephone, a tablet, laptops, a screen. */
@@ -11,10 +11,10 @@ export const WINDOWS = [
   { width: 1280, height: 800 },
 ] as const;
 
-/** Those that differ most: narrow, low, and as large as a test begins. */
+/** The most different ones: narrow, low, and the size at the beginning of a test. */
 export const SOME_WINDOWS = [{ width: 360, height: 740 }, { width: 1024, height: 480 }, { width: 1280, height: 800 }] as const;
 
-/** Give the window each of these sizes, and gather what is wrong in them; the last one stays. */
+/** Give the window each of these sizes, and return the faults in them; the last size stays. */
 export async function inEachWindow(page: Page, windows: readonly { readonly width: number; readonly height: number }[], faultsIn: () => Promise<readonly string[]>) {
   const faults: string[] = [];
   for (const size of windows) {
@@ -42,7 +42,7 @@ export function scrolling(page: Page): Promise<readonly string[]> {
 /** Elements that are not wholly in the window, or are covered by others. */
 export function beyond(elements: Locator): Promise<readonly string[]> {
   return elements.evaluateAll(async (all) => {
-    // What grows is placed again before the next frame: nobody sees it in between.
+    // A growing panel is placed again before the next frame, so nobody sees the moment between.
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     return all.flatMap((element) => {
       const { left, top, right, bottom } = element.getBoundingClientRect();

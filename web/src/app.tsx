@@ -1,4 +1,4 @@
-/** Which screen stands at an address, and the sign-in in front of all of them. */
+/** Chooses the screen for an address, with the sign-in before all of them. */
 import { useMemo } from 'preact/hooks';
 import type { Api } from './api/client';
 import type { Person, Session, User } from './auth/session';
@@ -20,7 +20,7 @@ export function App({ session, api }: { readonly session: Session; readonly api:
 
 function SignedIn({ session, api, user }: { readonly session: Session; readonly api: Api; readonly user: User }) {
   const projects = useMemo(() => new Projects(api), [api, user]);
-  // The call also notes the name, so that others find this user.
+  // The call also registers the name, so that others find this user.
   const [me] = useResource(async (signal) => (await api.call('GET', '/v1/me', { signal })).body, [api, user]);
   const person: Person = { ...user, name: me.kind === 'ready' ? me.value.name : user.user };
   const at = route.value;

@@ -1,9 +1,9 @@
-/** Keeps what opens in front of the page beside its anchor and inside the window, whatever moves or grows. */
+/** Keeps a panel in front of the page beside its anchor and inside the window, whatever moves or grows. */
 
 /** Pixels between a panel and its anchor, and between a panel and the edges of the window. */
 const GAP = 4;
 const MARGIN = 8;
-/** A panel is never lower than this, if its content is not: it rather covers its anchor. */
+/** A panel is never lower than this unless its content is: it covers its anchor instead. */
 const LEAST_HEIGHT = 120;
 
 interface Extent {
@@ -17,7 +17,7 @@ export interface Place {
   readonly maxHeight: number;
 }
 
-/** The place of a panel: below its anchor, or above it where it fits only there or has more room. */
+/** The place of a panel: below its anchor, or above it if it fits only there or has more room. */
 export function placeOf(anchor: Pick<DOMRect, 'left' | 'top' | 'bottom'>, panel: Extent, window: Extent): Place {
   const within = (value: number, size: number, extent: number) => Math.max(MARGIN, Math.min(value, extent - size - MARGIN));
   const below = window.height - anchor.bottom - GAP - MARGIN;
@@ -33,11 +33,14 @@ export function placeOf(anchor: Pick<DOMRect, 'left' | 'top' | 'bottom'>, panel:
   };
 }
 
-/** Place an open panel, and again with each change of its size, of the window, and of what is scrolled. Returns how to stop. */
+/**
+ * Place an open panel, and again with each change of its size, of the window, or of a scrolled element. Returns how to
+ * stop.
+ */
 export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity } = {}): () => void {
   const place = () => {
     if (!anchor.isConnected) return;
-    // The height of all that it holds, which may be more than it shows.
+    // The height of its whole content, which may be more than it shows.
     const height = Math.min(panel.scrollHeight + panel.offsetHeight - panel.clientHeight, tallest);
     const extent = { width: document.documentElement.clientWidth, height: window.innerHeight };
     const { left, top, maxHeight } = placeOf(anchor.getBoundingClientRect(), { width: panel.offsetWidth, height }, extent);

@@ -34,7 +34,7 @@ export function go(target: string, { replace = false } = {}): void {
   address.value = here();
 }
 
-/** The click handler of links within the page. A click that asks for a new tab is the browser's. */
+/** The click handler of links within the page. The browser handles a click that asks for a new tab. */
 export function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.currentTarget;

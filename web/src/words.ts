@@ -9,13 +9,13 @@ function counted(count: number, one: string, other: string): string {
   return `${numbers.format(count)} ${plurals.select(count) === 'one' ? one : other}`;
 }
 
-/** A length of time, as people round it. */
+/** A length of time, rounded. */
 function lasting(seconds: number): string {
   const [unit, length] = seconds < 60 ? ['second', 1] : seconds < 3600 ? ['minute', 60] : ['hour', 3600];
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(seconds / length);
 }
 
-/** How far a job of the API is. */
+/** The progress of a job of the API. */
 interface JobFigures {
   readonly kind: 'update' | 'delete' | 'undo' | 'export';
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
@@ -24,7 +24,7 @@ interface JobFigures {
   readonly refused: number;
 }
 
-/** How many issues an undo is about; null: more than the API takes back at once. */
+/** The number of issues of an undo; null if it is more than the API takes back at once. */
 function issuesOf(issues: number | null): string {
   return issues === null ? 'more than 500 issues' : counted(issues, 'issue', 'issues');
 }

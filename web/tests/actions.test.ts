@@ -15,7 +15,7 @@ const FIELDS = [NUM, NAME, field('cost', 'number'), field('note')];
 const FIRST: Row = { num: 9, version: 1, values: { num: 9, name: 'Girder', note: 'wet' } };
 const ROWS = 1_000;
 
-/** A project with many rows, of which the first one alone can be read. */
+/** A project with many rows, of which only the first can be read. */
 function projectOf(range: Rectangle, runs = 1) {
   const pieces = Array.from({ length: runs }, (_, at) => ({ kind: 'run', run: { key: String(at), filter: null, count: ROWS / runs } }) as const);
   const layout = new Layout(pieces);
@@ -34,7 +34,7 @@ function projectOf(range: Rectangle, runs = 1) {
   return { actions: new Actions(model), changeMany, apply };
 }
 
-/** Do something, and answer the question that it asks. */
+/** Start an action, and answer its question. */
 async function answered(actions: Actions, act: () => Promise<void>, yes = true): Promise<string | null> {
   const acting = act();
   await vi.waitFor(() => expect(actions.question.value !== null || actions.said.value !== '').toBe(true));

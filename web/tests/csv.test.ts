@@ -9,7 +9,7 @@ import { cellText, csvLine } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
 import { fieldsOf, type Field } from '../src/fields/fields';
 
-/** What the API is held to as well. */
+/** The same cases as for the API. */
 const GOLDEN = JSON.parse(readFileSync(new URL('../../tests/unit/maintenance/golden/csv_lines.json', import.meta.url), 'utf-8')) as {
   readonly guarded: readonly (readonly string[])[];
   readonly lines: readonly { readonly cells: readonly string[]; readonly raw: string; readonly guarded: string }[];
@@ -158,7 +158,7 @@ describe('a plan', () => {
     for (const [cell, option] of [['Closed', 'closed'], ['RESUME', 'Résumé'], ['strasse', 'Straße'], ['Beam', 'Beam']] as const) {
       expect(taken(cell)).toEqual({ state: option, fields: { one: option } });
     }
-    // Two options are as near, and none is: the API says so.
+    // Two options are equally near, so neither is taken: the API reports it.
     for (const cell of ['BEAM', 'shut']) expect(taken(cell)).toEqual({ state: cell, fields: { one: cell } });
     expect(issueOf(['Closed;CLOSED;OPEN;new'], [some])).toEqual({ fields: { some: ['closed', 'open', 'new'] } });
   });

@@ -23,7 +23,10 @@ const field = (id: string, version = 2): DeletedAttribute => ({
   expires: '2024-05-08T00:00:00Z',
 });
 
-/** The API with these deleted fields, and what it was asked; `refuses` answers instead where it is a status, and nothing does where it is null. */
+/**
+ * The API with these deleted fields, and the requests that it received. `refuses` answers instead if it is a status; if
+ * it is null, no answer comes.
+ */
 function fields(...ids: string[]) {
   const state = { listed: ids.map((id) => field(id)), refuses: undefined as number | null | undefined };
   const asked: string[] = [];
@@ -145,7 +148,7 @@ it('deleted issues are listed page by page, restored under their numbers and rem
 });
 
 describe('deleted projects', () => {
-  /** The tenant's projects, of which some are deleted, and what the API was asked. */
+  /** The tenant's projects, of which some are deleted, and the requests to the API. */
   function tenant(living: string[], gone: string[]) {
     const state = { living, gone };
     const asked: string[] = [];

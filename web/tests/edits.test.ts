@@ -26,20 +26,20 @@ class Issues {
   readonly held = new Map<number, Row>();
   readonly requests: string[] = [];
   readonly changes = new Set<string | null>();
-  /** Whether a refusal tells the issue as it is now; those of large ones do not. */
+  /** Whether a refusal contains the present issue; for large issues it does not. */
   tells = true;
-  /** Whether changes can be taken back, and how often an undo comes before the history has told of them. */
+  /** Whether changes can be taken back, and how many undos come before the history has them. */
   remembers = true;
   untold = 0;
-  /** Whether an undo is a job, and how often it was looked at. */
+  /** Whether an undo is a job, and how many times it was polled. */
   byJob = false;
   looks = 0;
-  /** Deleted issues, each with the change that deleted it; and those that nobody can bring back. */
+  /** Deleted issues, each with the change that deleted it, and issues that cannot be restored. */
   readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
   readonly purged = new Set<number>();
-  /** Requests that are not answered: `lost` ones are carried out all the same. */
+  /** Requests without an answer: `lost` ones are carried out nevertheless. */
   away: 'no' | 'lost' | 'yes' = 'no';
-  /** The keys of batches, and what they were answered. */
+  /** The keys of batches, and their answers. */
   readonly keys = new Map<string | null, unknown>();
   readonly outbox = new Outbox();
   private change: string | null = null;
@@ -54,7 +54,7 @@ class Issues {
     }
   }
 
-  /** Somebody else's edit. */
+  /** An edit of someone else. */
   other(num: number, id: string, value: string): void {
     const issue = this.stored.get(num);
     if (issue) this.set(num, { [id]: value }, 'bob');
@@ -95,7 +95,7 @@ class Issues {
       this.keys.set(key, answer);
       return Response.json(answer);
     }
-    // The index has not heard of issue 2.
+    // The index does not have issue 2 yet.
     if (body.filter) return Response.json({ rows: body.filter.value.flatMap((one) => (one === 2 || !this.stored.has(one) ? [] : [this.told(one)])) });
     const num = Number(address.split('/').at(-1));
     if (request.method === 'GET') return this.stored.has(num) ? Response.json(this.told(num)) : new Response('{}', { status: 404 });

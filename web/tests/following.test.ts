@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a reading', () => {
-  /** Both answers, of one reading; the second one is asked for before the first has come. */
+  /** Both answers of one reading; the second is requested before the first has come. */
   function steps(first: string | null, second: string | null, part: Part = 'places', reading = new Reading()): readonly Step[] {
     const [one, other] = [reading.asks('places'), reading.asks(part)];
     return [...one(first), ...other(second)];
@@ -60,14 +60,14 @@ describe('a reading', () => {
   });
 });
 
-/** A project whose journal is at hand: a cursor is `@` and how many of its events are in front. */
+/** A project with a readable journal: a cursor is `@` and the number of events before it. */
 class Project {
   readonly events: FeedEvent[] = [];
-  /** How many of the next requests fail. */
+  /** The number of next requests that fail. */
   away = 0;
   private readonly waiting = new Set<() => void>();
 
-  /** Somebody else gives issue 1 another value. */
+  /** Someone else gives issue 1 another value. */
   edit(value: number, field = 'cost'): void {
     const version = this.events.length + 2;
     const fields = { [field]: { old: null, new: String(value) } };
@@ -75,7 +75,7 @@ class Project {
     this.tell();
   }
 
-  /** Something happens that nobody can tell. */
+  /** An event occurs that does not name the change. */
   reset(): void {
     this.events.push({ kind: 'reset' });
     this.tell();
@@ -108,7 +108,7 @@ class Project {
 
 const at = (place: number) => `@${place}`;
 
-/** An open page: what it shows is the place in the journal up to which each part counts. */
+/** An open page. Each part's content is the place in the journal up to which it counts. */
 function page(project: Project, { tells = true, answers = true } = {}) {
   const asked: (string | null)[] = [];
   const shows: Record<Part, number> = { places: -1, figures: -1 };
@@ -224,7 +224,7 @@ describe('a page that follows from what it has read', () => {
     const places = ask('places');
     for (const value of [2, 3, 4]) project.edit(value, 'note');
     places();
-    // It was read as its document is, which is ahead of what its place goes by.
+    // The row was read from its document, which is ahead of the place of the answer.
     Object.assign(row() ?? {}, { version: 3, values: { num: 1, note: 'as of version 3' } });
     await settled();
     expect(told.mock.calls).toEqual([[3]]);

@@ -54,7 +54,7 @@ describe('keys of groups', () => {
 });
 
 describe('asking for groups', () => {
-  /** Groups a, b, c … in pages of two; their figures are refused where `dear` says so. */
+  /** Groups a, b, c … in pages of two; with `dear` their figures are refused. */
   function groupsOf(dear: boolean) {
     const fetch: typeof globalThis.fetch = (_, request) => {
       const body = JSON.parse(request?.body as string) as { by: unknown[]; cursor?: string; aggregates: unknown[] };

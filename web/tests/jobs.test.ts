@@ -87,7 +87,7 @@ describe('the jobs of a project', () => {
 
   const PATH = '/v1/projects/p/jobs';
 
-  /** An API that has these jobs; `answer` may answer in its place. */
+  /** An API that has these jobs; `answer` may answer instead. */
   function apiOf(stored: Map<string, BackgroundJob>, answer: (asked: Asked) => { status: number; body?: unknown } | null = () => null) {
     const asked: Asked[] = [];
     const fetch: typeof globalThis.fetch = (address, request) => {

@@ -27,7 +27,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('the feed', () => {
-  /** What the API answers, one after the other; the last request waits. */
+  /** The answers of the API, one after the other; the last request waits. */
   function following(...answers: (FeedPage | Error)[]) {
     const asked: [string | null, number][] = [];
     let hide: (hidden: boolean) => void = () => undefined;
@@ -49,7 +49,7 @@ describe('the feed', () => {
     return { feed, asked, heard, answers, hide: (hidden: boolean) => hide(hidden) };
   }
 
-  /** Begins with the cursor of now, since no answer tells another. */
+  /** Starts with the current cursor, since no answer provides another. */
   function followingFromNow(...answers: (FeedPage | Error)[]) {
     const found = following(...answers);
     found.feed.from(null);
@@ -98,7 +98,7 @@ describe('the feed', () => {
     await flush();
     expect(asked).toEqual([['a', 20], ['b', 20], ['c', 20]]);
     expect(heard).toEqual(['1.3']);
-    // Nobody can tell from where: it goes on from where it is.
+    // The place is unknown: the feed continues from its own.
     expect(feed.from(null)).toBe(false);
     await flush();
     expect(asked).toHaveLength(3);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError, OfflineError } from '../src/api/problem';
 import { Outbox } from '../src/edits/outbox';
 
-/** A request that fails so often, and then is answered. */
+/** A request that fails once with each of these errors, and then is answered. */
 function failing(...errors: readonly unknown[]) {
   const left = [...errors];
   return vi.fn(() => (left.length ? Promise.reject(left.shift() as Error) : Promise.resolve('done')));

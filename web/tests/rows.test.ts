@@ -5,7 +5,7 @@ import { RowStore, type FetchRows } from '../src/rows/store';
 
 const row = (num: number): Row => ({ num, version: 1, values: { num } });
 
-/** Issues 0, 1, 2 … of a run, when the test lets them come. */
+/** Issues 0, 1, 2 … of a run, which arrive when the test allows it. */
 class Server {
   readonly asked: { run: string; offset: number; signal: AbortSignal; answer: (rows?: readonly Row[]) => Promise<void>; fail: (error: Error) => Promise<void> }[] = [];
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { keepTogether } from '../src/grid/ag/scroll-bar';
 
-/** Something that scrolls, and tells so. */
+/** A scrolling element that reports its scrolls. */
 class Element extends EventTarget {
   scrollTop = 0;
 
@@ -13,9 +13,9 @@ class Element extends EventTarget {
 
 let bar: Element;
 let rows: Element;
-/** How often the library was told of each. */
+/** How many scrolls of each the library received. */
 let told: { bar: number; rows: number };
-/** Whom the library hears; it moves the other. */
+/** The element to which the library listens; it moves the other. */
 let leads: Element | null;
 let stop: () => void;
 

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const flush = () => vi.advanceTimersByTimeAsync(0);
 
-/** A WebSocket whose other end the test is. */
+/** A WebSocket whose other end is the test. */
 class FakeChannel implements Channel {
   onopen: Channel['onopen'] = null;
   onmessage: Channel['onmessage'] = null;
@@ -350,7 +350,7 @@ describe('the feed with a socket', () => {
     nth(channels, 0).tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
     expect(made.from('d')).toBe(true);
     expect(nth(channels, 0).subscriptions).toEqual(['b', 'd']);
-    // What the old subscription had on its way is left aside.
+    // Frames of the old subscription that arrive late are ignored.
     nth(channels, 0).tell({ id: 's1', since: 'c', items: [reset], next: 'e' });
     nth(channels, 0).tell({ id: 's2', since: 'd', items: [], next: 'e' });
     expect(nth(channels, 0).said.filter((one) => one['do'] !== 'look')).toEqual([

@@ -12,7 +12,7 @@ interface Asked {
   readonly body: Record<string, unknown>;
 }
 
-/** An API that answers by a function, and tells what it was asked. */
+/** An API that answers by a function, and records its requests. */
 function apiOf(answer: (asked: Asked) => { status?: number; body: unknown; headers?: Record<string, string> }) {
   const asked: Asked[] = [];
   const fetch: typeof globalThis.fetch = (address, request) => {
@@ -115,7 +115,7 @@ describe('an export', () => {
   ];
   const query = { sort: [], filter: null, fields: [field('num', 'number', false), NAME, field('cost', 'number', true)] };
 
-  /** A file that tells what was done to it. */
+  /** A file that records the calls on it. */
   function file() {
     const told: string[] = [];
     const note = (what: string) => Promise.resolve(void told.push(what));

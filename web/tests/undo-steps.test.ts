@@ -10,7 +10,7 @@ interface Asked {
   readonly dry_run?: boolean;
 }
 
-/** An API that takes back whatever it is asked for, each time under another id. */
+/** An API that takes back every change, each time under another id. */
 function world() {
   const asked: Asked[] = [];
   const answers: (() => Response)[] = [];

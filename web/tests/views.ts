@@ -1,6 +1,6 @@
 import type { SavedView } from '../src/api/types';
 
-/** A view as the API tells it. */
+/** A view as the API returns it. */
 export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
   return {
     id,

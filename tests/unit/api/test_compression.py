@@ -51,7 +51,7 @@ def test_text_stays_text_for_others_and_where_nothing_is_gained() -> None:
 
 
 def test_an_answer_beyond_lambdas_limit_may_still_fit() -> None:
-    """The 6 MB count what leaves the function."""
+    """The 6 MB limit applies to the compressed answer."""
     limit = 6 * 1024 * 1024
     body, _ = body_of(b'"' + b"girder " * limit + b'"', "gzip")
     assert len(body["body"]) < limit / 10

@@ -1,5 +1,6 @@
-"""The OpenAPI document: valid, complete, consistent in itself, and what the contract says. (Every answer of every other test of
-the API is held against it: `tests.support.http`.)"""
+"""The OpenAPI document: valid, complete, consistent, and equal to the contract. (`tests.support.http` checks every
+answer in the other tests of the API against it.)
+"""
 
 import json
 import re
@@ -151,7 +152,7 @@ TELLS_TOKENS = {
 }
 WAITS_TO_BE_TOLD = {"undo"}
 BY_A_JOB = "undo", "202"
-"""Nothing of it has been written when it is answered."""
+"""The answer comes before anything is written."""
 WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "restore_issue", "batch", "undo"}
 READS_OF_THE_INDEX = {
     "grid",
@@ -185,7 +186,7 @@ def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> No
                 & (status[0] == "2")
             )
             waits = {"429", "503", *(("409",) if operation["operationId"] in WAITS_TO_BE_TOLD else ())}
-            # An answer without changes that comes early asks for a pause.
+            # An early answer without changes asks for a pause.
             waits |= {"200"} if operation["operationId"] == "changes" else set()
             assert ("Retry-After" in headers) == (status in waits)
 

@@ -1,4 +1,4 @@
-"""Which known path a request names."""
+"""The known path that a request names."""
 
 import pytest
 

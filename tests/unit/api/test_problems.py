@@ -1,4 +1,4 @@
-"""Every error has its place in the one table, and becomes a problem document."""
+"""Every error is in the one table, and becomes a problem document."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Powertools between the event and an endpoint: which endpoint it finds, and that requests never mix."""
+"""Powertools between the event and an endpoint: the endpoint that it finds, and the isolation of requests."""
 
 import json
 import sys
@@ -36,7 +36,9 @@ PARTS = {
 
 
 class Uncounted(Metrics):
-    """Metrics that count nothing: those of Powertools are one set for all threads, which whoever ends first empties."""
+    """Metrics that count nothing. Those of Powertools are shared by all threads, and the first thread to end empties
+    them.
+    """
 
     def add_metric(self, *_: Any, **__: Any) -> None:
         """Count nothing."""
@@ -71,7 +73,7 @@ def said(answer: dict[str, Any]) -> Any:
 
 
 def of(request: Request[None], router: Router) -> Response:
-    """What a request says of itself, by each way in which an endpoint may ask."""
+    """Identifies a request by each way in which an endpoint may read it."""
     asked = router.request
     found = asked.route.format(**asked.path_parameters)
     told = [request.path["project"], asked.headers["x-mine"], running().request_id]
@@ -93,7 +95,7 @@ def impatient() -> Iterator[None]:
 
 
 def test_a_request_that_another_overtakes_is_answered_as_itself() -> None:
-    """The second begins and ends while the first is in its endpoint."""
+    """The second starts and ends while the first is in its endpoint."""
     endpoints = Endpoints[None]("Grid", "query")
     inside, overtaken = threading.Event(), threading.Event()
 
@@ -162,7 +164,7 @@ def test_requests_of_two_threads_never_mix() -> None:
 
 
 def test_a_request_that_another_makes_ends_as_itself() -> None:
-    """Within one thread: the state of the outer one is there again when the inner one has ended."""
+    """Within one thread: the state of the outer one is restored when the inner one has ended."""
     endpoints = Endpoints[None]("Grid", "query")
 
     @endpoints.get("/v1/projects/<project>/grid", Role.VIEWER, "Asks again, and says who asked")
@@ -184,7 +186,7 @@ def account() -> Iterator[cloud.Cloud]:
 
 
 def matched(account: cloud.Cloud, route: Route, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The routes that Powertools finds for a request of this one."""
+    """The routes that Powertools finds for a request of this route."""
     seen: list[str] = []
 
     def answer(_: Invocation, one: Route, __: Any) -> HttpResponse[str]:
@@ -202,13 +204,13 @@ def matched(account: cloud.Cloud, route: Route, monkeypatch: pytest.MonkeyPatch)
 def test_powertools_finds_the_route_that_api_gateway_has_found(
     account: cloud.Cloud, route: Route, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of those that match a path, the first that was registered wins. Nothing is to depend on the key's last word."""
+    """If several paths match, the first registered one wins. No route may need the lookup by key (`answer_by_key`)."""
     monkeypatch.setattr(Invocation, "answer_by_key", lambda _: pytest.fail("only the key found it"))
     assert matched(account, route, monkeypatch) == [route.key]
 
 
 def test_a_path_that_powertools_takes_for_another_is_answered_by_the_key(account: cloud.Cloud) -> None:
-    """`batch` stands where another path has the number of an issue."""
+    """`batch` is at the place where another path has the number of an issue."""
     answer = account.api().get("/v1/projects/35e9/issues/batch")
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 

@@ -1,4 +1,4 @@
-"""The routes that endpoints state: complete and unambiguous."""
+"""The routes that endpoints declare: complete and unambiguous."""
 
 import os
 import re
@@ -105,7 +105,9 @@ def test_each_path_names_the_methods_that_it_has_and_those_that_it_refuses() -> 
 
 
 def test_api_gateway_has_the_endpoints_a_refusal_of_all_else_and_the_few_that_it_would_get_wrong() -> None:
-    """A public path would require a token for a wrong method, and `batch` would be taken for the number of an issue."""
+    """Otherwise a public path would require a token for a wrong method, and `batch` would be taken
+    for an issue number.
+    """
     issues = "/v1/projects/{project}/issues"
     public = ("/v1/health", "/v1/openapi.json")
     taken = (f"{issues}/batch", f"{issues}/delete-matching", f"{issues}/update-matching")
@@ -160,7 +162,9 @@ def test_what_is_stated_of_a_route_drags_nothing_heavy_along() -> None:
 
 
 def test_the_routes_of_all_functions_need_no_environment_and_no_tool() -> None:
-    """The infrastructure, the local gateway and the page's types read them: where nothing is configured, and no function starts."""
+    """The infrastructure, the local gateway and the page's types read them without any configuration, and no function
+    starts.
+    """
     code = "import sys, infra.routes; print(*sys.modules)"
     imported = _printed([sys.executable, "-P", "-c", code], [CORE, ROOT])
     assert "gridview.command_api.issues" in imported
@@ -175,7 +179,7 @@ def test_the_routes_of_all_functions_need_no_environment_and_no_tool() -> None:
 
 
 def _printed(command: list[str], path: list[Path]) -> set[str]:
-    """The words that a process prints that has no environment but a path of modules."""
+    """The words that a process prints whose environment has only a path of modules."""
     done = subprocess.run(  # noqa: S603  (this interpreter)
         command,
         env={"PYTHONPATH": os.pathsep.join(map(str, path))},

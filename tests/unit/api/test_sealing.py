@@ -1,4 +1,4 @@
-"""The secrets that the functions seal with, and their rotations."""
+"""The secrets with which the functions seal, and their rotations."""
 
 import time
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock that shows the instant of the test's rotations, and goes on by hand."""
+    """A clock at the instant of the test's rotations, moved by the test."""
     clock = Clock()
     monkeypatch.setattr(sealing, "time", clock)
     return clock
@@ -173,7 +173,7 @@ def test_secrets_at_hand_go_on_being_used_when_they_cannot_be_read_anew(secret: 
 
 
 def test_a_secret_of_webhooks_that_cannot_be_read_anew_is_used_no_longer(secret: str, clock: Clock) -> None:
-    """A rotation waits only so long until nothing is sealed under the value before."""
+    """A rotation waits only for this time until nothing is sealed under the former value."""
     seals = WebhookSeals()
     seals.seal(b"whsec", b"one")
     delete(secret)

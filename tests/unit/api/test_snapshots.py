@@ -1,4 +1,4 @@
-"""What a function does around a snapshot; a stand-in for the runtime's library calls the hooks as Lambda does."""
+"""A function's work around a snapshot; a replacement of the runtime's library calls the hooks as Lambda does."""
 
 import random
 import sys
@@ -24,7 +24,7 @@ Hook = tuple[Callable[..., object], tuple[Any, ...]]
 
 
 class Runtime(ModuleType):
-    """The registering half of the library, and Lambda, which calls what was registered."""
+    """The registering half of the library, and Lambda, which calls the registered hooks."""
 
     def __init__(self) -> None:
         super().__init__("snapshot_restore_py")
@@ -48,7 +48,7 @@ class Runtime(ModuleType):
 
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
-    """A function that is being prepared for a snapshot."""
+    """A function that prepares for a snapshot."""
     stand_in = Runtime()
     monkeypatch.setitem(sys.modules, "snapshot_restore_py", stand_in)
     monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
@@ -97,7 +97,7 @@ def test_no_credentials_are_asked_for_before_the_snapshot(
 def test_what_botocore_knows_is_in_the_snapshot(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, role: str
 ) -> None:
-    """So that no environment reads files of a megabyte after its start."""
+    """Then no environment reads files of a megabyte after its start."""
     monkeypatch.setattr(aws, "_models", create_loader())
     table = Table("gridview", session_role=role)
     snapshots.start([table.connect], table.services)

@@ -1,4 +1,4 @@
-"""What a container gives to each user and tenant: long work is counted, short work never is."""
+"""The shares of users and tenants in a container: only long work is counted."""
 
 import pytest
 
@@ -14,8 +14,9 @@ STRANGER = Actor("0808", "ann", Role.VIEWER)
 
 PERCENT = 10
 PAGE_SECONDS = 0.057
-"""The slowest page at 100,000 issues: a row's number under a filter, cold (docs/performance.md: 210 ms at a million, 3.7
-times as much as at 100,000). A plain page takes 19 ms.
+"""The slowest page at 100,000 issues: a row's number under a filter, cold. A plain page takes 19 ms.
+
+docs/performance.md: 210 ms at a million, which is 3.7 times as much as at 100,000.
 """
 
 
@@ -36,7 +37,7 @@ def shares() -> WorkShares:
 
 
 def work(shares: WorkShares, time: Time, actor: Actor, seconds: float) -> int | None:
-    """Work for so long. Returns the seconds to wait if it is refused; it has taken no time then."""
+    """Work for so many seconds. Returns the seconds to wait if it is refused; it has then taken no time."""
     try:
         with shares.working(actor):
             time.now += seconds
@@ -46,7 +47,7 @@ def work(shares: WorkShares, time: Time, actor: Actor, seconds: float) -> int | 
 
 
 def test_ten_tabs_that_sort_again_and_again_are_never_refused(shares: WorkShares, time: Time) -> None:
-    """All by one container, which they keep busy without a pause for ten minutes."""
+    """All in one container, which they keep busy without a pause for ten minutes."""
     answers = [work(shares, time, ANN, PAGE_SECONDS) for _ in range(round(600 / PAGE_SECONDS))]
     assert answers == [None] * len(answers)
 
@@ -54,7 +55,7 @@ def test_ten_tabs_that_sort_again_and_again_are_never_refused(shares: WorkShares
 def test_ten_tabs_that_open_at_once_in_a_cold_container_are_not_refused(
     shares: WorkShares, time: Time
 ) -> None:
-    """At a million issues the dearest cold page takes 210 ms."""
+    """At a million issues the most expensive cold page takes 210 ms."""
     assert [work(shares, time, ANN, 0.21) for _ in range(10)] == [None] * 10
 
 

@@ -1,4 +1,4 @@
-"""Writing blocks of which one cannot be read holds up nobody else; removing them goes on where it was stopped."""
+"""Writes of blocks: an unreadable one delays no other; an interrupted removal continues at its place."""
 
 from collections.abc import Callable
 from typing import Any
@@ -82,7 +82,7 @@ def test_an_issue_with_no_place_in_a_block_that_cannot_be_read_is_written(
 def test_a_block_that_cannot_be_read_is_gone_around_by_a_container_that_knows_no_other(
     table: MemoryTable,
 ) -> None:
-    """Its link cannot be followed, so the directory is asked."""
+    """Its link cannot be followed, so the directory is read."""
     spoil(table, HEAD)
     fences = Fences()
     fences.learn(DIRECTORY, [(FIRST, HEAD)])
@@ -97,12 +97,12 @@ def test_an_issue_fails_once_for_all_its_places(table: MemoryTable) -> None:
 
 
 def all_members(table: MemoryTable) -> list[int]:
-    """Of all blocks, which may have been merged."""
+    """The members of all blocks, which may have been merged."""
     return sorted(num for item in table.items.values() for num in Block.from_item(item).members)
 
 
 def overtaking(table: MemoryTable, block_id: str, by: Callable[[], None], times: int = 99) -> Table:
-    """The table, where something happens just before each of so many writes of a block."""
+    """The table, with an action just before each of so many writes of a block."""
     left = [True] * times
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -157,7 +157,7 @@ def test_a_fold_that_loses_a_block_reads_it_again_and_goes_on(table: MemoryTable
 
 
 def test_a_repair_that_loses_a_block_reports_its_issues_as_lost(table: MemoryTable) -> None:
-    """What the block is to hold may have changed with its position."""
+    """The members of the block may have changed with its position."""
     writer = repairing(overtaking(table, "second", rewrite(table, "second"), times=1))
     assert writer.read([LEFT, RIGHT]) == {}
     assert writer.write([LEFT, RIGHT]) == Written(frozenset({RIGHT.issue}), {})
@@ -167,7 +167,7 @@ def test_a_repair_that_loses_a_block_reports_its_issues_as_lost(table: MemoryTab
 def test_a_plain_block_is_split_by_a_fold_and_by_no_repair(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ledgers may be ahead of the block: the fold knows its members' keys as of its position."""
+    """Ledgers may be ahead of the block: the fold knows the keys of its members as of its position."""
     for limit, small in (("PLAIN_KEYS", 4), ("MAX_BYTES", 40)):
         monkeypatch.setattr(f"gridview.chains.blocks.{limit}", small)
     there = [sort_string(f"{num:04d}", num) for num in range(1, 9)]
@@ -195,7 +195,7 @@ def test_a_chain_that_leads_nowhere_fails_those_alone_who_have_to_walk_it(
 
 @pytest.fixture
 def long() -> MemoryTable:
-    """A chain of 230 blocks, the last thirty of which the index has not heard of."""
+    """A chain of 230 blocks, the last thirty of which are not in the index yet."""
     table = MemoryTable()
     ids = [HEAD, *(f"b{place:03d}" for place in range(1, 230))]
     fences = [FIRST, *(before(f"{place:03d}") for place in range(1, 230)), None]

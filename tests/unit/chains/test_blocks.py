@@ -1,4 +1,4 @@
-"""Blocks: chains without gaps whatever comes and goes, within their limits, and exact."""
+"""Blocks: chains without gaps after any additions and removals, within their limits, and exact."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,7 +64,7 @@ def found(kind: str, count: int, random: Random) -> list[str]:
 
 
 def check(chain: list[Block], found_keys: list[str]) -> None:
-    """That each key is in the one block that covers it, and in its set."""
+    """Check that each key is in the one block that covers it, and in its set."""
     written = Written(chain[0].family, Random(1))  # noqa: S311
     written.blocks, written.keys = chain, set(found_keys)
     written.check()

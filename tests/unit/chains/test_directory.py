@@ -1,4 +1,4 @@
-"""Directories made of listings: of one moment, of several, with gaps. And which keys of a block are in a range."""
+"""Directories from listings: of one moment, of several, with gaps. And the keys of a block in a range."""
 
 from itertools import pairwise
 from random import Random
@@ -20,7 +20,7 @@ def entry(block_id: str, lower: str, upper: str | None, following: str | None, s
 
 
 def gaps(listing: list[Entry], anew: dict[str, Entry | None] | None = None) -> set[str]:
-    """The blocks that have to be read anew."""
+    """The blocks that must be read again."""
     found = chained(FAMILY, listing, anew)
     assert not isinstance(found, Directory)
     return set(found)
@@ -101,13 +101,13 @@ def test_a_gap_asks_for_the_block_that_begins_there_and_for_the_one_before_it() 
 
 
 def test_a_gap_where_a_block_was_merged_is_closed_by_the_one_that_took_it_in() -> None:
-    """The index has heard that B is gone, but not yet that A reaches further."""
+    """The index shows that B is gone, but not yet that A reaches further."""
     wide = entry(HEAD, FIRST, "p", "c")
     assert complete([A, C], {"b": None, HEAD: wide}).entries == (wide, C)
 
 
 def test_the_block_before_a_gap_may_be_gone_too() -> None:
-    """A has taken in B and then the one behind it; of all three the index shows B, as it was."""
+    """A has merged B and then the one after it; of all three the index shows the former B."""
     widest = entry(HEAD, FIRST, None, None)
     listing = [A, B]
     assert gaps(listing) == {"b", "c"}
@@ -116,7 +116,7 @@ def test_the_block_before_a_gap_may_be_gone_too() -> None:
 
 
 def test_blocks_that_overlap_in_part_are_read_anew() -> None:
-    """B was split at k, and its right half merged with C before the index heard of B."""
+    """B was split at k, and its right half merged with C before the index showed B."""
     half, merged = entry("b", "g", "k", "d"), entry("d", "k", None, None)
     assert gaps([A, B, merged]) == {"b", "c", "d"}
     assert complete([A, B, merged], {"b": half, "c": None, "d": merged}).entries == (A, half, merged)
@@ -151,7 +151,7 @@ def test_a_listing_of_several_moments_becomes_a_chain(seed: int, monkeypatch: py
         if not listing:
             continue
         anew: dict[str, Entry | None] = {}
-        # A run of blocks that the listing lacks is followed link by link; every round learns of one more.
+        # A run of blocks that the listing lacks is followed link by link; every round finds one more.
         while not isinstance(found := chained(FAMILY, listing, anew), Directory):
             assert found - anew.keys()
             anew |= {block_id: present.get(block_id) for block_id in found}

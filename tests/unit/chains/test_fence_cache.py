@@ -1,4 +1,4 @@
-"""What a container knows of where blocks begin."""
+"""A container's memory of where blocks begin."""
 
 import pytest
 

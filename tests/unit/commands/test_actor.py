@@ -1,4 +1,4 @@
-"""Who a token makes one, and which tokens make one nobody."""
+"""The actor of a token, and the tokens that are refused."""
 
 from typing import Any
 

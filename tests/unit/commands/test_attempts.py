@@ -1,4 +1,4 @@
-"""Attempts at a batch with an Idempotency-Key: answered once, whatever becomes of them."""
+"""Attempts at a batch with an Idempotency-Key: answered once, even if they die."""
 
 import os
 import time
@@ -25,7 +25,7 @@ def table(account: cloud.Cloud) -> Table:
 
 
 class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+    """Lambda ends a function that is out of time."""
 
 
 SCOPE = Scope("0807", "ann", "batch", "35e9")

@@ -1,4 +1,4 @@
-"""The budget of a batch's answer: what an operation takes of it, it takes once."""
+"""The budget of a batch's answer: an operation takes its part only once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -70,7 +70,7 @@ def test_an_operation_that_lost_a_race_takes_no_room_twice(table: MemoryTable) -
 
 
 def test_an_operation_that_failed_leaves_its_room_to_the_next(table: MemoryTable) -> None:
-    """Both are of one issue, so the second runs when the first has lost every race."""
+    """Both are about one issue, so the second runs after the first has lost every race."""
     operations = update(1), update(1)
     assert statuses(raced(table, 1, times=issues._ATTEMPTS), *operations) == [409, 200]
 

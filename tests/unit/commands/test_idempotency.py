@@ -1,4 +1,6 @@
-"""The record of a creation under an Idempotency-Key: whole, for a day, and in one transaction with what is created."""
+"""The record of a creation under an Idempotency-Key: complete, for a day, and in one transaction
+with the created item.
+"""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ USE = use_of(SCOPE, "key", b"{}")
 
 
 def run(table: MemoryTable, name: str, body: bytes = b"answer", use: Use = USE) -> Answer:
-    """Create the item of this name once, and answer so."""
+    """Create the item of this name once, and return this answer."""
 
     def create(commit: Commit) -> None:
         commit(table, [put({keys.PK: name, keys.SK: "x"}, ABSENT)], {"name": name})

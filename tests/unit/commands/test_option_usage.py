@@ -1,4 +1,4 @@
-"""Whether issues use an option, as indexes and documents tell."""
+"""Whether issues use an option, according to indexes and documents."""
 
 from dataclasses import replace
 from typing import Any
@@ -126,7 +126,7 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
 
 
 class Project:
-    """A project with two fields of options, and what its consumer is given."""
+    """A project with two fields of options, and the images for its consumer."""
 
     def __init__(self) -> None:
         self.table = new_table()

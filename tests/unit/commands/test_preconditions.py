@@ -1,4 +1,4 @@
-"""If-Match: strong comparison, lists, the asterisk, and what is malformed."""
+"""If-Match: strong comparison, lists, the asterisk, and malformed values."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ NONE: frozenset[int] = frozenset()
         (' "3" ', {3}),
         ('"3","4"', {3, 4}),
         ('"3" , "4", W/"5"', {3, 4, 5}),
-        # A CDN that compresses an answer weakens our tag.
+        # A CDN that compresses an answer weakens its tag.
         ('W/"3"', {3}),
         ('"abc"', NONE),
         ('""', NONE),

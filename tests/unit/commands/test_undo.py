@@ -1,4 +1,4 @@
-"""Undo of anything, followed by the undo of that, leaves every issue as it was; one that dies is gone on with, not done twice."""
+"""Undo of any change, and the undo of that, restore every issue; an undo that dies is continued, not repeated."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -60,7 +60,7 @@ _ACT = st.one_of(
     st.tuples(st.just("create"), st.none(), st.sampled_from(NAMES)),
 )
 _ACTS = st.lists(st.tuples(st.booleans(), _ACT), max_size=10)
-"""What is done, each by the one whose change it is (true), or by somebody else."""
+"""Actions, each by the user of the change (true), or by someone else."""
 
 _BASE = made()
 """The project, without issues: each example has a copy of it."""
@@ -68,12 +68,12 @@ _BASE = made()
 
 @pytest.fixture(autouse=True)
 def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads take their turns in an order that is always the same."""
+    """Let threads take turns in an order that is always the same."""
     monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
 
 
 class World:
-    """Issues that people change; everything is remembered at once."""
+    """Issues that users change; everything is in the history at once."""
 
     def __init__(self, table: MemoryTable | None = None) -> None:
         self.table = (table or _BASE).copy()
@@ -82,7 +82,7 @@ class World:
             self.act(("create", None, name), ADA, None)
 
     def act(self, act: Any, actor: Actor, change: UUID | None) -> None:
-        """Do something, if it can be done."""
+        """Carry out an action, if it is possible."""
         catalog, (word, num, about) = catalog_of(self.table), act
         with suppress(NotFound, Conflict):
             match word:
@@ -111,7 +111,9 @@ class World:
         table: Table | None = None,
         nums: Collection[int] = range(100),
     ) -> tuple[UUID, list[TakenBack]]:
-        """Take back a change of a user, in some issues; the change that this is, and what came of each issue."""
+        """Take back a change of a user, in some issues. Returns the change of the undo, and the
+        outcome for each issue.
+        """
         own = into or uuid5(change, "undo")
         versions = {num: of for num, of in versions_of(self.table, change, by).items() if num in nums}
         rule = Undo(catalog_of(self.table), BEN.user, own)
@@ -156,7 +158,9 @@ def test_undo_of_what_nobody_else_has_touched_leaves_what_was_there_before(befor
 @EXAMPLES
 @given(before=_ACTS, acts=_ACTS, nums=st.sets(_NUM))
 def test_undo_in_parts_is_that_of_the_whole_and_so_is_redo(before: Any, acts: Any, nums: set[int]) -> None:
-    """An undo of some issues, and then of the whole change: nothing is left in these, and nothing is taken back twice."""
+    """An undo of some issues, and then of the whole change: nothing is left in them, and nothing is
+    taken back twice.
+    """
     in_parts = World()
     in_parts.play((False, act) for _, act in before)
     in_parts.play(acts)
@@ -175,7 +179,7 @@ def test_undo_in_parts_is_that_of_the_whole_and_so_is_redo(before: Any, acts: An
 
 
 def _as_sets(document: Any) -> Any:
-    """Options are a set: an edit that only gives them in another order changes nothing, and takes nothing back."""
+    """Options are a set: an edit that only changes their order changes nothing, and takes nothing back."""
     fields = {key: sorted(one) if isinstance(one, list) else one for key, one in document["fields"].items()}
     return {**document, "fields": fields}
 
@@ -183,7 +187,7 @@ def _as_sets(document: Any) -> Any:
 @EXAMPLES
 @given(acts=_ACTS, others=_ACTS)
 def test_what_others_have_done_since_is_never_taken_back(acts: Any, others: Any) -> None:
-    """A field that somebody else set last keeps its value, and whoever deleted or restored an issue last is right."""
+    """A field keeps the last value of someone else, and the last user to delete or restore an issue decides."""
     world = World()
     world.play((True, act) for _, act in acts)
     world.play((False, act) for _, act in others)
@@ -221,13 +225,13 @@ ACTS: Sequence[tuple[bool, Any]] = (
     (True, ("create", None, "new")),
     (False, ("edit", 1, {"state": "open"})),
 )
-"""A change with an issue of every kind, of which somebody else has changed a field since."""
+"""A change with an issue of every kind, of which someone else has changed a field since."""
 
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("edited", [False, True])
 def test_whoever_goes_on_with_an_undo_that_died_takes_nothing_back_twice(after: bool, edited: bool) -> None:
-    """Killed at each call in turn; meanwhile somebody else may edit what had been taken back."""
+    """Killed at each call in turn; meanwhile someone else may edit the parts that were taken back."""
     world = World()
     world.play(ACTS)
     whole = World()
@@ -274,7 +278,7 @@ def test_edits_after_an_undo_has_put_an_issue_back_are_no_conflict() -> None:
 
 
 def forget_the_last(table: MemoryTable, own: UUID) -> None:
-    """As long as the stream has not told of it: what an undo has just written is known by the document alone."""
+    """Remove the last record, as if the stream lagged: only the document shows the writes of a new undo."""
     for num, document in _documents(table).items():
         if document.get("change") == own.bytes:
             table.delete(
@@ -291,7 +295,7 @@ def _before() -> dict[int, int]:
 
 
 def test_an_edit_between_the_look_and_the_write_is_seen() -> None:
-    """Somebody else is faster: what they changed stays, the rest is taken back over their version."""
+    """Someone else is faster: their changes stay, and the rest is taken back on top of their version."""
     world = World()
     world.act(("edit", 1, {"name": "two", "state": "closed"}), BEN, CHANGE)
     done: list[int] = []
@@ -310,7 +314,7 @@ def test_an_edit_between_the_look_and_the_write_is_seen() -> None:
 
 
 def test_a_write_whose_answer_was_lost_is_known_for_its_own() -> None:
-    """DynamoDB has carried it out, and the repetition of the call finds another version."""
+    """DynamoDB has carried it out, and the repeated call finds another version."""
     world = World()
     world.play(ACTS[:1])
     lost: list[int] = []

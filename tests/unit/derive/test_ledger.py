@@ -1,4 +1,4 @@
-"""What is derived from an issue is right, whatever happens to the invocations that derive it."""
+"""The data derived from an issue is right, whatever happens to the invocations that derive it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -43,7 +43,7 @@ ORDERS = ("a", "b", "c")
 
 
 def shown(ledger: Ledger) -> Ledger:
-    """The ledger when nobody is shown any more what it left."""
+    """The ledger after every reader has seen its last move."""
     return replace(ledger, left={}, at=0)
 
 
@@ -89,7 +89,7 @@ def test_an_edit_of_nothing_that_is_indexed_writes_nothing() -> None:
     "image", [ImageVersion(4, False), ImageVersion(5, False)], ids=["the same version", "the next"]
 )
 def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image: ImageVersion) -> None:
-    """Else an invocation that is thought dead could go on to derive by the older definitions."""
+    """Otherwise an invocation that seems dead could continue with the older definitions."""
     planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), image, {"a": "x"}, epoch=2)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({}, ())
@@ -117,7 +117,7 @@ def test_an_older_image_says_nothing_under_a_newer_epoch_either() -> None:
 def test_after_a_longer_step_the_ledger_is_written_though_nothing_differs(
     known: Ledger, image: ImageVersion, target: dict[str, str]
 ) -> None:
-    """Else an invocation that is thought dead could go on to derive the version in between."""
+    """Otherwise an invocation that seems dead could continue with the version in between."""
     planned = plan(known, image, target, epoch=1)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({}, ())
@@ -158,7 +158,7 @@ def test_an_older_image_finishes_the_newer_intent_under_the_epoch_it_was_made_wi
 
 
 def test_a_finished_ledger_says_what_the_issue_has_left() -> None:
-    """GSI1 may go on showing blocks that count it there."""
+    """GSI1 may still show blocks that count it there."""
     known = Ledger(4, False, 3, 9, {"a": "x", "b": "y", "c": "z"})
     planned = plan(known, ImageVersion(5, False), {"a": "x", "b": "Y", "d": "w"}, epoch=3, now=1_000)
     assert planned is not None
@@ -191,7 +191,7 @@ def test_a_ledger_that_a_bulk_load_wrote_has_left_nothing() -> None:
 
 
 def test_every_string_that_an_entry_may_hold_is_named_until_one_plan_is_finished() -> None:
-    """Intents that die one after the other leave strings behind; each successor names them all."""
+    """Intents that die one after the other leave strings; each successor names them all."""
     known = Ledger(1, False, 1, 1, {"a": "0"})
     for version in range(2, 6):
         planned = plan(known, ImageVersion(version, False), {"a": str(version)}, epoch=1)
@@ -272,7 +272,7 @@ def project_with_attributes() -> MemoryTable:
 EMPTY_PROJECT = project_with_attributes()
 VALUES = (None, "2023-05-01", "2023-05-02")
 ALIVE = 3
-"""Invocations that may be alive at a time: the stream's own, and what Lambda took for dead."""
+"""Invocations that may be alive at a time: the stream's own, and ones that Lambda takes for dead."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -285,7 +285,7 @@ def one_call_at_a_time() -> Iterator[None]:
 
 
 class Time:
-    """The clock of all invocations, which goes on when a scenario says so."""
+    """The clock of all invocations, which a scenario moves."""
 
     now = 1_700_000_000.0
 
@@ -321,7 +321,7 @@ def history(table: MemoryTable, values: list[str | None]) -> tuple[list[dict[str
 
 
 def entries_of(table: MemoryTable, key: str) -> dict[str, str]:
-    """Order id -> sort string, of the entries that are in the index."""
+    """Order id -> sort string, of the entries in the index."""
     prefix = derived_keys.order(TENANT, PROJECT, "")
     return {
         item[keys.SK].removeprefix(prefix): item[keys.SORT]
@@ -331,7 +331,7 @@ def entries_of(table: MemoryTable, key: str) -> dict[str, str]:
 
 
 def assert_right(table: MemoryTable, num: int, document: Item | None, version: int) -> None:
-    """What is derived from an issue is what its document gives, and the ledger is committed and knows it."""
+    """Check that the derived data equals the document's, and that the ledger is committed and agrees."""
     catalog = Catalogs().get(table, TENANT, PROJECT)
     expected = {} if document is None else derived_strings(catalog, document)
     key = keys.issue(TENANT, PROJECT, num)
@@ -378,12 +378,12 @@ def log_of(table: Table) -> Log:
 
 
 def fold_everything(table: MemoryTable) -> None:
-    """Fold all that waits, and let the time pass that closes holes and completes items."""
+    """Fold everything, and let the time pass that closes holes and completes items."""
     fold_all(table, TENANT, PROJECT, TIME.wait)
 
 
 def land(sent: Iterable[Pending]) -> None:
-    """What had left before its invocation was killed arrives."""
+    """Let the writes arrive that an invocation had sent before it was killed."""
     for one in sent:
         one.land()
 
@@ -391,8 +391,8 @@ def land(sent: Iterable[Pending]) -> None:
 class Scenario(NamedTuple):
     """Records up to `known` are settled and folded. An invocation over those up to `first_end` dies before a call.
 
-    What it was about to write lands before a call of the one that retries, up to `second_end`, or (-1) when the rest has been
-    delivered and folded.
+    Its pending write arrives before a call of the invocation that retries, up to `second_end`. With -1 it arrives after
+    the rest was delivered and folded.
     """
 
     known: int
@@ -402,7 +402,7 @@ class Scenario(NamedTuple):
     lands_at: int
 
     def play(self, stream: list[dict[str, Any]]) -> MemoryTable | None:
-        """The table afterwards; None when an invocation has no such call."""
+        """The table afterwards; None if an invocation has no such call."""
         table, catalogs = EMPTY_PROJECT.copy(), Catalogs()
         if self.known:
             Consuming(table, catalogs, stream[: self.known]).finish()
@@ -432,7 +432,9 @@ class Scenario(NamedTuple):
 
 
 def batches_of(length: int) -> Iterator[tuple[int, int, int]]:
-    """All `known`, `first_end` and `second_end` over a stream of some records, the last as far as the first or to the end."""
+    """All `known`, `first_end` and `second_end` over a stream of some records. `second_end` is `first_end` or the
+    stream's.
+    """
     for known in range(length):
         for first_end in range(known + 1, length + 1):
             for second_end in {first_end, length}:
@@ -463,7 +465,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
 
 
 class Faults(RuleBasedStateMachine):
-    """Writers, the stream, invocations and folds, in any order. `teardown` lets everything settle and looks."""
+    """Writers, the stream, invocations and folds, in any order. `teardown` lets everything settle and checks it."""
 
     @initialize()
     def begin(self) -> None:
@@ -526,7 +528,7 @@ class Faults(RuleBasedStateMachine):
     @precondition(lambda self: len(self.others) < ALIVE - 1 and self.delivered)
     @rule(start=st.integers(0, 99), size=st.integers(1, 4), container=st.sampled_from([0, 1]))
     def deliver_again(self, start: int, size: int, container: int) -> None:
-        """What was delivered before, with other borders; Lambda does not wait for this one."""
+        """Deliver records again, cut differently; Lambda does not wait for this one."""
         start %= self.delivered
         batch = self.stream[start : min(start + size, self.delivered)]
         self.others.append(Consuming(self.table, self.containers[container][0], batch))
@@ -534,12 +536,14 @@ class Faults(RuleBasedStateMachine):
     @precondition(lambda self: len(self.others) < ALIVE - 1 and self.delivered)
     @rule(container=st.sampled_from([0, 1]))
     def fold(self, container: int) -> None:
-        """There may be several at a time."""
+        """Start a fold; there may be several at a time."""
         self.others.append(Folding(self.table, *self.containers[container]))
 
     @rule()
     def wait(self) -> None:
-        """Who has taken a number, or put an item, has had his time from now on, dead or alive."""
+        """Let the time pass after which an invocation that took a number or put an item counts as finished, dead or
+        alive.
+        """
         log_of(self.table).release("2024-01-01T00:00:00.000000Z")
         TIME.wait(PATIENCE)
 
@@ -554,7 +558,7 @@ class Faults(RuleBasedStateMachine):
         last=st.sampled_from([Verdict.DONE, Verdict.DONE, *Verdict]),
     )
     def run(self, which: int, calls: int, last: Verdict) -> None:
-        """Some calls go well, and then one as it may."""
+        """Let some calls succeed, and end the next one by a verdict."""
         invocation = self.alive[which % len(self.alive)]
         for _ in range(calls - 1):
             if invocation.call is not None:
@@ -566,7 +570,7 @@ class Faults(RuleBasedStateMachine):
     @precondition(lambda self: self.alive)
     @rule(which=st.integers(0, ALIVE - 1))
     def kill(self, which: int) -> None:
-        """Whatever it was about to send may still arrive."""
+        """Kill an invocation; its pending writes may still arrive."""
         invocation = self.alive[which % len(self.alive)]
         self.in_flight += invocation.kill()
         self._collect()
@@ -577,7 +581,7 @@ class Faults(RuleBasedStateMachine):
         self.in_flight.pop(which % len(self.in_flight)).land()
 
     def _collect(self) -> None:
-        """What has ended reports to Lambda."""
+        """Report ended invocations to Lambda."""
         for invocation in self.alive:
             if invocation.call is None:
                 self.poison += invocation.poison

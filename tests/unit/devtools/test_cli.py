@@ -1,4 +1,4 @@
-"""The command line: what it has, what it passes on, and how it fails."""
+"""The command line: its commands, the arguments that it passes on, and its failures."""
 
 import argparse
 import json
@@ -67,7 +67,7 @@ def test_a_failure_is_one_sentence(
 
 ALL = ["tests/deploy", "tests/engine", "tests/web", "tests/infra", "tests/unit"]
 SHARED = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
-"""Processes, when whole suites are run."""
+"""The arguments for several processes, if whole suites are run."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Environments that are made from a lock file, with a pip that only remembers."""
+"""Environments made from a lock file, with a pip that only records."""
 
 import subprocess
 import venv

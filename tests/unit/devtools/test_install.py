@@ -13,7 +13,7 @@ from devtools import paths
 
 @pytest.fixture
 def front(tmp_path: Path) -> Path:
-    """A folder with `dev`, the installer, lock files, and tools that are stand-ins."""
+    """A folder with `dev`, the installer, lock files, and fake tools."""
     root = tmp_path / "with space"
     for name in ("dev", "devtools/install.py", "devtools/__init__.py"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -27,7 +27,7 @@ def front(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A folder for the PATH, with the shell's own tools and nothing else."""
+    """A folder for the PATH, with only the shell's own tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "dirname", "cmp", "env"):
@@ -59,7 +59,7 @@ def python(tools: Path) -> None:
 
 
 def python_packages(front: Path, *, pip: str = "exit 1", current: bool = True) -> None:
-    """Stands for a virtual environment, with what is wanted now or long ago installed."""
+    """Make a fake virtual environment, with the required packages installed: present ones, or old ones."""
     (front / ".venv" / "bin").mkdir(parents=True)
     script = f'case "$*" in "-m pip "*) {pip} ;; esac\nexec "{sys.executable}" "$@"'
     tool(front / ".venv" / "bin", "python", script)
@@ -122,7 +122,7 @@ def test_a_broken_download_of_python_packages(front: Path, tools: Path) -> None:
         run(front, tools, "status"), "Python packages could not be installed", "No matching distribution"
     )
     assert not (front / ".venv" / ".installed").exists()
-    # The next try does not trust what this one left.
+    # The next attempt does not trust the remains of this one.
     assert (front / ".venv" / ".installing").exists()
 
 
@@ -149,7 +149,7 @@ def test_everything_is_installed_once_and_again_when_it_must_be(front: Path, too
     (front / "requirements" / "dev.txt").write_text("# nothing else\n")
     assert "Python packages" in run(front, tools, "up").stderr
     assert run(front, tools, "up").stderr == ""
-    # What one that was killed in the middle has left is made anew, not taken for whole.
+    # The remains of a killed installation are replaced, not taken for complete.
     half = front / ".venv" / "half-a-package"
     half.touch()
     (front / ".venv" / ".installed").unlink()

@@ -1,4 +1,4 @@
-"""The check of the English finds what STYLE.md bans, where it is, and nothing in code."""
+"""The check of the English finds the bans of STYLE.md, reports their lines, and finds nothing in code."""
 
 from pathlib import Path
 

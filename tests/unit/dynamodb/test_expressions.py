@@ -1,4 +1,4 @@
-"""Every expression that grows with its input stays within the 4,096 bytes that DynamoDB takes."""
+"""Every expression that grows with its input stays within DynamoDB's limit of 4,096 bytes."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from gridview.schema.fields import Field, FieldType
 
 
 class Client:
-    """A client that takes every request and remembers it."""
+    """A client that accepts every request and records it."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -71,7 +71,7 @@ def test_the_widest_query_of_groups_has_a_projection_that_fits() -> None:
 
 
 def test_the_table_in_memory_refuses_what_dynamodb_finds_too_long() -> None:
-    """So every test over it, and every scenario of the fault simulator, watches for expressions that grow."""
+    """So every test over it, and every scenario of the fault simulator, detects expressions that grow."""
     table = MemoryTable()
     table.put({keys.PK: "a", keys.SK: "b", keys.SORT: "c"})
     long = Condition(" OR ".join([PRESENT.expression] * 200))

@@ -1,6 +1,6 @@
-"""The net under the direct client: an endpoint of bad answers before moto's DynamoDB, on both transports.
+"""The fallback of the direct client: an endpoint with bad answers before moto's DynamoDB, on both transports.
 
-Whatever the endpoint answers, nothing is lost, nothing is written twice, and botocore's help is reported.
+Nothing is lost or written twice after any answer of the endpoint, and botocore's help is reported.
 """
 
 import itertools
@@ -39,11 +39,11 @@ ID = {"x-amzn-requestid": "4Q"}
 Answer = tuple[int, dict[str, str], bytes]
 Real = Callable[[], Answer]
 Fault = Callable[[Real, bool], Answer]
-"""Answers a request: may carry it out, and is told whether the direct client sent it."""
+"""Answers a request. May carry it out; the flag says whether the direct client sent it."""
 
 
 def says(*answer: Any) -> Fault:
-    """Always the same, and nothing is carried out."""
+    """Give always the same answer, and carry nothing out."""
     return lambda *_: answer
 
 
@@ -128,7 +128,7 @@ FAULTS = {**DAMAGE, **MISFORMED, **BUSY}
 
 
 class Endpoint:
-    """DynamoDB of moto behind faults: one for each of the next requests, or for all of them."""
+    """moto's DynamoDB with faults: one for each of the next requests, or for all of them."""
 
     def __init__(self) -> None:
         self.faults: Iterator[Fault | None] = iter(())
@@ -160,7 +160,7 @@ class Endpoint:
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long who tries again has waited, in place of waiting."""
+    """The recorded pauses between attempts, which take no time."""
     found: list[float] = []
     monkeypatch.setattr("gridview.support.clock.sleep", found.append)
     monkeypatch.setattr("gridview.dynamodb.table.time.sleep", found.append)
@@ -184,7 +184,7 @@ class World:
         return self.table._client
 
     def connect(self) -> None:
-        """As a new container does."""
+        """Connect as a new container does."""
         self.table.connect()
         self.client.meta.events.register("before-send.dynamodb", self.endpoint)
 
@@ -218,7 +218,7 @@ def item(version: int, **more: Any) -> dict[str, Any]:
 
 
 def written(table: Table, wanted: dict[str, Any]) -> None:
-    """Write as the core does: what failed is tried again, and the very item that is stored is ours."""
+    """Write as the core does: failed writes are repeated, and an equal stored item counts as a success."""
     condition = ABSENT if wanted["version"] == 1 else version_is(wanted["version"] - 1)
     for _ in range(9):
         try:
@@ -237,14 +237,14 @@ def written(table: Table, wanted: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_every_write_is_done_once_whatever_the_endpoint_answers(either: World, fault: Fault) -> None:
-    """Also where several answers in a row are bad, and where the bad ones come one after the other to each attempt."""
+    """Also after several bad answers in a row, and with a bad answer for each attempt."""
     table = either.table
     for version, bad in enumerate((1, 2, 1), start=1):
         either.meets(*[fault] * bad)
         try:
             written(table, item(version))
         except ClientError:
-            # A request of a form that nobody understands was not carried out.
+            # A request of an unknown form was not carried out.
             assert fault in MISFORMED.values()
             either.meets()
             written(table, item(version))
@@ -263,7 +263,7 @@ def test_every_write_is_done_once_whatever_the_endpoint_answers_in_whatever_orde
 
 @pytest.mark.parametrize("fault", DAMAGE.values(), ids=DAMAGE.keys())
 def test_an_answer_that_never_comes_whole_is_no_answer(either: World, fault: Fault) -> None:
-    """botocore itself would take most of these for an empty answer of a table without the item, or of a write that was made."""
+    """botocore would take most of these for an empty answer without the item, or for a successful write."""
     table = either.table
     table.put(item(1))
     either.meets_nothing_else_than(fault)
@@ -280,7 +280,7 @@ def test_an_answer_that_never_comes_whole_is_no_answer(either: World, fault: Fau
 
 @pytest.mark.parametrize("fault", [html_after, cut, wrong_crc, reset_after], ids=lambda one: one.__name__)
 def test_a_damaged_answer_to_a_write_is_a_lost_one(either: World, fault: Fault) -> None:
-    """The write was made; whoever makes it once more meets the very item that was to be written."""
+    """The write was made; its repetition meets the very item that it was to write."""
     either.meets(fault)
     with pytest.raises((ConditionFailed, Overloaded)) as failed:
         either.table.put(item(1), ABSENT)
@@ -388,7 +388,7 @@ def test_where_botocore_signs_otherwise_it_is_the_client(monkeypatch: pytest.Mon
     ("fault", "most"), [("throttled", 300), ("429", 300), ("500", 235), ("reset", 235)], ids=str
 )
 def test_a_table_that_fails_for_long_is_asked_ever_less(world: World, fault: str, most: int) -> None:
-    """200 calls make the requests that botocore's own would make, by its quota, and not 1,000."""
+    """200 calls make as many requests as botocore's own quota allows, and not 1,000."""
     world.meets_nothing_else_than(FAULTS[fault])
     for _ in range(200):
         with pytest.raises(Overloaded):
@@ -460,7 +460,7 @@ def test_a_clock_that_is_right_is_left_alone(world: World, date: str) -> None:
     assert world.endpoint.senders == ["direct", "botocore"]
 
 
-# What is said about it
+# The report
 
 
 def test_what_is_whole() -> None:

@@ -1,4 +1,4 @@
-"""The lease on an item: who gets it, what its holder may write, and how another finds it."""
+"""The lease on an item: who gets it, the writes of its holder, and how another worker finds it."""
 
 from typing import Any
 

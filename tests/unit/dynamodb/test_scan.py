@@ -1,4 +1,4 @@
-"""Scan: the same from moto and from the table in memory."""
+"""Scan: the same results from moto and from the table in memory."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Each call is signed for the tenant in whose name it is made, by a session that is begun once and renewed before its end."""
+"""Each call is signed for its tenant, by a session that is started once and renewed before its end."""
 
 import threading
 from collections import Counter
@@ -57,21 +57,21 @@ class Sts:
 
 
 class Body:
-    """What an answer is read from."""
+    """The stream from which an answer is read."""
 
     def stream(self, **_: Any) -> Iterator[bytes]:
         yield b'{"Items": [], "ScannedCount": 0, "Responses": {}}'
 
 
 class Engine:
-    """DynamoDB: notes the token that each request is signed with, and finds nothing."""
+    """DynamoDB: records the token by which each request is signed, and finds nothing."""
 
     def __init__(self) -> None:
         self.tokens: list[str] = []
         self.meeting: threading.Barrier | None = None
 
     def see(self, client: "DynamoDBClient") -> None:
-        """Answer this client."""
+        """Intercept the requests of this client."""
         answer: Any = self._answer
         client.meta.events.register("before-send.dynamodb", answer)
 
@@ -163,7 +163,7 @@ def test_calls_side_by_side_are_all_of_the_tenant_who_asks(table: Table, sts: St
 def test_two_tenants_at_the_same_time_are_never_taken_for_each_other(
     table: Table, sts: Sts, engine: Engine
 ) -> None:
-    """Both wait for each other in the middle of each of their calls, so every call of one is between two of the other."""
+    """Each waits for the other in the middle of each call, so every call of one is between two of the other."""
     tenants = ("0807", "0042")
     spans = [Span(f"x{place}") for place in range(CONCURRENCY // 2)]
     engine.meeting = threading.Barrier(CONCURRENCY, timeout=20)

@@ -1,4 +1,4 @@
-"""Two pieces of work at the same time share their rounds, and their calls are told in the order of these."""
+"""Two concurrent pieces of work share their rounds, and their calls are listed in the order of these."""
 
 import threading
 

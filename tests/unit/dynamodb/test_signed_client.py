@@ -1,4 +1,4 @@
-"""The client that calls without botocore, whose hook stands in for DynamoDB: requests, answers, refusals, attempts."""
+"""The client that calls without botocore, whose hook replaces DynamoDB: requests, answers, refusals, attempts."""
 
 import inspect
 import json
@@ -23,7 +23,7 @@ PREFIX = "com.amazonaws.dynamodb.v20120810#"
 
 
 class Body:
-    """What botocore reads an answer from."""
+    """The stream from which botocore reads an answer."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -33,7 +33,7 @@ class Body:
 
 
 class Answers:
-    """DynamoDB: gives these answers one after the other, the last one for good."""
+    """DynamoDB: gives these answers one after the other, and then always the last."""
 
     def __init__(self, *answers: tuple[int, Any]) -> None:
         self._answers = list(answers)
@@ -196,7 +196,7 @@ def test_it_waits_as_long_as_botocores_client_would(monkeypatch: pytest.MonkeyPa
         aws.PATIENT,
         Config(connect_timeout=3, read_timeout=70, retries={"total_max_attempts": 1}),
     ):
-        with pytest.raises(AttributeError):  # what was dialled is no connection
+        with pytest.raises(AttributeError):  # the dialled object is no connection
             SignedClient(aws.client("dynamodb", config), Credentials("key", "secret")).get_item(TableName="t")
     assert waits == [(1, 10), (3, 70)]
 

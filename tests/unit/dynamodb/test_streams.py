@@ -1,4 +1,4 @@
-"""The streams of the two tables that tests run on: moto's, as `MotoTable` reads it, has the records of the one in memory."""
+"""The streams of the two tables for tests: moto's, as `MotoTable` reads it, has the records of the one in memory."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_both_streams_have_the_same_records() -> None:
 
 
 def _told(record: Record) -> Any:
-    """What a consumer reads of a record."""
+    """The parts of a record that a consumer reads."""
     stream = record["dynamodb"]
     # The record in memory has bytes where Lambda, and moto, have base64 text.
     images = [item_from_wire(stream.get(name, {})) for name in ("Keys", "OldImage", "NewImage")]

@@ -1,7 +1,8 @@
-"""What the core may rely on of its table: the real one over moto and the one in memory alike. And DynamoDB's bad days.
+"""The behaviour of its table on which the core relies: the real one over moto and the one in memory. And DynamoDB's bad
+days.
 
-The tests that take a table are the conformance suite: over moto by both transports, and `tests/engine/test_storage_engine.py`
-runs them over DynamoDB Local too.
+The tests that use a table are the conformance suite: over moto by both transports, and over DynamoDB Local by
+`tests/engine/test_storage_engine.py`.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +45,7 @@ def table(request: pytest.FixtureRequest) -> Iterator[Table]:
 
 @pytest.fixture
 def exact() -> Table:
-    """For what moto does not do as DynamoDB does."""
+    """For behaviour in which moto differs from DynamoDB."""
     return MemoryTable()
 
 
@@ -217,7 +218,7 @@ def test_a_range_of_the_index_both_ways_in_pages(table: Table, bound: Bound | No
 
 @pytest.mark.parametrize("index", [False, True])
 def test_a_range_in_which_nothing_can_be_is_not_asked_for(table: Table, index: bool) -> None:
-    """DynamoDB refuses a range whose end lies before its beginning."""
+    """DynamoDB refuses a range whose end is before its beginning."""
     table.batch_put([item("p", sort, sort) for sort in "bc"])
     before = len(table.meter.calls)
     partition = "b" if index else "p"
@@ -301,7 +302,7 @@ def test_the_index_gives_what_it_projects_and_nothing_else(table: Table) -> None
 def test_a_query_reads_a_megabyte(table: Table) -> None:
     table.batch_put([item(f"p{num}", "order", f"{num:02d}", name="x" * 300_000) for num in range(8)])
     page = table.query("order", index=True)
-    # Whether the item that crosses the limit is among them DynamoDB does not say.
+    # DynamoDB does not specify whether the item that crosses the limit is among them.
     assert len(page.items) == page.examined
     assert page.examined in (3, 4)
     assert page.last is not None
@@ -542,7 +543,7 @@ def test_half_a_read_unit_reads_four_kilobytes(exact: Table, value: Any, size: i
 
 
 def test_reads_cost_what_dynamodb_reports(exact: Table) -> None:
-    """By item for BatchGetItem, by page for Query: of what the index projects, whatever is asked for of it."""
+    """By item for BatchGetItem, by page for Query: of all projected attributes, whatever the request selects."""
     exact.batch_put(
         [
             item(f"p{num}", "order", f"{num}", num=num, name="x" * 2_000, hidden="y" * 5_000)
@@ -577,7 +578,7 @@ def test_reads_cost_what_dynamodb_reports(exact: Table) -> None:
 
 
 class Script:
-    """A DynamoDB client that answers what a test says."""
+    """A DynamoDB client with scripted answers."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -612,7 +613,7 @@ def refused(code: str, message: str = "no") -> ClientError:
 
 
 def some(count: int) -> Callable[[Any], Any]:
-    """An answer of BatchGetItem with the first keys that were asked for; the others are unprocessed."""
+    """An answer of BatchGetItem with the first requested keys; the others are unprocessed."""
 
     def answer(request: Any) -> Any:
         wanted = request["RequestItems"][NAME]["Keys"]
@@ -664,7 +665,7 @@ def test_a_batch_that_never_gets_on_is_given_up() -> None:
 
 
 def test_a_key_that_stands_twice_is_asked_for_once() -> None:
-    """An index that is just being changed may give an issue at its old and at its new place."""
+    """During a change the index may return an issue at its old and at its new place."""
     table, script = scripted(some(9))
     assert table.batch_get([*KEYS, *KEYS[::-1]]).items.keys() == set(KEYS)
     assert len(script.requests[0]["RequestItems"][NAME]["Keys"]) == len(KEYS)

@@ -1,4 +1,4 @@
-"""Sets of numbers come back from whatever form is shortest, and what is no set is refused."""
+"""Sets of numbers come back from the shortest form, whichever it is, and other values are refused."""
 
 import zlib
 from itertools import pairwise
@@ -51,7 +51,7 @@ def test_the_shortest_form_is_taken(numbers: BitMap, first: int, most: int) -> N
 
 
 def test_gaps_are_written_as_documented() -> None:
-    """Others may read them: this form must never change."""
+    """Other programs may read them: this form must never change."""
     assert packed(BitMap([3, 258, 259, 770])) == b"\1\0\0\0\3" + b"\xff" + b"\1" + b"\0\0\1"
     dense = sample(1_000, 3_000)
     stored, ordered = packed(dense), list(dense)

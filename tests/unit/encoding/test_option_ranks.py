@@ -1,4 +1,4 @@
-"""Ranks ascend with the options, and an option keeps its own wherever the new order allows."""
+"""Ranks ascend with the options, and an option keeps its own if the new order allows it."""
 
 from itertools import combinations, pairwise
 
@@ -30,7 +30,9 @@ def kept(before: list[str | None], after: list[str]) -> int:
 
 
 def most_that_can_stay(before: list[str | None]) -> int:
-    """By trying every subset: the options that stay must ascend with room for all that stand between them."""
+    """The most options that can stay, by trying every subset: they must ascend with room for all
+    options between them.
+    """
     fixed = [(place, int(one, 36)) for place, one in enumerate(before) if one is not None]
     for size in range(len(fixed), 0, -1):
         for subset in combinations(fixed, size):
@@ -116,7 +118,7 @@ def test_200_options_added_one_at_a_time_at_an_end_change_no_rank(place: str, pr
 
 
 def test_adding_in_one_place_for_ever_moves_no_more_than_a_neighbour() -> None:
-    """Where a gap is used up, what is in the way moves into the nearest room, not the whole list."""
+    """When a gap is used up, only the options in the way move, into the nearest room."""
     found = option_ranks.reorder([None] * 2)
     moved = []
     while len(found) < 200:

@@ -1,4 +1,4 @@
-"""The claims of docs/sort-strings.md, proven against comparisons that know nothing of the encoding."""
+"""The claims of docs/sort-strings.md, proven against comparisons that share no code with the encoding."""
 
 import hashlib
 import json
@@ -22,19 +22,19 @@ GOLDEN = Path(__file__).parent / "golden" / "sort_strings.json"
 SPECIFICATION = Path(__file__).parents[3] / "docs" / "sort-strings.md"
 
 GOLDEN_DIGESTS = {1: (69, "0c980c1a86e2fae72478344b2279341fcf95d6d7798afe2c9a87241241e06c0b")}
-"""Per version of the specification: how many golden examples it began with, and their digest."""
+"""Per version of the specification: the initial number of golden examples, and their digest."""
 
 property_test = settings(max_examples=one_of(100, thorough=300))
 
 COMPOSITE = "composite"
-"""How the examples name what is made of several keys."""
+"""The examples' name for a string of several keys."""
 
 OPTION_RANKS = option_ranks.reorder([None] * 200)
 LARGEST_NUM = 99_999_999
 
 
 class Kind(NamedTuple):
-    """One field type: how its API values are encoded, what they are compared by, and values to try."""
+    """One field type: the encoding of its API values, their comparison key, and values to try."""
 
     body: Callable[[Any], str]
     comparable: Callable[[Any], Any]
@@ -43,7 +43,7 @@ class Kind(NamedTuple):
 
 
 def reference_text(value: str) -> list[int]:
-    """API.md, "Field types", to the letter: the code points that the order of a text looks at."""
+    """API.md, "Field types", to the letter: the code points that the order of a text uses."""
     decomposed = unicodedata.normalize("NFKD", value)
     unmarked = [c for c in decomposed if unicodedata.combining(c) == 0]
     return [ord(c) for c in "".join(unmarked).casefold()][:240]
@@ -60,14 +60,14 @@ def reference_user(value: str) -> list[int]:
 
 
 def words(text: str) -> list[str]:
-    """What stands between the white space of a text."""
+    """The parts of a text between its white space."""
     return text.split()
 
 
 ACUTE = "\N{COMBINING ACUTE ACCENT}"
 ASTRAL = "\U0010ffff"
 EXPANDING = "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}"
-"""One character that NFKD makes eighteen of."""
+"""One character that NFKD expands to eighteen."""
 
 NASTY_TEXTS = [
     # nearly nothing, and letters that are the same or nearly so
@@ -128,12 +128,12 @@ NASTY_USERS = [
     *("u", "U", "u1", "U1", "u2", "user@example.com", "USER@EXAMPLE.COM", "é", "É", "e", "e" + ACUTE, ACUTE),
     *("\x00", "\x01", "u\x01", "u\x0100000001", "u ", "u!", "ß", "ss", "\ufffd", "\uffff", "\U00010000"),
     *("x" * 240, "x" * 241, "x" * 256, "ß" * 256, "ΐ" * 256, "\x1f" * 256, ASTRAL * 256),
-    # around the 1,008 bytes that count: there, the next character must not decide whether it is looked at
+    # around the 1,008 bytes that count: the next character must not decide whether it is used
     *(ASTRAL * 251 + "xyz" + end for end in ("", "a", "b", "é", ASTRAL, "\x01")),
     *(ASTRAL * 252 + end for end in ("", "a", "b", "é", ASTRAL)),
 ]
 
-# Few distinct characters, so that generated texts share prefixes and differ by what is nasty.
+# Few distinct characters, so that generated texts share prefixes and differ by nasty ones.
 tricky_characters = st.sampled_from(
     "aAáb\x00\x01\x02\x03\x1f @_~0ßﬁΐ\u0301\u0345\ud7ff\ue000\uffff\U00010000\U0010ffff"
 )
@@ -141,7 +141,7 @@ any_character = st.characters(exclude_categories=["Cs"])
 
 
 def texts(limit: int) -> st.SearchStrategy[str]:
-    """Texts short and long, some with a common beginning that reaches past what is compared."""
+    """Texts short and long, some with a common beginning that is longer than the compared part."""
     short = st.text(tricky_characters | any_character, max_size=6)
     filler = st.builds(
         lambda c, n: c * n, tricky_characters, st.sampled_from([0, 1, 119, 120, 239, 240, limit - 6])
@@ -187,7 +187,7 @@ KINDS = {
     ),
     "datetime": Kind(
         lambda value: sort_strings.datetime(values.parse_datetime(value)),
-        # What datetime cannot hold as a local time with its offset it can compare all the same.
+        # A local time with its offset that datetime cannot hold can still be compared.
         lambda value: datetime.fromisoformat(value.upper()),
         NASTY_DATETIMES,
         st.datetimes(
@@ -240,7 +240,7 @@ def assert_well_formed(body: str, num: int, sort_string: str) -> None:
     assert sort_string.count("\x01") == 1
     assert sort_strings.number_of(sort_string) == num
     assert sort_strings.body_of(sort_string) == body
-    # The range that a search for one value reads, and that no other value's sort string is in.
+    # The range that a search for one value reads, which contains no sort string of another value.
     assert body + "\x01" < sort_string < body + "\x02"
 
 

@@ -1,4 +1,4 @@
-"""What the JSON of a value may look like, what is stored of it, and what is answered."""
+"""The JSON of a value, its stored form, and its answered form."""
 
 import json
 import re
@@ -194,9 +194,9 @@ def test_a_number_comes_back_exactly_and_in_one_form(number: Decimal) -> None:
 @example(Decimal("-" + "9" * 38 + "E+88"))
 @given(numbers)
 def test_dynamodb_can_keep_every_number_that_is_accepted(number: Decimal) -> None:
-    """Its documented limits as a context that raises on the least change.
+    """DynamoDB's documented limits as a context that raises on the least change.
 
-    boto3's own context is narrower: 38 digits at 1E-130 it takes for an underflow.
+    boto3's own context is narrower: it takes 38 digits at 1E-130 for an underflow.
     """
     dynamodb = Context(prec=38, Emin=-130, Emax=125, traps=[Inexact, Rounded, Overflow, Subnormal])
     assert dynamodb.create_decimal(str(values.parse_number(number))) == number

@@ -1,4 +1,4 @@
-"""The places of issues in blocks, held to their ledgers: what is in doubt, what is wrong, and what is left to others."""
+"""The places of issues in blocks, compared with their ledgers: doubts, faults, and the ones left to other checks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +59,7 @@ def misplaced(table: MemoryTable, *doubts: SuspectKey, through: Table | None = N
 
 
 def spoil(table: MemoryTable, doubt: SuspectKey, *, present: bool) -> None:
-    """Have the one block of a family say of a key what is not so."""
+    """Let the one block of a family be wrong about a key."""
     place = (
         derived_keys.block(TENANT, PROJECT, doubt.family, HEAD),
         derived_keys.directory(TENANT, PROJECT, doubt.family),

@@ -1,4 +1,4 @@
-"""The check of blocks: it finds all that is wrong with them, nothing that is only on its way, and its repair brings them right."""
+"""The check of blocks: it finds all faults and no transient state, and its repair fixes them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -92,7 +92,7 @@ def kinds(found: dict[str, list[Finding]]) -> set[DifferenceKind]:
 def checked(
     table: Table, walk: IssueWalk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
 ) -> tuple[dict[str, list[Finding]], Tally]:
-    """What is found, by issue and block; a block may be told of again for another slice of its numbers."""
+    """The findings, by issue and block; a block may be reported again for another slice of its numbers."""
     found: dict[str, list[Finding]] = defaultdict(list)
     check = Check(
         table,
@@ -146,7 +146,7 @@ def test_all_that_is_wrong_with_blocks_is_found_and_repaired_in_one_run(
 
 
 def inflict_apart(random: Random, table: MemoryTable, planted: Sequence[PlantedInBlocks], count: int) -> None:
-    """So many kinds of damage, each to another family, so that none takes away what another is to damage."""
+    """Inflict so many kinds of damage, each to another family, so that none removes the target of another."""
     sound, taken = table.copy(Meter(recording=False)), set[str]()
     for one in random.sample(planted, len(planted)):
         copy = sound.copy(Meter(recording=False))
@@ -209,7 +209,7 @@ def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
 
 
 def lose_blocks(table: MemoryTable) -> None:
-    """All of them, and what the ledgers say of two families."""
+    """Delete all blocks, and the strings of two families in the ledgers."""
     for pk, sk in table.items:
         if pk.startswith(derived_keys.BLOCK_PREFIX):
             table.delete(pk, sk)
@@ -278,7 +278,7 @@ def test_a_block_that_its_writer_splits_at_once_is_not_told_of(
 def test_what_a_repair_could_not_mend_is_told_as_that(table: MemoryTable, time: Time) -> None:
     class Idle(Repairs):
         def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
-            """Nothing, as when others undo it."""
+            """Do nothing, as if others undid it."""
 
     next(one for one in PLANTED_IN_BLOCKS if one.found is DifferenceKind.STRAY).inflict(table)
     found, _ = checked(table, the_table(table), time, repair=Idle(table, Catalogs()))

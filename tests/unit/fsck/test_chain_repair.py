@@ -1,4 +1,4 @@
-"""A chain is made passable again, link by link, without a key that is still known to a block being lost on the way."""
+"""A chain is made passable again, link by link. No key that a block still has is lost on the way."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -171,7 +171,7 @@ def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> Non
 def test_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
     chain: tuple[Block, ...], at: int, fences: tuple[str, str | None]
 ) -> None:
-    """A neighbour may be folded further, and would never be given what is in between."""
+    """A neighbour may be folded further, and would never get the changes in between."""
     ahead = tuple(replace(block, write_id=f"{block.write_id}@9") for block in chain)
     table = stored(*ahead)
     table.put({**new_head(TENANT, PROJECT), "last": 9, "folded": 4})

@@ -1,4 +1,4 @@
-"""The checker: it finds all that is wrong, nothing that is only on its way, in bounded memory, and goes on where it was killed."""
+"""The checker: it finds all faults and no transient state, in bounded memory, and continues after a kill."""
 
 import json
 import threading
@@ -47,7 +47,7 @@ PATIENCE = 60.0
 
 
 class KilledError(BaseException):
-    """The process is gone."""
+    """The process dies."""
 
 
 def never(what: object) -> None:
@@ -64,7 +64,7 @@ class Time:
         self.seconds = 0.0
 
     def rules(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """There is no other time."""
+        """Replace every clock by this one."""
         monkeypatch.setattr(clock, "after", self.after)
         monkeypatch.setattr(clock, "seconds", self.now)
         monkeypatch.setattr(clock, "sleep", self.sleep)
@@ -91,7 +91,7 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a table of a few issues is many pages, and a page holds a part of an issue."""
+    """Make a table of a few issues many pages, and a page a part of an issue."""
     monkeypatch.setattr(memory_table, "QUERY_BYTES", 600)
 
 
@@ -127,7 +127,7 @@ WALKS = pytest.mark.parametrize("walk", WAYS)
 
 
 def run(check: Check, time: Time) -> None:
-    """To the end, waiting where it has to."""
+    """Run a check to its end, with its pauses."""
     steps = 0
     while not check.done:
         if (instant := check.waits_until) is not None:
@@ -248,8 +248,10 @@ def test_what_is_written_all_the_time_is_left_for_the_next_run(table: MemoryTabl
 
 
 class People:
-    """Who writes issues between any two calls of the checker, `at_once` at most, and the stream that lags behind them, up to `lag`
-    seconds. The consumer takes it in, and now and then all that it has taken in is folded.
+    """Users who write issues between any two calls of the checker, at most `at_once`, with a stream that lags up to
+    `lag` seconds.
+
+    The consumer processes it, and now and then everything is folded.
     """
 
     def __init__(
@@ -270,7 +272,7 @@ class People:
             return perform()
 
     def torn(self, perform: Callable[[], Any]) -> Any:
-        """A query reads each item as it is at some moment; no two at the same."""
+        """A query reads each item as of some moment, no two of the same."""
         before = perform()
         self.go_on()
         after = {item[keys.SK]: item for item in perform().items}
@@ -528,7 +530,7 @@ def test_a_deleted_project_is_sound_when_all_is_gone_and_until_then(table: Memor
     }
     Worker(table, catalogs, lambda: 1e9, never, settling=0).work()
     found, _ = checked(table, the_table(table), time)
-    assert set(found) == set(before)  # the stream has not told of it
+    assert set(found) == set(before)  # the stream has not delivered it
     for number, document in enumerate(before.values()):
         assert consume(table, catalogs, [record(number, document, None)], never) is None
     found, _ = checked(table, the_table(table), time)
@@ -599,13 +601,13 @@ def test_definitions_that_change_while_it_looks_make_no_suspects(table: MemoryTa
 def go_on(
     table: Table, found: list[Finding], finished: list[Tally], seconds: Callable[[], float] = lambda: 10.0
 ) -> bool:
-    """A turn of work on what is due first; False if there was nothing to do."""
+    """Work on the item that is due first. Returns False if there was none."""
     hints = hints_at_check(table)
     return bool(hints) and nightly.go_on(table, hints[0], seconds, found.append, finished.append) is not None
 
 
 def finish(table: Table, time: Time, found: list[Finding], finished: list[Tally]) -> Tally:
-    """To the end, waiting where it has to."""
+    """Work to the end, with the pauses."""
     while hints_at_check(table):
         time.wait_until(due(table))
         go_on(table, found, finished)
@@ -613,7 +615,7 @@ def finish(table: Table, time: Time, found: list[Finding], finished: list[Tally]
 
 
 def hints_at_check(table: Table) -> list[Hint]:
-    """What hints would name, now or later, the first of them first."""
+    """The hints in their order, now or later."""
     found = ((part, table.get(keys.CHECK, keys.job(part))) for part in (0, *PARTS))
     hints = [
         Hint(keys.CHECK, item[keys.SORT], part)
@@ -773,7 +775,7 @@ def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, tim
 def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
     table: MemoryTable, time: Time, small_pages: None
 ) -> None:
-    """Their turns alternate, a step each. A family that is no more has blocks in several of them."""
+    """Their turns alternate, a step each. A removed family has blocks in several of them."""
     dead = [
         block
         for block in table.items

@@ -1,4 +1,4 @@
-"""The definitions that a check has at hand."""
+"""The definitions that a check keeps in memory."""
 
 import pytest
 
@@ -12,7 +12,7 @@ PROJECTS = ("bridge", "tower", "tunnel")
 
 @pytest.mark.parametrize(("fields", "read"), [(20_000, 6), (1, 12)])
 def test_so_many_fields_are_kept(fields: int, read: int) -> None:
-    """Definitions are a call, and the head of the journal is one."""
+    """A project's definitions take one call, and the head of the journal another."""
     table = MemoryTable()
     for project in PROJECTS:
         damage.make_project(table, project)

@@ -1,4 +1,4 @@
-"""What counts as wrong with what is derived from an issue, and what does not."""
+"""The differences that count as faults of an issue's derived data, and other differences."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,7 +48,7 @@ def found(table: MemoryTable, key: str = KEY) -> set[tuple[DifferenceKind, str]]
 
 
 def take_in(table: MemoryTable, before: Item | None, after: Item | None) -> None:
-    """The consumer takes a change in, and the fold."""
+    """Let the consumer and the fold process a change."""
     assert consume(table, Catalogs(), [record(1, before, after)], print) is None
     assert found(table, key_of((after or before or {})["num"])), (
         "the head does not tell yet that it is committed"
@@ -61,7 +61,7 @@ def change_attribute(table: MemoryTable, attribute: str, **body: Any) -> None:
 
 
 def put_entry(table: MemoryTable, order_id: str, sort: str, key: str = KEY) -> None:
-    """An entry, and the ledger says so."""
+    """Put an entry, with its string in the ledger."""
     entry = {keys.SORT: sort, "version": 1, "revision": 1}
     damage.change(table, key, damage.order_key(order_id), entry, keys.TTL_ATTRIBUTE)
     damage.claim(table, key, {**damage.applied(table, key), order_id: sort})
@@ -187,7 +187,7 @@ def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank() ->
 
 
 def claim(table: MemoryTable, family: str, derived: str, key: str = KEY) -> None:
-    """The ledger says that the issue has this string."""
+    """Let the ledger claim that the issue has this string."""
     damage.claim(table, key, {**damage.applied(table, key), family: derived})
 
 

@@ -1,4 +1,4 @@
-"""What fsck finds in a journal, and what it makes right again."""
+"""The findings and repairs of fsck in a journal."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def checked(table: MemoryTable, *, repair: bool = False) -> list[Finding]:
 
 
 def told(found: Sequence[Finding]) -> list[tuple[str, str]]:
-    """The kinds and numbers that were found in the journal."""
+    """The kinds and numbers of the findings in the journal."""
     return [(str(one.kind), one.place) for some in found for one in some.differences if some.key == PARTITION]
 
 
@@ -144,7 +144,7 @@ def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: De
 def test_a_block_that_cannot_be_read_is_built_anew(
     derived: Derived, waiting: bool, folds_first: bool
 ) -> None:
-    """Whatever waits for it when it is found, and whether the fold passes it before or after the repair."""
+    """With anything that waits for it at the time, and with a fold that passes it before or after the repair."""
     table = derived.table
     derived.consume(1)
     derived.consume(2)

@@ -1,4 +1,6 @@
-"""The nightly check as the upkeep function does it: begun by one event, done by others, told by metrics and log lines."""
+"""The nightly check as the upkeep function does it: started by one event, continued by others, with metrics and log
+lines.
+"""
 
 import json
 from typing import Any
@@ -27,7 +29,7 @@ def invoke(cloud: Cloud, task: str) -> Any:
 
 
 def work(cloud: Cloud) -> int:
-    """Hint at what is due, once, and deliver the hints; tells how many turns of work came of them."""
+    """Send hints at due jobs, once, and deliver them. Returns the number of turns."""
     invoke(cloud, "jobs")
     return cloud.deliver_hints()
 

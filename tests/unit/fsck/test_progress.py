@@ -1,4 +1,4 @@
-"""A tally comes back from an item as it went."""
+"""A tally is unchanged after a store and a read."""
 
 from gridview.fsck.progress import Suspect, Tally, Visit
 

@@ -1,4 +1,4 @@
-"""Repair of what is derived from one issue, whatever is there and whoever else is at work on it."""
+"""Repair of the data derived from one issue, in any state and beside any other worker."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +43,7 @@ KEY = key_of(1)
 
 
 class KilledError(BaseException):
-    """The process is gone."""
+    """The process dies."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def log_of(table: Table) -> Log:
 
 
 def ledger_of(table: Table, key: str = KEY) -> Ledger:
-    """The ledger, which is committed."""
+    """The ledger, which must be committed."""
     ledger = Ledger.from_item(table.get(key, derived_keys.LEDGER, consistent=True))
     if ledger.number:
         record = log_of(table).standing(ledger.number)
@@ -92,7 +92,7 @@ def ledger_of(table: Table, key: str = KEY) -> Ledger:
 
 
 def assert_blocks(table: MemoryTable, wait: Callable[[float], None] | None = None) -> None:
-    """Once all is folded, blocks are what the documents say. `wait`: as for `fold_all`."""
+    """Check that all blocks equal the documents after a fold. `wait`: as for `fold_all`."""
     fold_all(table, TENANT, PROJECT, wait)
     partition = keys.project(TENANT, PROJECT)
     documents = [item for (_, sort_key), item in table.items.items() if sort_key == partition]
@@ -115,7 +115,7 @@ def document_in(table: Table, key: str = KEY) -> Item:
 
 
 def all_but_derived(table: MemoryTable) -> dict[tuple[str, str], Item]:
-    """All items but those of the issue, and the journal and the blocks, which it shares with others."""
+    """All items except the issue's, the journal and the blocks, which it shares with others."""
     return {
         key: item
         for key, item in table.items.items()
@@ -146,7 +146,7 @@ def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) 
 
 
 def test_a_repaired_ledger_says_where_the_issue_may_still_be_shown(table: MemoryTable) -> None:
-    """GSI1 and kept directories show blocks as they were before the repair, as they do after a consumer."""
+    """GSI1 and cached directories show blocks as of before the repair, as they do after a consumer."""
     table.delete(KEY, damage.order_key("a1.1"))
     assert mended(table)
     ledger = ledger_of(table)
@@ -253,7 +253,7 @@ def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table:
     tables = table
 
     class Torn(MemoryTable):
-        """The document is read, then all else after a consumer was there."""
+        """Reads the document, and everything else after a consumer has run."""
 
         def query_all(self, partition: str, **options: Any) -> Iterator[Item]:
             found = list(super().query_all(partition, **options))

@@ -86,7 +86,7 @@ def block_of(table: MemoryTable, family: str) -> Block:
 
 
 def lose(table: MemoryTable, *doubts: SuspectKey) -> None:
-    """A block comes to lack these keys."""
+    """Remove these keys from their block."""
     for doubt in doubts:
         without = blocks.changed(block_of(table, doubt.family), BlockChange(remove=frozenset({doubt.key})))
         table.put(without.to_item(TENANT, PROJECT))
@@ -193,7 +193,7 @@ def test_a_repair_that_is_open_is_counted_and_not_called_clean(derived: Derived)
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         found = perform()
         if attempted.operation == "batch_get" and ledger in attempted.keys:
-            item = table.items[ledger]  # somebody writes the issue each time that somebody looks
+            item = table.items[ledger]  # another user writes the issue at each look
             table.put({**item, "revision": item["revision"] + 1})
         return found
 
@@ -205,7 +205,7 @@ def test_a_repair_that_is_open_is_counted_and_not_called_clean(derived: Derived)
 
 
 def test_a_chain_that_begins_again_is_folded_up_to_the_watermark(derived: Derived) -> None:
-    """Else a fold that began before would put back what was folded since."""
+    """Otherwise a fold that began before would put back older changes."""
     table = derived.table
     table.delete(*place(NUMBERS))
     membership(table).amend([in_numbers(1), in_numbers(2), in_numbers(3)])
@@ -230,7 +230,7 @@ def test_a_chain_that_changes_at_each_look_is_counted_and_not_called_clean(
 
 
 def test_what_a_late_item_of_a_lost_ledger_puts_into_blocks_is_found_and_taken_out(derived: Derived) -> None:
-    """It commits what no ledger intends any more, and the repair of the issue does not know of it."""
+    """It commits a change that no ledger intends any more, and the repair of the issue does not know of it."""
     table = derived.table
     late: list[Callable[[], Any]] = []
 
@@ -265,7 +265,7 @@ def test_what_a_late_item_of_a_lost_ledger_puts_into_blocks_is_found_and_taken_o
 def test_a_fold_that_has_read_a_damaged_chain_does_not_move_the_watermark_past_its_repair(
     derived: Derived, damage: str
 ) -> None:
-    """What it has passed over, or written to a block that is gone, is folded once more."""
+    """A part that it passed over, or wrote to a block that is gone, is folded once more."""
     table = derived.table
     derived.consume(4, NEW)
     letters: list[Any] = []
@@ -289,7 +289,7 @@ def test_a_fold_that_has_read_a_damaged_chain_does_not_move_the_watermark_past_i
 
 
 def fill_small_blocks(derived: Derived, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four issues more are folded into blocks that hold little."""
+    """Fold four more issues into small blocks."""
     make_small(monkeypatch, 0)
     for num in range(4, 8):
         derived.consume(num, f"2024-02-{num:02d}")
@@ -360,7 +360,7 @@ def test_a_plain_block_that_is_far_too_large_is_split_by_ledgers_and_journal(
     assert checked(table)[0] == []
 
 
-# What is reported
+# Reports
 
 
 def test_what_waits_behind_a_gap_is_folded_once_the_gap_is_filled(

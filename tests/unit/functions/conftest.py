@@ -1,8 +1,8 @@
-"""The API on the table in memory: the functions are imported once a process; each test has an empty table, or shares one that
-nobody changes.
+"""The API on the table in memory. The functions are imported once a process; each test has an empty table, or a shared
+constant one.
 
-Queues and files are moto's. DynamoDB is moto's in `tests/unit/routes`, where each route has a test that runs on both tables, and in
-`tests/unit/dynamodb`, whose conformance suite holds the tables to each other, call by call. DynamoDB Local is in `tests/engine`.
+Queues and files are moto's. `tests/unit/routes` has a test of each route on both the table in memory and moto's. The
+conformance suite in `tests/unit/dynamodb` compares the tables call by call. DynamoDB Local is in `tests/engine`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Who may call what: tokens, roles, tenants; and what is no call at all."""
+"""The authorization of calls: tokens, roles, tenants, and requests that are no calls."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -58,7 +58,7 @@ def operation(route: Route) -> str:
 
 
 def make(client: Client, route: Route, **parts: str) -> Answer:
-    """A valid request of a route, about issue 1, attribute 3812 and so on of project 35e9 unless told otherwise."""
+    """A valid request of a route, by default about issue 1, attribute 3812 and so on of project 35e9."""
     path = route.path.format(**{**PARTS, **parts})
     body = BODIES.get(route.operation)
     return client.call(route.method, path) if body is None else client.call(route.method, path, body)
@@ -70,7 +70,7 @@ def without_request_id(answer: Answer) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def owner(shared_account: Cloud) -> Client:
-    """Who has the worked example."""
+    """The owner of the worked example."""
     owner = shared_account.api(tenant="owner1")
     worked_example.load(owner)
     return owner
@@ -86,7 +86,7 @@ def stranger(shared_account: Cloud, owner: Client) -> Client:
 
 @pytest.fixture
 def unchanged(shared_account: Cloud, owner: Client) -> Iterator[None]:
-    """The test changes nothing in the table."""
+    """Check that the test changes nothing in the table."""
     before = shared_account.items()
     yield
     assert shared_account.items() == before
@@ -273,12 +273,12 @@ def test_an_unknown_path_is_not_found_by_any_method(owner: Client, method: str, 
 def test_an_encoded_slash_separates_segments_where_nothing_but_the_method_is_wrong(
     owner: Client, path: str, status: int
 ) -> None:
-    """API Gateway hands over a decoded path. No id has a slash, so this only concerns which refusal one gets."""
+    """API Gateway passes a decoded path. No id has a slash, so this only affects which refusal is returned."""
     assert owner.call("PUT", path).status == status
 
 
 def test_the_route_for_every_path_serves_nothing(owner: Client) -> None:
-    """Whatever path and method an event of it has: its authorizer and throttle are not those of the endpoint."""
+    """Its authorizer and throttle are not those of the endpoint, so it refuses every path and method."""
     for route in ROUTES:
         event = owner.event(route.method, route.path.format(**PARTS))
         event["routeKey"] = f"{route.method} {EVERY_PATH}"
@@ -310,7 +310,7 @@ def test_a_call_that_reaches_the_wrong_function_is_not_answered_by_it(owner: Cli
 
 
 class Broken:
-    """Stands where the table was."""
+    """Replaces the table."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error

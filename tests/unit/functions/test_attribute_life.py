@@ -1,4 +1,4 @@
-"""The life of an attribute as an administrator sees it: indexed, not indexed, reordered, deleted, while people work."""
+"""The life of an attribute as an administrator sees it: indexed, not indexed, reordered, deleted, during other work."""
 
 import json
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def sorted_by(api: Client, project: str, field: str) -> list[int]:
 
 
 def entries(account: Cloud) -> set[str]:
-    """The orders that issues have live entries in, by what comes after tenant and project."""
+    """The orders in which issues have live entries, by their names after tenant and project."""
     return {
         item["SK"]["S"].split(".", 2)[2]
         for item in account.items()
@@ -370,7 +370,7 @@ def test_a_deleted_project_loses_everything_it_had(api: Client, account: Cloud, 
     tenant = left.pop((keys.tenant("0807"), keys.TENANT_SELF))
     assert tenant["projects"] == {"N": "0"}, "the tenant counts one project less, and stays"
     lasting = {key for key, item in left.items() if keys.TTL_ATTRIBUTE not in item}
-    # A container of upkeep puts the heartbeat every 45 s at most, so it is there or not.
+    # A container of upkeep puts the heartbeat every 45 s at most, so it may be there or not.
     assert lasting <= {(keys.BEAT, keys.BEAT)}, "what is left of the project is forgotten by itself"
     assert "name" not in project["project-0807.35e9", "tenant-0807"]
     assert not any(keys.SORT in item for item in left.values())

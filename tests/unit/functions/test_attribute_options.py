@@ -1,4 +1,4 @@
-"""The options of enums: renamed, added, dropped and moved, and what issues that use them have to say."""
+"""The options of enums: renamed, added, dropped and moved, and the effect on issues that use them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The batch: mixed operations, each by itself, answered in order; and done once for one Idempotency-Key."""
+"""The batch: mixed operations, each by itself, answered in order; carried out once for one Idempotency-Key."""
 
 import json
 import random
@@ -232,7 +232,7 @@ def test_a_key_has_1_to_255_characters(api: Client, account: Cloud, bridge: str,
 
 
 class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+    """Lambda ends a function that is out of time."""
 
 
 class Executioner:
@@ -325,7 +325,7 @@ def test_what_somebody_has_edited_since_a_kill_is_still_the_batchs_own(
 def test_what_failed_for_the_moment_is_done_when_the_request_is_sent_again(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer with a 503 in it is none to remember for a day."""
+    """An answer with a 503 in it must not be remembered for a day."""
     table = account.modules["command"].table
     write = table.put
 

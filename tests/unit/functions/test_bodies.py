@@ -1,4 +1,4 @@
-"""What a body may be: JSON, all of it understood, or nothing is written; and every error at once."""
+"""Valid bodies: JSON that is understood completely, or nothing is written; and every error in one answer."""
 
 import base64
 import json

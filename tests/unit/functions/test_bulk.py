@@ -1,4 +1,4 @@
-"""Bulk changes from outside: what a request may ask for, what comes of it, who may see it, and what it is refused with."""
+"""Bulk changes from outside: requests, results, visibility, and refusals."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ CLOSE = {"filter": OPEN, "set": {"state": "closed"}}
 
 @pytest.fixture
 def indexed(account: Cloud, bridge: str) -> str:
-    """The worked example's project, whose index is whole."""
+    """The worked example's project, completely indexed."""
     account.derive()
     return bridge
 
@@ -33,7 +33,7 @@ def begin(api: Client, project: str, call: str, body: Any, **headers: str) -> An
 
 
 def begun(api: Client, project: str, call: str, body: Any, **headers: str) -> str:
-    """The path of a job that is sure to begin."""
+    """The path of a job that starts."""
     answer = begin(api, project, call, body, **headers)
     assert answer.status == 202, answer.text
     return answer.headers["location"]
@@ -180,7 +180,7 @@ def test_jobs_are_listed_the_last_first(api: Client, account: Cloud, indexed: st
     assert {one["state"] for one in api.get(f"{indexed}/jobs").body["items"]} == {"done"}
 
 
-# Who may
+# Rights
 
 
 def test_viewers_may_look_editors_change_and_who_began_a_job_or_an_administrator_cancels_it(
@@ -232,7 +232,7 @@ def test_what_does_not_exist_has_no_jobs(api: Client, account: Cloud, indexed: s
     assert left == [], "the project has gone with its jobs"
 
 
-# What is refused
+# Refusals
 
 WRONG: list[tuple[str, Any, set[str]]] = [
     ("update", {}, {"filter", "set"}),
@@ -267,7 +267,7 @@ WRONG: list[tuple[str, Any, set[str]]] = [
 
 
 def _id(parameter: object) -> str:
-    """A set has another order in each process."""
+    """An id for a parameter; a set has another order in each process."""
     return str(sorted(parameter) if isinstance(parameter, set | frozenset) else parameter)
 
 

@@ -1,4 +1,6 @@
-"""X-Change-Id: the writes of one user under one id are one change, and each document tells the change of its version."""
+"""X-Change-Id: the writes of one user under one id are one change, and each document names the
+change of its version.
+"""
 
 import re
 from typing import Any
@@ -117,7 +119,7 @@ def test_the_same_key_answers_the_change_of_the_first_request(
 
 
 class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+    """Lambda ends a function that is out of time."""
 
 
 def test_a_batch_that_was_killed_is_one_change(

@@ -1,4 +1,4 @@
-"""The colors of options and states: a look, which no issue and no index depends on."""
+"""The colors of options and states, on which no issue and no index depends."""
 
 from typing import Any, get_args
 
@@ -13,7 +13,7 @@ NAMES = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "
 
 
 class Palette:
-    """The options of an attribute, or the states of a project, that is at `path`."""
+    """The options of an attribute, or the states of a project, at `path`."""
 
     def __init__(self, api: Client, path: str, name: str) -> None:
         self.api, self.path, self.name = api, path, name

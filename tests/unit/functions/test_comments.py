@@ -1,4 +1,4 @@
-"""Comments on issues: who writes them, whom they mention, and what is left of them when issues and projects go."""
+"""Comments on issues: their authors, their mentions, and their end with issues and projects."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def texts(client: Client, home: str, **query: str) -> list[str]:
 
 
 def told(account: Cloud, project: str = "plain") -> list[dict[str, Any]]:
-    """What the project's activity tells of comments, in the order of time."""
+    """The events about comments in the project's activity, in the order of time."""
     found = account.table.query(derived_keys.activity(TENANT, project)).items
     return [one for one in found if one["kind"] == "comment"]
 
@@ -209,7 +209,7 @@ def test_many_long_comments_are_told_in_pages_that_an_answer_can_hold(api: Clien
     assert rest["next"] is None
 
 
-# Where the issue is, and whose it is
+# The issue and the owner
 
 
 def test_without_the_issue_there_is_no_comment(api: Client, home: str, project: str) -> None:
@@ -263,7 +263,7 @@ def test_a_deleted_project_takes_its_comments_along(
     assert not [one for one in account.items() if one["PK"]["S"].startswith(keys.COMMENT_PREFIX)]
 
 
-# What the project's activity tells
+# The project's activity
 
 
 def test_the_activity_tells_of_a_comment_whom_it_mentions_until_it_is_deleted(
@@ -299,7 +299,7 @@ def test_where_nothing_is_remembered_no_comment_is_either(
 def test_comments_at_once_have_ids_of_their_own_and_are_all_counted(
     account: Cloud, api: Client, home: str, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another comment gets in between the reading of the register and the transaction."""
+    """Another comment is written between the read of the register and the transaction."""
     read = comments._register
     others = iter(range(2))
 
@@ -339,7 +339,7 @@ def test_a_comment_that_is_made_while_another_is_deleted_is_counted(
     assert api.made(home, {"text": "mine"})["id"] == 3
 
 
-# In the history of the issue, and in the activity of people
+# The history of the issue, and the activity of users
 
 
 def pages(client: Client, path: str, **query: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The life of a composite index: defined, built, served, rebuilt and deleted while people work."""
+"""The life of a composite index: defined, built, served, rebuilt and deleted during other work."""
 
 from typing import Any
 
@@ -18,7 +18,9 @@ SORT = [{"field": "kind"}, {"field": "cost", "direction": "desc", "nulls": "firs
 BUILDING = {"state": "building", "done": 0, "of": 5}
 
 EXPECTED = [5, 3, 1, 2, 4]
-"""The numbers of the issues below in that order: small before large, without a cost first, then the dearer ones, no kind last."""
+"""The numbers of the issues below in that order: small before large, without a cost first, then the higher ones, no
+kind last.
+"""
 
 ISSUES: tuple[dict[str, Any], ...] = (
     {"kind": "small", "cost": 1},
@@ -62,7 +64,7 @@ def entries(account: Cloud, order_id: str) -> list[int]:
 
 
 def wrong(account: Cloud, project: str = "plain") -> set[tuple[DifferenceKind, str]]:
-    """What a check of every issue finds, once all is folded."""
+    """The findings of a check of every issue, after a fold."""
     account.fold()
     head = Log(account.table, TENANT, project).head()
     catalog = Catalogs().reload(account.table, TENANT, project)

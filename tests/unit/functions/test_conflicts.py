@@ -1,4 +1,4 @@
-"""`base`: edits of different fields are merged, edits of the same field are told to whoever comes later."""
+"""`base`: edits of different fields are merged, edits of the same field are conflicts for the later writer."""
 
 import json
 from typing import Any
@@ -244,7 +244,7 @@ def test_a_race_that_is_lost_is_merged_anew(
 
 
 class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+    """Lambda ends a function that is out of time."""
 
 
 @pytest.mark.parametrize("answered", ["minimal", "representation"])

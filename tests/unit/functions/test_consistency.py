@@ -1,4 +1,4 @@
-"""X-Consistency-Token: an answer to a request with tokens holds the writes that gave them, though no consumer has run since."""
+"""X-Consistency-Token: an answer to a request with tokens contains their writes, though no consumer has run since."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def nums(page: Any) -> list[int]:
 
 @pytest.fixture
 def indexed(account: Cloud, bridge: str) -> str:
-    """The worked example's project, whose index is whole."""
+    """The worked example's project, completely indexed."""
     account.derive()
     account.fold()
     return bridge
@@ -43,7 +43,7 @@ def indexed(account: Cloud, bridge: str) -> str:
 
 @pytest.fixture
 def moving_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Seconds from now that the functions take it to be."""
+    """Seconds by which the functions' clock is ahead."""
     ahead = [0.0]
     real = clock.seconds
     monkeypatch.setattr(clock, "seconds", lambda: real() + ahead[0])
@@ -193,7 +193,7 @@ def test_a_project_that_is_gone_is_not_found_with_a_token_either(api: Client, in
 
 
 def test_pages_behind_a_cursor_hold_what_the_first_one_held(api: Client, indexed: str) -> None:
-    """Else the row that moved to the front would be shown again where the index still has it."""
+    """Otherwise the row that moved to the front would be shown again if the index still has it."""
     token = token_of(api.patch(f"{indexed}/issues/1", {"fields": {"3812": "2023-05-03"}}))
     shown = []
     page = grid(api, indexed, token, sort=BY_START, limit=1)

@@ -1,4 +1,6 @@
-"""`changes` of a grid, groups or a summary: exactly what precedes it is counted, so whoever follows it adds up to what is."""
+"""`changes` of a grid, groups or a summary: it counts exactly the changes before it, so a follower reaches the present
+state.
+"""
 
 from collections.abc import Callable
 from random import Random
@@ -81,7 +83,7 @@ def grid(api: Client, query: Query | None = None, *writes: Answer) -> dict[str, 
 
 
 class Follower:
-    """A client that has read a grid and goes on by its cursor: the keys of its rows, and how many there are."""
+    """A client that has read a grid and continues by its cursor: the keys of its rows, and their number."""
 
     def __init__(self, api: Client, query: Query, *writes: Answer) -> None:
         self._api = api
@@ -95,7 +97,7 @@ class Follower:
         self.matched: int = page["matched"]
 
     def hear(self) -> list[str]:
-        """Ask until nothing more comes, and apply it."""
+        """Ask until no change comes, and apply the changes."""
         heard: list[str] = []
         asked = {name: dumps(value).decode() for name, value in self._query.items()}
         while self.cursor is not None:
@@ -123,7 +125,7 @@ class Follower:
         assert self.matched == page["matched"]
 
     def assert_like_unless_reset(self, page: dict[str, Any]) -> None:
-        """Whoever was told to read anew may have got no cursor then."""
+        """Compare with a page, unless a reset came: a client that had to read again may have got no cursor."""
         if self.cursor is not None:
             self.assert_like(page)
 
@@ -310,7 +312,7 @@ def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: st
     assert stranger.get(f"{PATH}/changes", query={"since": cursor}).kind == (400, "invalid-request")
 
 
-# Cursors in the place of tokens
+# Cursors instead of tokens
 
 
 def holding(api: Client, *texts: str, **query: Any) -> Answer:
@@ -354,7 +356,7 @@ def test_the_cursor_of_the_changes_that_somebody_was_told_holds_them(
 
 
 def late_copies(monkeypatch: pytest.MonkeyPatch, *, for_ever: bool = False) -> None:
-    """Copies of the journal tell nothing new; with `for_ever` the journal itself does not."""
+    """Copies of the journal return nothing new; with `for_ever`, the journal itself does not."""
     behind = Log.behind
 
     def late(self: Log, number: int, *, consistent: bool = True, rows: int | None = None) -> Listing:
@@ -488,7 +490,7 @@ QUERIES: tuple[Query, ...] = (
 def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
     api: Client, live: str, stream: Stream, account: Cloud, seed: int
 ) -> None:
-    """However late the consumer is, and whether the grid names what was written or not."""
+    """With any lag of the consumer, whether the grid names the written fields or not."""
     random = Random(seed)  # noqa: S311
     alive, writes = [1, 2, 3], [create(api, "first")]
     alive.append(writes[0].body["num"])

@@ -1,4 +1,6 @@
-"""Deleted attributes: hidden from everybody at once, back with everything for seven days, and gone for good after that."""
+"""Deleted attributes: hidden from all users at once, restorable with everything for seven days, and permanently gone
+after that.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +47,7 @@ def assert_as_derived(account: Cloud) -> None:
 
 
 def answers(api: Client, account: Cloud) -> list[Any]:
-    """What the project answers in every order and in every way that asks the index."""
+    """The project's answers in every order and by every call that uses the index."""
     account.forget()
     asked: list[dict[str, Any]] = [{"sort": [{"field": field}]} for field in ("name", "updated", *ALL)]
     asked += [{"sort": [{"field": field, "direction": "desc", "nulls": "first"}]} for field in ALL]
@@ -415,7 +417,7 @@ def test_whatever_is_deleted_and_restored_answers_as_if_it_had_stayed(
 
 
 def _timeless(told: Any) -> Any:
-    """Without when something was changed."""
+    """An answer without the times of changes."""
     if isinstance(told, dict):
         return {name: _timeless(one) for name, one in told.items() if name != "updated"}
     return [_timeless(one) for one in told] if isinstance(told, list | tuple) else told

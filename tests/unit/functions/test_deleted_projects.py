@@ -1,4 +1,6 @@
-"""Deleted projects: hidden from everybody at once, back with everything for seven days, and gone for good after that."""
+"""Deleted projects: hidden from all users at once, restorable with everything for seven days, and permanently gone
+after that.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +38,7 @@ OF_A_PROJECT = [route for route in ROUTES if route.path.startswith("/v1/projects
 
 @pytest.fixture
 def busy(api: Client, account: Cloud, bridge: str) -> str:
-    """The worked example with one of everything, derived. Its path."""
+    """The worked example with one of everything, derived. Returns its path."""
     account.forget()
     api.made(f"{bridge}/issues/1/comments", {"text": "First"})
     api.made(f"{bridge}/views", {"name": "By start", "query": {"sort": [{"field": "3812"}]}})
@@ -63,7 +65,7 @@ def assert_as_derived(account: Cloud) -> None:
 
 
 def answers(api: Client, account: Cloud) -> list[Any]:
-    """What the project answers to every read."""
+    """The project's answers to every read."""
     account.forget()
     orders = [{"sort": [{"field": field}], "count": True} for field in ("name", "updated", "3812", "3fe6")]
     empty = {"filter": {"field": "3812", "op": "is_empty"}, "count": True}
@@ -112,7 +114,7 @@ def test_whatever_names_it_answers_as_if_it_did_not_exist(
 
 
 def _copied(catalogs: Catalogs) -> Catalogs:
-    """A container that knows what another one did."""
+    """A container that knows another one's change."""
     copy = Catalogs()
     copy._entries.update(catalogs._entries)
     return copy
@@ -374,7 +376,7 @@ def test_of_two_that_restore_or_remove_it_at_once_one_does(
         if attempted.operation == "transact" and not found:
             with monkeypatch.context() as inner:
                 inner.setattr(account.modules["command"], "table", account.table)
-                # It raises the epoch; but for the item's own version nobody would see what it has done.
+                # It raises the epoch; only the item's own version shows its effect.
                 found.append(api.delete(HIDDEN))
                 catalog = account.table.get(PARTITION, keys.CATALOG)
                 assert catalog is not None
@@ -416,7 +418,7 @@ def test_the_route_bodies_are_those_of_every_route_that_needs_one() -> None:
     assert {route.operation for route in OF_A_PROJECT} >= BODIES.keys() - {"create_project"}
 
 
-# Whoever dies on the way
+# Deaths on the way
 
 
 def _delete(table: Table) -> None:
@@ -527,7 +529,7 @@ def _write(api: Client, step: str, name: str) -> bool:
 
 
 def _timeless(told: Any) -> Any:
-    """Without when something was changed."""
+    """An answer without the times of changes."""
     if isinstance(told, dict):
         return {
             name: _timeless(one)

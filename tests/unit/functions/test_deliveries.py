@@ -1,4 +1,4 @@
-"""The delivery of webhooks, from outside: writes over HTTP, a receiver that may be as bad as it likes, and time that passes."""
+"""The delivery of webhooks, from outside: writes over HTTP, a receiver with any bad behaviour, and passing time."""
 
 import base64
 import hashlib
@@ -48,7 +48,7 @@ def path(courier: Courier, project: str) -> str:
 
 @pytest.fixture
 def hook(courier: Courier, path: str) -> str:
-    """The path of a webhook that is sent everything."""
+    """The path of a webhook that receives all events."""
     hook: str = defined(courier, path)["path"]
     return hook
 
@@ -64,7 +64,7 @@ def outbox(courier: Courier, hook: str) -> dict[str, Any]:
     ]
 
 
-# What is sent
+# Messages
 
 
 def test_a_change_is_sent_as_the_feed_tells_it(courier: Courier, path: str, receiver: Receiver) -> None:
@@ -200,7 +200,7 @@ def test_many_changes_are_all_sent_and_none_twice_while_nothing_fails(
     assert sorted(one["data"]["num"] for one in receiver.told) == list(range(1, 131))
 
 
-# When it is sent
+# Times
 
 
 def test_a_commit_is_followed_by_a_hint_and_each_later_one_within_a_second_by_another(
@@ -253,7 +253,7 @@ def test_nobody_is_hinted_at_who_is_disabled_or_has_no_webhook(
 def test_a_change_that_is_committed_while_somebody_is_at_work_is_sent_by_him(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
-    """The hint at it finds the outbox held, and whoever has it has read the feed to its end."""
+    """The hint finds the outbox held, and its holder has read the feed to its end."""
     courier.wait(30)
     courier.issue(path)
     (first,) = courier.account.outboxes
@@ -315,7 +315,7 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
 def test_a_message_that_one_receiver_never_takes_is_tried_ten_times_over_a_day_and_given_up(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
-    """The others are taken, so the webhook stays enabled."""
+    """The others are accepted, so the webhook stays enabled."""
     began = clock.seconds()
     attempts: list[float] = []
     taken = answers()
@@ -462,7 +462,7 @@ class Routed:
 def test_a_webhook_that_fails_holds_up_neither_others_nor_other_tenants(
     courier: Courier, path: str, receiver: Receiver, behave: Behaviour
 ) -> None:
-    """All share an invocation; the failing one is tried again from a queue of its own."""
+    """All share an invocation; the failing one is retried from a queue of its own."""
     other = courier.account.api(tenant="0808")
     other.made("/v1/projects", {"id": "plain", "name": "Plain"})
     failing = defined(courier, path, url="https://bad.example.org/")["path"]
@@ -511,7 +511,7 @@ def late(courier: Courier) -> Late:
 
 
 def quick_turn(courier: Courier) -> None:
-    """One invocation with the hints of the quick queue alone."""
+    """One invocation with only the hints of the quick queue."""
     courier.skip(1)
     hints = list(courier.account.outboxes)
     courier.account.outboxes.clear()
@@ -549,7 +549,7 @@ def test_a_receiver_that_answers_slowly_moves_to_the_slow_queue_and_back(
 def test_an_answer_within_the_limit_is_not_slow(
     courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
 ) -> None:
-    late.seconds = 3.0 / AT_ONCE - 0.1  # the clock of this test runs for messages that are under way at once
+    late.seconds = 3.0 / AT_ONCE - 0.1  # the clock of this test runs for concurrent messages
     for _ in range(6):
         courier.issue(path)
     quick_turn(courier)
@@ -573,7 +573,7 @@ def test_the_schedule_hints_at_a_slow_receiver_through_the_slow_queue(
     assert len(receiver.heard) == 2
 
 
-# Dying and being late
+# Deaths and lag
 
 
 def test_who_dies_between_sending_and_remembering_leaves_a_message_that_is_sent_again(
@@ -820,7 +820,7 @@ def test_a_secret_that_is_replaced_while_it_does_not_open_signs_what_is_sent(
 def test_an_administrator_who_is_just_changing_a_webhook_is_not_overruled(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
-    """He gives it another URL while the receiver says that it is gone."""
+    """An administrator changes the URL while the receiver reports that it is gone."""
 
     def gone(connection: Any) -> None:
         if len(receiver.heard) == 1:
@@ -883,7 +883,7 @@ CLOSED = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "sort": [
 def test_what_an_editor_makes_of_a_view_sends_nothing_else(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
-    """An editor widens the view to closed issues. Only an administrator sends these out."""
+    """An editor widens the view to closed issues. Only an administrator sends these."""
     hook = defined(courier, path, view=shared)["path"]
     courier.issue(path)
     courier.deliver()
@@ -1017,7 +1017,7 @@ def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
 def test_a_deleted_field_of_the_frozen_order_is_a_reset_for_the_receiver(
     courier: Courier, path: str, receiver: Receiver
 ) -> None:
-    """The rows stay the same, but not their keys: a receiver that keeps both has to read them again."""
+    """The rows stay the same, but not their keys: a receiver that keeps both must read them again."""
     courier.api.made(f"{path}/attributes", {"id": "size", "name": "Size", "type": "number", "indexed": True})
     query = {"sort": [{"field": "size"}, {"field": "name"}]}
     view = courier.api.made(f"{path}/views", {"name": "All", "visibility": "shared", "query": query})["id"]

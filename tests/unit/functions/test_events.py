@@ -1,6 +1,7 @@
-"""The event files, which `sam local invoke -e` uses too: their form, and the effects of those that are not of the HTTP API.
+"""The event files, which `sam local invoke -e` uses too: their form, and the effects of other events than the HTTP
+API's.
 
-The effects of the others are tested on two tables in `tests/unit/routes`.
+`tests/unit/routes` tests the effects of the HTTP API's on two tables.
 """
 
 import json
@@ -65,7 +66,7 @@ def test_the_body_of_an_event_has_the_form_that_the_openapi_document_asks_for(ro
 
 
 def consume(account: Cloud, name: str) -> dict[str, str]:
-    """Hand a stream event to the consumer: what the sort entries of issue 1 by Start and End say then."""
+    """Pass a stream event to the consumer. Returns the sort entries of issue 1 by Start and End."""
     result = account.modules["maintain"].handler(load(name), Context())
     assert result == {"batchItemFailures": []}
     entries = account.table.query("issue-0807.35e9.00000001").items
@@ -129,5 +130,5 @@ def test_the_removal_by_expiry_tells_who_removed(account: Cloud, bridge: str) ->
 
 
 def without_lag(account: Cloud) -> list[Any]:
-    """All items but that which tells how late the consumer is: it is written at most once a second."""
+    """All items except the consumer's lag, which is written at most once a second."""
     return [item for item in account.items() if item["PK"] != {"S": keys.lag("0807", "35e9")}]

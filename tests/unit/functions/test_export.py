@@ -1,4 +1,4 @@
-"""Exports from outside: what a request may ask for, the file that comes of it, who may see it, and what it is refused with."""
+"""Exports from outside: requests, the file, visibility, and refusals."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ BY_START = [{"field": "3812", "direction": "desc"}]
 
 @pytest.fixture
 def indexed(account: Cloud, bridge: str) -> str:
-    """The worked example's project, whose index is whole."""
+    """The worked example's project, completely indexed."""
     account.derive()
     return bridge
 
@@ -52,7 +52,7 @@ def exported(account: Cloud, api: Client, project: str, form: str = "csv", **bod
 
 
 def file_at(url: str) -> str:
-    """What is behind a link. moto answers no browser here, so the link's own parts are asked for."""
+    """The file at a link. moto answers no browser here, so the link's own parts are read."""
     parts = urlsplit(url)
     assert parts.scheme == "https"
     assert EXPORTS in parts.netloc
@@ -124,7 +124,7 @@ def test_the_writes_of_tokens_are_in_it_and_later_ones_are_not(
     assert begin(api, indexed, body, x_consistency_token="x").kind == (400, "invalid-request")
 
 
-# What is in a file
+# The content of a file
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -233,7 +233,7 @@ def test_columns_of_one_name_are_told_apart(api: Client, account: Cloud, project
     }
 
 
-# Who may
+# Rights
 
 
 def test_every_viewer_may_and_who_began_an_export_cancels_it(
@@ -282,7 +282,7 @@ def test_links_end_with_the_file(
     assert user_jobs.KEPT_DAYS > FILE_DAYS
 
 
-# What is refused
+# Refusals
 
 WRONG: list[tuple[Any, set[str]]] = [
     ({}, {"format"}),

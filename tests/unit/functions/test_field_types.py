@@ -1,4 +1,4 @@
-"""The values of each type: what is taken, how it is answered, what is refused. Through the API, on one project with all types."""
+"""The values of each type: accepted, answered, refused. Through the API, on one project with all types."""
 
 import json
 from decimal import Decimal
@@ -245,7 +245,7 @@ def test_a_number_is_answered_as_a_number_with_all_its_digits(api: Client) -> No
 
 
 def test_a_number_that_dynamodb_returns_in_full_is_answered(api: Client, shared_account: Cloud) -> None:
-    """The real engine writes integers out where moto repeats the exponent that it was given."""
+    """The real engine writes integers out where moto repeats the given exponent."""
     location = api.post(f"{PATH}/issues", sent("number", "12345678901234567890")).headers["location"]
     (item,) = (
         one for one in shared_account.items() if one.get("num", {}).get("N") == location.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What is permanently deleted leaves histories and remembered answers too: values of an attribute, a purged issue."""
+"""Permanently deleted data leaves histories and remembered answers too: values of an attribute, a purged issue."""
 
 import string
 import zlib
@@ -25,7 +25,7 @@ KEPT = (keys.REQUEST_PREFIX, derived_keys.HISTORY_PREFIX, keys.COMMENT_PREFIX, k
 
 
 def kept(account: Cloud) -> str:
-    """Documents, histories, comments and remembered answers, with all that is packed."""
+    """Documents, histories, comments and remembered answers, with all packed values."""
     return " ".join(
         _plain(item)
         for (pk, sk), item in account.table.items.items()

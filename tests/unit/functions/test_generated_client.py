@@ -1,4 +1,4 @@
-"""A client that openapi-python-client generates from the OpenAPI document does the worked example."""
+"""A client that openapi-python-client generates from the OpenAPI document carries out the worked example."""
 
 import importlib
 import json
@@ -69,7 +69,7 @@ class Api:
         return getattr(self._models, name).from_dict(document)
 
     def call(self, name: str, *path: Any, **arguments: Any) -> Any:
-        """What a call answers: an object of a model, a problem among them."""
+        """The result of a call: an object of a model, or a problem."""
         return self._calls[name].sync(*path, client=self._client, **arguments)
 
 
@@ -80,7 +80,7 @@ def api(generated: ModuleType, account: Cloud) -> Api:
 
 @pytest.fixture
 def bridge(api: Api, account: Cloud) -> str:
-    """The worked example, created by the generated client; the index knows it."""
+    """The worked example, created by the generated client and indexed."""
     project = api.call(
         "create_project",
         body=api.model("ProjectCreate", {"id": worked_example.PROJECT, "name": "Forth Rail Bridge"}),

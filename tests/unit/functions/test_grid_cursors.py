@@ -1,4 +1,4 @@
-"""Cursors of the grid: for one query of one project of one tenant, unchanged; expired when the index was built anew."""
+"""Cursors of the grid: for one query of one project of one tenant, unchanged; expired after the index was rebuilt."""
 
 import base64
 import string
@@ -19,7 +19,7 @@ START = [{"field": "3812"}]
 
 @pytest.fixture(scope="module")
 def owner(shared_account: Cloud) -> Client:
-    """Who has the worked example, indexed. Nobody changes it."""
+    """The owner of the worked example, indexed. No test changes it."""
     owner = shared_account.api()
     worked_example.load(owner)
     shared_account.derive()
@@ -64,7 +64,7 @@ def test_what_does_not_change_the_order_may_change_between_pages(owner: Client, 
 
 
 def test_a_changed_character_is_noticed(owner: Client, cursor: str) -> None:
-    for place, there in [*enumerate(cursor)][::4]:  # each and every one: tests/unit/test_cursors.py
+    for place, there in [*enumerate(cursor)][::4]:  # every single one: tests/unit/test_cursors.py
         other = "A" if there != "A" else "B"
         assert refused(follow(owner, cursor[:place] + other + cursor[place + 1 :])), place
 

@@ -18,7 +18,7 @@ ISSUES = 40
 
 @pytest.fixture(scope="module")
 def owner(shared_account: Cloud) -> Client:
-    """Who has a project with an attribute of every type, indexed. Nobody changes it."""
+    """The owner of a project with an attribute of every type, indexed. No test changes it."""
     owner = shared_account.api()
     owner.made("/v1/projects", {"id": "many", "name": "Many", "states": nasty.STATES})
     for attribute in nasty.ATTRIBUTES:
@@ -58,7 +58,7 @@ def held(row: dict[str, Any], field: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """As a request can hold it."""
+    """A value in the form that a request can hold."""
     return str(value) if isinstance(value, Decimal) else value
 
 
@@ -72,7 +72,7 @@ TYPES = {"num": "number"} | {
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_every_operator_works_for_each_of_its_types(api: Client, rows: list[dict[str, Any]], op: str) -> None:
-    """The value of an issue is what it is compared with; what must then be said of that issue is known."""
+    """An issue's own value is the operand; the result for that issue is then known."""
     for field, kind in TYPES.items():
         if kind not in OPERATORS[op].types:
             answer = api.post(f"{PATH}/grid", {"filter": {"field": field, "op": op, "value": "x"}})

@@ -1,4 +1,4 @@
-"""What a grid request may ask, and how an answer looks. (The orders themselves are walked by other tests.)"""
+"""Grid requests and the form of answers. (Other tests walk the orders themselves.)"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ FIELDS = ["num", "name", "state", "created", "updated", "3812", "882a", "3fe6", 
 
 @pytest.fixture(scope="module")
 def api(shared_account: Cloud) -> Client:
-    """A viewer of the worked example, indexed. Nobody changes it."""
+    """A viewer of the worked example, indexed. No test changes it."""
     worked_example.load(shared_account.api())
     shared_account.derive()
     return shared_account.api(role="viewer")
@@ -36,7 +36,7 @@ def as_query(body: dict[str, Any]) -> dict[str, str]:
 
 
 def both(api: Client, body: dict[str, Any]) -> Answer:
-    """The answer to a POST, which is that to a GET."""
+    """The answer to a POST, which equals that to a GET."""
     posted = api.post(PATH, body)
     got = api.get(PATH, query=as_query(body))
     assert posted.status == got.status
@@ -148,7 +148,7 @@ def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> Non
         assert {at for node in nodes_of(explained["tree"]) for at in node["rounds"]} == set(
             range(1, calls + 1)
         )
-        # The journal, the epoch, and how far the index is behind, are asked for beside the first call.
+        # The journal, the epoch, and the lag of the index are read beside the first call.
         assert [call["round"] for call in explained["calls"]] == [1, 1, 1, *range(1, calls + 1)]
         assert Decimal(str(explained["read_units"])) > 0
     assert api.get(PATH, query={"explain": "true"}).body.keys() >= {"explain"}

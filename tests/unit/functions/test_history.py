@@ -1,4 +1,4 @@
-"""Who changed what, and when: an issue's history and a project's activity, as the API tells them."""
+"""The changes and their times: an issue's history and a project's activity, through the API."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def history(api: Client, path: str, num: int, **parameters: str) -> Answer:
 
 
 def activity(api: Client, path: str, **parameters: str) -> list[str]:
-    """The ids of the changes that all pages together tell."""
+    """The ids of the changes on all pages together."""
     found, cursor = [], None
     for _ in range(40):
         answer = api.get(f"{path}/activity", query=parameters | ({"cursor": cursor} if cursor else {}))
@@ -111,7 +111,7 @@ def test_a_history_page_by_page(account: Cloud, api: Client, path: str) -> None:
 
 
 def test_an_issue_that_nobody_has_heard_of(account: Cloud, api: Client, path: str) -> None:
-    """One that exists has a history that is empty until the stream tells of it; one that never did answers 404."""
+    """An existing issue has an empty history until the stream delivers it; a missing one answers 404."""
     api.made(f"{path}/issues", {"name": "Pier"})
     assert history(api, path, 1).body == {"items": [], "next": None}
     assert history(api, path, 2).kind == (404, "not-found")
@@ -233,7 +233,7 @@ def test_comments_stand_among_the_changes(account: Cloud, api: Client, busy: str
 
 
 BOBS = {"3.2", "2.2", "1.2", "1.comment.1", "2.comment.1"}
-"""What bob did, and what mentions him."""
+"""The events by bob, and the comments that mention bob."""
 
 
 @pytest.mark.parametrize(

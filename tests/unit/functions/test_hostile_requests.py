@@ -1,6 +1,6 @@
-"""Whatever stands in whatever place of a request: no error of the server, and a refusal names the place and writes nothing.
+"""Any value in any place of a request: no server error, and a refusal names the place and writes nothing.
 
-The places are those of examples, which have every property that the OpenAPI document knows; so a new property needs an example.
+The places are those of examples, which have every property of the OpenAPI document; so a new property needs an example.
 """
 
 import json
@@ -155,10 +155,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"fields": [{"field": "amount", "functions": ["sum", "min"]}], "filter": FILTER, "explain": True}
     ],
 }
-"""Bodies that are taken."""
+"""Bodies that are accepted."""
 
 REFUSED_EXAMPLES = {"update_attribute": 1, "create_webhook": 1}
-"""By operation, the place of an example that is not taken as it stands: the attribute has no options, the view is private."""
+"""By operation, the place of an example that is refused: the attribute has no options, the view is private."""
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},
@@ -195,7 +195,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
     },
     "position": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
 }
-"""Query parameters; an empty one is only sent when something hostile takes its place."""
+"""Query parameters; an empty one is only sent with a hostile value."""
 
 HEADERS = (
     "if-match",
@@ -274,7 +274,7 @@ LARGE = (
 NAMES = ("x", "", "\0", "\ud800", "x" * 100_000, "__class__", "model_config", "and", "field", "e\u0301" * 500)
 
 KEPT = 1_000
-"""The most errors that are found before a request is given up."""
+"""The greatest number of errors before a request is abandoned."""
 
 BODIES = [route for route in ROUTES if route.operation in EXAMPLES]
 Place = tuple[str | int, ...]
@@ -304,7 +304,7 @@ def world(shared_account: Cloud) -> Cloud:
 
 
 def send(world: Cloud, event: dict[str, Any]) -> Answer:
-    """The answer to a request that works on a copy of the world; one that refuses has changed nothing."""
+    """The answer to a request on a copy of the world; a refused one must change nothing."""
     table = world.table.copy(Meter())
     for module in world.modules.values():
         module.table = table  # type: ignore[attr-defined]
@@ -317,7 +317,9 @@ def send(world: Cloud, event: dict[str, Any]) -> Answer:
 
 
 def without_notes(items: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
-    """All but notes of changes. A request that is 2 s old, on a busy machine, leaves one before it writes; nobody is shown it."""
+    """All items except notes of changes. On a busy machine a request that is 2 s old leaves one before it writes; no
+    reader sees it.
+    """
     return {key: item for key, item in items.items() if not key[1].startswith(derived_keys.CHANGE_NOTE)}
 
 
@@ -356,7 +358,7 @@ def value_at(document: Any, place: Place) -> Any:
 
 
 def named(place: Place, answer: Answer) -> bool:
-    """Whether an error of the answer is about the place, what is in it, what it is in, or what stands beside it there."""
+    """Whether an error of the answer is about the place, its content, its parent, or a neighbour there."""
     path = "body" if not place else ".".join(map(str, place)).replace("\ud800", "\N{REPLACEMENT CHARACTER}")
     around = path.rpartition(".")[0]
     return any(
@@ -371,7 +373,7 @@ def named(place: Place, answer: Answer) -> bool:
 
 
 def judge(place: Place, answer: Answer, told: str) -> None:
-    """What holds of every refusal for what stands in a place."""
+    """Check the rules of every refusal of a value in a place."""
     found = len(answer.body.get("errors", ())) + answer.body.get("more", 0) if answer.status >= 400 else 0
     if answer.status == 400:
         assert named(place, answer), (place, told[:80], answer.text[:500])
@@ -399,7 +401,7 @@ def _pattern(place: Place) -> tuple[str, ...]:
 
 
 def _properties(schema: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The places that a schema has, but for what is in a filter: a filter is made of filters."""
+    """The places of a schema, without those in a filter: a filter consists of filters."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name != "Filter":
@@ -421,7 +423,7 @@ def test_every_list_and_object_of_a_body_has_a_greatest_length(route: Route) -> 
 
 
 def _endless(schema: Mapping[str, Any], place: tuple[str, ...], within: frozenset[str]) -> Iterator[str]:
-    """The places where a schema takes a list or an object of any length."""
+    """The places where a schema accepts a list or an object of any length."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name not in within:

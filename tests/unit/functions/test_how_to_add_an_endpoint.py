@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding an endpoint, carried out as it is written there."""
+"""The instructions of CONTRIBUTING.md for a new endpoint, carried out as written."""
 
 import re
 import textwrap
@@ -35,7 +35,9 @@ def blocks() -> list[str]:
 
 @pytest.fixture
 def added(monkeypatch: pytest.MonkeyPatch) -> Endpoints[QueryContainer]:
-    """The endpoint of the page, in a resource beside the others. Its model and its example are where the page puts them."""
+    """The endpoint of the page, in a resource beside the others. Its model and its example are in the places that the
+    page names.
+    """
     endpoint, model, example = blocks()
     endpoints = Endpoints[QueryContainer]("Attributes", "query")
     exec(endpoint, {**vars(attributes), "endpoints": endpoints})  # noqa: S102  what the page says

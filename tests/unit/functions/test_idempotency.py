@@ -1,6 +1,6 @@
-"""Idempotency-Key over HTTP: what is created under a key is created once, and every repetition is answered as the first was.
+"""Idempotency-Key over HTTP: a request under a key creates once, and every repetition gets the first answer.
 
-Of a batch under a key tell `test_batch` and `commands/test_attempts`.
+`test_batch` and `commands/test_attempts` test a batch under a key.
 """
 
 from collections.abc import Callable
@@ -34,12 +34,12 @@ CREATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "create_webhook": (f"{BRIDGE}/webhooks", {"url": "https://hooks.example.org/bridge"}),
 }
 EVER_NEW = {"create_project": {"id"}, "create_webhook": {"id", "secret"}}
-"""What is drawn at random."""
+"""The random parts of answers."""
 ALONE = {
     *("batch", "rotate_webhook", "replay_delivery", "restore_issue", "restore_attribute", "restore_project"),
     *("update_matching", "delete_matching", "undo", "export"),
 }
-"""What creates nothing, and is tried where it is at home."""
+"""Operations that create nothing, and are tested elsewhere."""
 
 creations = pytest.mark.parametrize("creation", CREATIONS)
 
@@ -61,12 +61,12 @@ def told(answer: Answer) -> tuple[Any, ...]:
 
 
 def without_secret(answer: Answer) -> dict[str, Any]:
-    """What can be read again of what was created."""
+    """The part of a created resource that can be read again."""
     return {name: value for name, value in answer.body.items() if name != "secret"}
 
 
 def resources(account: Cloud) -> set[tuple[str, str]]:
-    """The keys of all that is stored, but for what is remembered of requests."""
+    """The keys of all stored items, without the remembered requests."""
     return {key for key in account.table.items if not key[0].startswith(keys.REQUEST_PREFIX)}
 
 
@@ -211,7 +211,7 @@ def test_any_other_visible_ascii_is_a_key(api: Client, bridge: str, key: str) ->
 
 
 class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+    """Lambda ends a function that is out of time."""
 
 
 Around = Callable[[Attempted, Callable[[], Any]], Any]
@@ -219,7 +219,7 @@ Around = Callable[[Attempted, Callable[[], Any]], Any]
 
 @pytest.fixture
 def through(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Callable[[Around | None], None]:
-    """Has the command function's calls of the table go through what is given; None: not any more."""
+    """Passes the command function's calls of the table through a given function; None: no longer."""
     module = account.modules["command"]
     plain = module.table
 

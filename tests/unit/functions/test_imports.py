@@ -1,4 +1,4 @@
-"""What a cold start pays for: the modules that each function imports, counted in a process of its own."""
+"""The cost of a cold start: the modules that each function imports, counted in a process of its own."""
 
 import ast
 import importlib
@@ -24,9 +24,10 @@ BUDGETS = {
     "maintain": 497,
     "upkeep": 519,
 }
-"""Modules of a function, the standard library's included. A module takes 0.5 to 1 ms of CPU when its bytecode is there.
+"""The number of modules of a function, including the standard library. A module takes 0.5 to 1 ms of CPU if its
+bytecode exists.
 
-The resolver of Powertools is 64 of them (decision 0072).
+The resolver of Powertools takes 64 of them (decision 0072).
 """
 
 DEAR = {
@@ -37,7 +38,7 @@ DEAR = {
     "devtools",
     "infra",
 }
-"""What would come in by one careless import, and need not."""
+"""Modules that one careless import would add, and that are not needed."""
 
 
 @pytest.mark.parametrize("function", BUDGETS)
@@ -87,7 +88,9 @@ def test_a_snapshot_contains_what_endpoints_import_when_they_are_called(package:
 
 
 def _modules(node: ast.ImportFrom) -> Iterator[str]:
-    """The modules that an import statement names: `from package import module`, or `from package.module import name`."""
+    """The modules that an import statement names: `from package import module`, or `from
+    package.module import name`.
+    """
     found = importlib.import_module(str(node.module))
     for alias in node.names:
         inner = f"{node.module}.{alias.name}"

@@ -1,4 +1,4 @@
-"""Issues: numbers, merge patches, required values, and what stays when something else changes."""
+"""Issues: numbers, merge patches, required values, and the values that stay in a change of others."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""How many jobs a user, a project and a tenant may have open, and whose turn it is."""
+"""The limits of open jobs for a user, a project and a tenant, and the order of their turns."""
 
 from typing import Any
 

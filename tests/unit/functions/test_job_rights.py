@@ -1,4 +1,4 @@
-"""A job goes on only as long as its user may do what it does, as the user directory says at each turn."""
+"""A job continues only while its user has the right to do its work, according to the user directory at each turn."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -42,7 +42,7 @@ def test_a_lower_role_or_none_is_refused_with_the_reason(kind: JobKind, role: Ro
 
 
 class Directory:
-    """What the user directory says."""
+    """The answers of the user directory."""
 
     def __init__(self) -> None:
         self.roles: dict[tuple[str, str], Role] = {("0807", "ann"): Role.EDITOR}
@@ -164,7 +164,7 @@ def test_without_a_user_pool_a_job_keeps_the_rights_it_was_started_with(
 
 @pytest.fixture
 def pool() -> Iterator[tuple[UserPool, Stubber]]:
-    """A user pool, and what it answers. Requests and answers have the shapes that AWS documents."""
+    """A user pool, and its answers. Requests and answers have the shapes that AWS documents."""
     pool = UserPool("eu-west-2_users")
     with Stubber(pool._client) as answers:
         yield pool, answers

@@ -1,4 +1,4 @@
-"""The limits of a project, said in a clear 422."""
+"""The limits of a project, each with a clear 422."""
 
 import json
 from collections import Counter
@@ -148,7 +148,7 @@ def numbers_given(account: Cloud, last: int) -> None:
 
 
 def issues_there(account: Cloud, count: int) -> None:
-    """The index tells of so many issues."""
+    """Let the index report so many issues."""
     (block,) = split(replace(Block.head(NUMBERS), sets={"": BitMap(range(1, count + 1))}))
     account.table.put(block.to_item("0807", "plain"))
 
@@ -175,7 +175,7 @@ def test_a_transaction_that_dynamodb_refuses_for_the_size_of_an_item_is_no_error
 
 
 WIDE_OPTIONS = [f"{place}.".ljust(256, "\0") for place in range(200)]
-"""The options of a field that take most room in an answer: each character is seven there."""
+"""The options of a field that take most room in an answer: each character takes seven there."""
 
 
 def test_a_project_that_an_answer_could_not_hold_is_refused(
@@ -216,7 +216,7 @@ def test_a_page_of_projects_is_cut_where_an_answer_must_end(api: Client) -> None
 
 
 PAYLOAD = 6 * 1024 * 1024
-"""What Lambda takes as an event and as an answer, in bytes."""
+"""Lambda's limit for an event and for an answer, in bytes."""
 
 
 def payload(of: Any) -> int:
@@ -224,7 +224,7 @@ def payload(of: Any) -> int:
 
 
 def counted(api: Client, account: Cloud, operations: list[Any]) -> tuple[list[Any], Counter[str]]:
-    """The results of a batch in plain, and the calls that it makes."""
+    """The results of a batch in plain form, and its calls."""
     module: Any = account.modules["command"]
     usual, module.table = module.table, account.table.metered()
     try:

@@ -1,4 +1,6 @@
-"""GET .../changes: who follows a project by it is told each change once, waits for the next, and learns when to read anew."""
+"""GET .../changes: a follower receives each change once, waits for the next, and learns when to
+read everything again.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +23,7 @@ DAY = 86_400.0
 
 
 class Follower:
-    """Somebody who follows the project by its cursor."""
+    """A client that follows the project by its cursor."""
 
     def __init__(self, api: Client, path: str) -> None:
         self._api = api
@@ -60,14 +62,14 @@ def follower(api: Client, live: str) -> Follower:
 
 
 class Sleeps(list[Callable[[], None]]):
-    """What happens during the next pauses of a request that waits, and the seconds that it has paused."""
+    """The actions during the next pauses of a waiting request, and its total pause in seconds."""
 
     slept = 0.0
 
 
 @pytest.fixture
 def sleeps(monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]) -> Sleeps:
-    """Pauses take no time, and time is later after them."""
+    """Pauses take no time, but move the clock."""
     planned = Sleeps()
 
     def sleep(seconds: float) -> None:
@@ -245,7 +247,7 @@ def test_a_project_that_is_gone_is_not_found(
     assert follower.asked(since=follower.cursor).kind == (404, "not-found")
     account.upkeep()
     assert follower.asked(since=follower.cursor).kind == (404, "not-found")
-    # So long nobody else's project can have the id.
+    # For so long, no other project can have the id.
     assert PROJECT_TOMBSTONE_DAYS > FEED_DAYS
 
 

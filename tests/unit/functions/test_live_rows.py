@@ -1,4 +1,4 @@
-"""GET .../changes of some rows: what enters, leaves and moves is exactly what tells the grid before from the grid after."""
+"""GET .../changes of some rows: the events are exactly the difference between the grid before and after."""
 
 from collections.abc import Callable
 from random import Random
@@ -44,7 +44,7 @@ def asked(api: Client, query: Query, **more: str) -> Answer:
 
 
 class Rows:
-    """The rows that a client shows: those that it read once, kept up to date by what it is told."""
+    """The rows of a client: read once, and updated by events."""
 
     def __init__(self, api: Client, query: Query) -> None:
         self.api = api
@@ -54,7 +54,7 @@ class Rows:
         self.cursor: str = asked(api, query).body["next"]
 
     def hear(self) -> list[dict[str, Any]]:
-        """Ask until nothing more comes, and apply it. Each event fits what was shown before."""
+        """Ask until no event comes, and apply the events. Each fits the former rows."""
         heard: list[dict[str, Any]] = []
         while True:
             answer = asked(self.api, self.query, since=self.cursor)
@@ -92,7 +92,7 @@ class Rows:
 
 
 def grid(api: Client, query: Query) -> list[int]:
-    """The same by the index."""
+    """The same according to the index."""
     answer = api.post(f"{PATH}/grid", {**query, "limit": 500})
     assert answer.status == 200, answer.text
     return [row["num"] for row in answer.body["rows"]]
@@ -167,7 +167,7 @@ QUERIES: tuple[Query, ...] = (
 
 
 class People:
-    """People who change the project at random; what they do reaches the consumer sooner or later."""
+    """Users who change the project at random, with a consumer that runs sooner or later."""
 
     def __init__(self, api: Client, random: Random) -> None:
         self._api = api
@@ -205,7 +205,7 @@ class People:
 
 @pytest.mark.parametrize("seed", range(one_of(3, thorough=40)))
 def test_events_are_the_difference_of_two_answers(api: Client, live: str, stream: Stream, seed: int) -> None:
-    """However late the consumer is, and however far documents are ahead of what is told."""
+    """With any lag of the consumer, and any lead of the documents over the feed."""
     random = Random(seed)  # noqa: S311
     people = People(api, random)
     followers = [Rows(api, query) for query in QUERIES]
@@ -261,7 +261,7 @@ def test_a_cursor_of_now_may_be_followed_by_any_rows_and_then_by_these(
 def test_what_is_not_remembered_yet_is_waited_for(
     account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
 ) -> None:
-    """The document is ahead in a field that decides, and the consumer has not brought what it was before."""
+    """The document is ahead in a field that decides, and the consumer has not delivered its former value."""
     num = create(api, "one", kind="a")
     stream.deliver()
     rows = Rows(api, {"filter": {"field": "kind", "op": "eq", "value": "a"}})
@@ -275,7 +275,7 @@ def test_what_is_not_remembered_yet_is_waited_for(
     stream.deliver()
     told = asked(api, rows.query, since=rows.cursor).body["items"]
     assert [(event["version"], event["move"]) for event in told] == [(2, "change"), (3, "leave")]
-    later(61)  # in vain, say: nobody will ever tell
+    later(61)  # too late: no further event will come
     account.table.delete(derived_keys.history("0807", "plain", num), derived_keys.history_item(3))
     told = asked(api, rows.query, since=rows.cursor).body["items"]
     assert told == [{"kind": "reset"}]

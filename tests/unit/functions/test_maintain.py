@@ -1,4 +1,4 @@
-"""The stream consumer's handler: what it answers to Lambda, which delivers again from the record that is named."""
+"""The stream consumer's handler: its answer to Lambda, which delivers again from the named record."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ WRITER = (TENANT, "ann", Role.EDITOR)
 
 @pytest.fixture
 def table() -> MemoryTable:
-    """Issues 1 to 3, which nothing has been derived from."""
+    """Issues 1 to 3, without derived data."""
     made, _ = in_memory(0)
     assert isinstance(made, MemoryTable)
     functions = Functions(made, Catalogs())
@@ -93,7 +93,7 @@ def test_a_batch_that_is_done_has_no_failures(table: MemoryTable) -> None:
 def test_the_first_record_that_is_not_done_is_named_by_its_sequence_number(
     table: MemoryTable, nums: tuple[int, ...], failed: tuple[int, ...], first: int
 ) -> None:
-    """Another invocation is always faster at the issues that fail."""
+    """Another invocation always wins the race for the failing issues."""
     raced = failing(table, ledger_of(*failed), ConditionFailed(None))
     assert answer(raced, batch(table, *nums)) == {"batchItemFailures": [{"itemIdentifier": f"{first:021d}"}]}
     assert derived(table) == {*nums} - {*failed}
@@ -110,7 +110,7 @@ def test_where_the_fate_of_one_ledger_is_unknown_the_whole_batch_is_delivered_ag
 
 
 def waiting(table: Table, records: list[dict[str, Any]], batches: MemoryBatches) -> Any:
-    """The answer of a consumer that can hand over records."""
+    """The answer of a consumer that can store records for later."""
     return Functions(table, Catalogs(), batches=batches).maintain(records, no_poison)
 
 
@@ -132,7 +132,7 @@ def test_what_the_table_refuses_waits_and_the_shard_goes_on(table: MemoryTable) 
 
 
 def test_one_project_that_is_throttled_holds_up_no_other(table: MemoryTable) -> None:
-    """Only the records of issues that are refused wait."""
+    """Only the records of refused issues wait."""
     functions = Functions(table, Catalogs())
     ada = (TENANT, "ada", Role.ADMIN)
     assert functions.request(ada, "POST", "/v1/projects", {"id": "quay", "name": "Quay"}).status == 201

@@ -1,4 +1,4 @@
-"""After an import the grid is right at once, though no consumer has run: new issues are laid over the index without a token."""
+"""After an import the grid is right at once without a consumer: new issues are laid over the index without a token."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def nums(page: Any) -> list[int]:
 
 @pytest.fixture
 def indexed(account: Cloud, bridge: str) -> str:
-    """The worked example's project, whose index is whole."""
+    """The worked example's project, completely indexed."""
     account.derive()
     account.fold()
     account.forget()
@@ -38,7 +38,7 @@ def indexed(account: Cloud, bridge: str) -> str:
 
 @pytest.fixture
 def moving_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Seconds from now that the functions take it to be."""
+    """Seconds by which the functions' clock is ahead."""
     ahead, real = [0.0], clock.seconds
     monkeypatch.setattr(clock, "seconds", lambda: real() + ahead[0])
     return ahead

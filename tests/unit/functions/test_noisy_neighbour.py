@@ -1,4 +1,6 @@
-"""One tenant imports and reindexes. At its calls another tenant works, whose requests all succeed and see what they wrote."""
+"""One tenant imports and reindexes. Between its calls another tenant works, whose requests all succeed and see their
+own writes.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,13 +40,13 @@ def consume(table: Table, *records: Any) -> None:
 
 
 def record_of(table: MemoryTable, tenant: str, num: int) -> Any:
-    """What the stream tells of an issue's document as it is now."""
+    """The stream's record of an issue's present document."""
     document = table.items[keys.issue(tenant, "bridge", num), keys.project(tenant, "bridge")]
     return record(num, None, document)
 
 
 class Neighbour:
-    """A tenant who makes an issue at each visit, has it derived, edits it and looks at the grid."""
+    """A tenant who creates an issue at each visit, has it derived, edits it and reads the grid."""
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
@@ -67,7 +69,7 @@ class Neighbour:
         self._busy = False
 
     def among(self, table: MemoryTable) -> Table:
-        """The table as the noisy tenant's functions see it, with visits between their calls."""
+        """The table for the noisy tenant's functions, with visits between their calls."""
         calls = iter(range(1, 1_000_000))
 
         def around(_: Attempted, perform: Callable[[], Any]) -> Any:

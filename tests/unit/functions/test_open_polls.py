@@ -1,7 +1,7 @@
 """Long polls at their limits, through the handler: eight of a user wait, the ninth ends the oldest, and a crowd is
 refused cheaply.
 
-Time is virtual: requests run in threads of which one runs at a time, and time passes only where all of them wait.
+Time is virtual: of the threads of requests only one runs at a time, and time passes only while all of them wait.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def scene(monkeypatch: pytest.MonkeyPatch, account: Cloud) -> Scene:
 
 @pytest.fixture
 def poll(scene: Scene, api: Client, live: str) -> Callable[..., Started[Answer]]:
-    """Begins a poll of a user, with a cursor of now."""
+    """Starts a poll of a user, with the current cursor."""
     cursor = api.get(f"{live}/changes").body["next"]
 
     def begin(user: str = "ann", wait: int = 20) -> Started[Answer]:
@@ -52,7 +52,7 @@ def poll(scene: Scene, api: Client, live: str) -> Callable[..., Started[Answer]]
 
 
 def writes(account: Cloud) -> int:
-    """The writes that requests for changes have made, refused ones too."""
+    """The writes of requests for changes, including refused ones."""
     calls = account.modules["live"].table.meter.calls
     return sum(call.operation in ("put_item", "update_item", "delete_item") for call in calls)
 
@@ -93,7 +93,7 @@ def test_the_ninth_ends_the_oldest_which_answers_empty(
 def test_who_sorts_again_and_again_always_waits_with_the_newest(
     scene: Scene, poll: Callable[..., Started[Answer]], api: Client, live: str, account: Cloud
 ) -> None:
-    """A browser gives up each earlier request, which goes on waiting in its function."""
+    """A browser abandons each earlier request, which continues to wait in its function."""
     for _ in range(30):
         newest = poll()
         scene.pass_time(0.5)
@@ -128,7 +128,7 @@ def test_ten_tabs_that_poll_as_the_page_does_all_receive_a_change_also_in_a_new_
     monkeypatch: pytest.MonkeyPatch,
     most_of_tenant: int,
 ) -> None:
-    """Without sockets. Each pauses as the answers ask it to."""
+    """Without sockets. Each pauses as the answers request."""
     monkeypatch.setattr(account.modules["live"], "open_polls", OpenPolls(most_of_tenant))
     cursor = api.get(f"{live}/changes").body["next"]
     viewer = api.acting(user="ann", role="viewer")

@@ -1,4 +1,4 @@
-"""A poison issue leaves the functions that derive: for the dead letters, and as one in the metric of the alarm."""
+"""A poison issue leaves the functions that derive: as a dead letter, and as one in the metric of the alarm."""
 
 from typing import Any
 

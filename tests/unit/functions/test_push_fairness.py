@@ -1,4 +1,4 @@
-"""What one tenant's sockets cost another tenant's pushes, in virtual time, through the real handler."""
+"""The effect of one tenant's sockets on another tenant's pushes, in virtual time, through the real handler."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,9 +21,7 @@ from tests.support.virtual_time import TimedWire, VirtualTime, virtual_time
 POST_SECONDS = 0.01
 
 BOUND = 2.0
-"""Seconds by which the worst that another tenant's sockets do may delay a push: a batch that is at work, and this one's
-own.
-"""
+"""Seconds by which another tenant's sockets may delay a push at worst: a running batch, and this one's own."""
 
 PATH = "/v1/projects/plain"
 
@@ -59,7 +57,9 @@ def end_task(account: Cloud, virtual: VirtualTime) -> dict[str, int]:
 
 
 def worst_of(account: Cloud, api: Client, users: Sequence[str]) -> list[SocketClient]:
-    """All that these users may have: 20 sockets each, with 10 subscriptions each, to 40 different filters a user."""
+    """All sockets and filters that these users may have: 20 sockets each, with 10 subscriptions each, to 40 filters a
+    user.
+    """
     clients = []
     for user in users:
         for number in range(seats.MAX_USER_SOCKETS):
@@ -75,8 +75,8 @@ def worst_of(account: Cloud, api: Client, users: Sequence[str]) -> list[SocketCl
 def test_the_worst_of_one_tenant_delays_no_other(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, stuck: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A message takes 10 ms, and some connections take none. The neighbour's change comes while a batch of the others
-    is at work.
+    """A message takes 10 ms, and some connections take none. The neighbour's change comes during a
+    batch of the others.
     """
     # Users who open them one after the other, over minutes.
     monkeypatch.setattr("gridview.live.seat_store.START_BUCKET", TokenBucket(10_000, 2))
@@ -116,7 +116,7 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 2)
     api = with_project(account, "0807")
     stream, commits = Stream(account), Commits(account)
-    wire.seconds = 4 * POST_SECONDS  # so a few dozen clients are more than a batch tells in time
+    wire.seconds = 4 * POST_SECONDS  # so a few dozen clients are more than a batch can serve in time
     fits = round(2 * BATCH_SECONDS / wire.seconds)
     clients = []
     for number in range(2 * fits):
@@ -174,7 +174,7 @@ def test_an_owed_project_that_is_late_again_stays_owed(
     monkeypatch.setattr("gridview.live.socket_calls.BATCH_SECONDS", 0.0)
     virtual.run(lambda: commits.push())
     assert client.ids() == []
-    short = Context(milliseconds_left=4_000)  # as long as an invocation keeps back
+    short = Context(milliseconds_left=4_000)  # as long as an invocation reserves
     assert virtual.run(lambda: account.modules["socket"].handler({"task": "end"}, short))["settled"] == 0
     assert end_task(account, virtual)["settled"] == 1
     assert client.ids() == ["1.1"]
@@ -236,7 +236,7 @@ def test_projects_are_served_side_by_side_and_each_in_order(
 def test_a_user_with_many_sockets_leaves_another_of_the_project_a_turn(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The time is enough for some five messages: each user's first socket comes before anyone's second."""
+    """The time is enough for some five messages: each user's first socket comes before any second one."""
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 1)
     monkeypatch.setattr("gridview.live.socket_calls.BATCH_SECONDS", 0.045)
     api = with_project(account, "0807")
@@ -368,7 +368,7 @@ def test_shares_are_of_threads_then_of_time() -> None:
 
 @pytest.mark.parametrize("tenants", [1, 2, 63, 64, 65, 100])
 def test_a_tenant_with_many_projects_leaves_the_others_their_time(virtual: VirtualTime, tenants: int) -> None:
-    """All work until their time is up; each is begun, and all are over by the end of the batch."""
+    """All work until their time is up; each is started, and all have ended by the end of the batch."""
     owners = [Owner("greedy", f"p{number}") for number in range(200)]
     owners += [Owner(f"t{number}", "one") for number in range(1, tenants)]
     began, times = virtual.now, dict[Owner, float]()

@@ -1,4 +1,4 @@
-"""What the functions ask of DynamoDB while they do all that there is to do, and what their roles grant: the same."""
+"""The requests of the functions to DynamoDB in all their work, and the grants of their roles: the same."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -40,11 +40,11 @@ PLAIN = {**KINDS, "id": "plain", "indexed": False}
 TAGS = {**KINDS, "id": "tags", "type": "multi_enum"}
 OPEN = {"field": "state", "op": "eq", "value": "open"}
 MANY = 40
-"""Issues of one value: more than it shares a block with, where `_grow_and_shrink` has blocks be small."""
+"""Issues of one value: more than share a block after `_grow_and_shrink` makes blocks small."""
 
 
 ELSEWHERE = {
-    # Where a rate is set: test_write_rate, test_bulk.
+    # With a rate: test_write_rate, test_bulk.
     ("command", "dynamodb:UpdateItem", (f"{keys.RATE_PREFIX}*",)),
     ("upkeep", "dynamodb:UpdateItem", (f"{keys.RATE_PREFIX}*",)),
     ("upkeep", "dynamodb:DeleteItem", (keys.CHECK,)),  # at the end of a check, minutes later: test_nightly
@@ -59,12 +59,12 @@ ELSEWHERE = {
     ),
     ("upkeep", "dynamodb:PutItem", (f"{keys.TRASH_PREFIX}*",)),
 }
-"""Function, action and patterns of what takes more than this page does."""
+"""Function, action and patterns of work that other tests do."""
 
 
 @pytest.fixture(scope="module")
 def busy(shared_account: Cloud) -> Cloud:
-    """An account in which each function has done everything that it does."""
+    """An account in which each function has done all of its work."""
     account = shared_account
     account.reset()
     for asked in account.asked.values():
@@ -94,7 +94,7 @@ def busy(shared_account: Cloud) -> Cloud:
 
 
 def _follow(api: Client, account: Cloud) -> None:
-    """Changes of a project are followed, past a number that a consumer has left."""
+    """Follow changes of a project, past a number that a consumer has left."""
     project = api.made("/v1/projects", {"name": "Followed", "id": "followed"})["id"]
     path, stream, log = f"/v1/projects/{project}", Stream(account), Log(account.table, "0807", project)
     since = api.get(f"{path}/changes").body["next"]
@@ -117,7 +117,7 @@ def _follow(api: Client, account: Cloud) -> None:
 
 
 def _connect(api: Client, account: Cloud) -> None:
-    """Sockets open, follow rows past a number that a consumer has left, are renewed, looked for and closed."""
+    """Open sockets, follow rows past a number that a consumer has left, and renew, look up and close the sockets."""
     path, stream = "/v1/projects/connected", Stream(account)
     api.made("/v1/projects", {"name": "Connected", "id": "connected"})
     commits = Commits(account)
@@ -157,7 +157,7 @@ def test_whose_a_socket_is_is_all_that_is_asked_for_in_nobodys_name(
 
 
 def _deliver(api: Client, account: Cloud, path: str) -> None:
-    """A message that fails, is replayed and refused for good, so that its webhook is disabled."""
+    """Send a message that fails, is replayed and permanently refused, so that its webhook is disabled."""
     replies = [Reply(500, "", "no"), Reply(410, "", "gone")]
     sender = SimpleNamespace(post=lambda *_: replies.pop(0) if replies else Reply(200))
     vars(account.modules["deliver"])["sender"] = sender
@@ -252,7 +252,7 @@ def _write(api: Client, account: Cloud, path: str) -> None:
 
 
 def _in_bulk(api: Client, account: Cloud) -> None:
-    """Issues that are changed in the background."""
+    """Change issues in the background."""
     api.made("/v1/projects", {"id": "bulk", "name": "Bulk"})
     path = "/v1/projects/bulk"
     api.batch("bulk", *[{"create": {"name": "one"}}] * 2)
@@ -268,7 +268,7 @@ def _in_bulk(api: Client, account: Cloud) -> None:
 
 
 def _take_back(api: Client, account: Cloud, path: str) -> None:
-    """An edit, a delete and a new issue are taken back at once, and that again by a job."""
+    """Take back an edit, a delete and a new issue at once, and reverse that by a job."""
     change = {"x-change-id": told_changes.CHANGE}
     account.follow()
     api.batch("bulk", *[{"create": {"name": "three"}}] * 2)
@@ -293,7 +293,7 @@ def _take_back(api: Client, account: Cloud, path: str) -> None:
 
 
 def _grow_and_shrink(api: Client, account: Cloud) -> None:
-    """A block that the fold splits, that a page reads, and that a fold merges again."""
+    """Let the fold split a block, a page read it, and a fold merge it again."""
     api.made("/v1/projects", {"id": "many", "name": "Many"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "POPULAR", MANY - 10)
@@ -312,14 +312,14 @@ def _grow_and_shrink(api: Client, account: Cloud) -> None:
 
 
 def _blocks(account: Cloud, project: str) -> int:
-    """How many blocks a project has, once upkeep has folded all that waits."""
+    """The number of blocks of a project, after upkeep has folded everything."""
     assert Log(account.table, "0807", project).head().waiting == 0
     prefix = f"{derived_keys.BLOCK_PREFIX}0807.{project}."
     return sum(partition.startswith(prefix) for partition, _ in account.table.items)
 
 
 def _build_and_deliver(api: Client, account: Cloud) -> None:
-    """A project with webhooks, in which a pass finds something to change."""
+    """Create a project with webhooks, in which a pass finds something to change."""
     api.made("/v1/projects", {"id": "tower", "name": "Tower"})
     path = "/v1/projects/tower"
     api.made(f"{path}/attributes", PLAIN)
@@ -346,7 +346,7 @@ def test_the_role_allows_all_that_the_function_asks_for(busy: Cloud, function: s
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_function_asks_for_all_that_the_role_allows(busy: Cloud, function: str) -> None:
-    """Action by action, and where partition keys are named, key by key: a grant that nothing needs shows up here."""
+    """Action by action, and key by key if partition keys are named: an unneeded grant is a difference here."""
     unused = [
         f"{one['Action'][0]} {one['Resource']} {one['Condition']}"
         for one in _smallest(function)
@@ -357,7 +357,7 @@ def test_the_function_asks_for_all_that_the_role_allows(busy: Cloud, function: s
 
 
 def _one_by_one(asked: Asked) -> Iterator[Asked]:
-    """A request that writes several items, as requests that write one each."""
+    """A request that writes several items, split into requests that write one each."""
     context = dict(asked.context)
     if asked.action != "dynamodb:BatchWriteItem":
         yield asked
@@ -391,7 +391,7 @@ def test_the_function_asks_for_each_action_and_each_key_that_a_session_allows(
 
 
 def _with_one_left_out(function: str) -> Iterator[tuple[str, list[Statement]]]:
-    """What a session may do but for one action, or but for the keys of one pattern."""
+    """The rights of a session without one action, or without the keys of one pattern."""
     granted = statements(FUNCTIONS[function].session_grants)
     for at, statement in enumerate(granted):
         others, actions, patterns = (
@@ -446,7 +446,7 @@ def test_a_defect_that_makes_the_key_of_another_tenant_shows_and_changes_nothing
     maker: str,
     call: Callable[[Client, str], Answer],
 ) -> None:
-    """Where sessions are isolated. Without them the same defect would be read and written through."""
+    """With isolated sessions. Without them the same defect would read and write other tenants' items."""
     worked_example.load(account.api(tenant="another"))
     account.derive()
     home = keys if hasattr(keys, maker) else derived_keys

@@ -1,4 +1,4 @@
-"""The requests of docs/recipes.md, sent to the handlers as the page has them, on a small project like the demo."""
+"""The requests of docs/recipes.md, sent to the handlers as written, on a small project like the demo."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def small_demo(account: Cloud, api: Client, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def send(api: Client, text: str, known: dict[str, str]) -> Answer:
-    """Send a request as the page has it; words in capitals become what is known from earlier answers."""
+    """Send a request as written; words in capitals are replaced by values from earlier answers."""
     for name, value in known.items():
         text = re.sub(rf"\b{name}\b", value.replace("\\", r"\\"), text)
     head, _, body = text.partition("\n\n")
@@ -79,7 +79,7 @@ def send(api: Client, text: str, known: dict[str, str]) -> Answer:
 
 
 def learn(known: dict[str, str], answer: Answer) -> None:
-    """Note what later requests name of an answer."""
+    """Remember the parts of an answer that later requests name."""
     body = answer.body or {}
     found = {
         "CONSISTENCY-TOKEN": answer.headers.get("x-consistency-token"),

@@ -1,4 +1,4 @@
-"""A refused query names the calls that make it possible: after them, and the background work, the same query is answered."""
+"""A refused query names the calls that make it possible: after these and the background work, it is answered."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -45,7 +45,7 @@ def filled(api: Client, account: Cloud, project: str) -> str:
 
 @pytest.fixture
 def small_budgets(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """The project is larger than what may be read whole, or document by document."""
+    """Budgets below the project's size, for reads as a whole and document by document."""
     with monkeypatch.context() as patch:
         yield patch
 

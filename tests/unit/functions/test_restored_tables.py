@@ -1,7 +1,7 @@
-"""A table that was restored to an earlier moment, from outside: whoever has read further is told to read everything again.
+"""A table that was restored to an earlier moment, from outside: followers that have read further read everything again.
 
-The journal gives numbers out again then. Followers by polls, rows, sockets and webhooks, and cursors in the place of consistency
-tokens, may all know of a later number than there is, or of another item under the same number.
+The journal then issues numbers again. Followers by polls, rows, sockets and webhooks, and cursors used as consistency
+tokens, may name a later number. They may also name another item under the same number.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ OPEN = {"filter": dumps({"field": "state", "op": "eq", "value": "open"}).decode(
 RESET = {"kind": "reset"}
 
 AGAIN = pytest.mark.parametrize("again", [0, 1, 3, 5])
-"""How many changes come after the restore, before followers look: two were lost by it."""
+"""The number of changes after the restore, before followers look: two were lost by it."""
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def path(account: Cloud, project: str) -> str:
 
 
 class Past:
-    """A project with an issue; two more come, and are lost by a restore."""
+    """A project with an issue; two more are created, and lost by a restore."""
 
     def __init__(self, account: Cloud, api: Client, path: str) -> None:
         self.account, self.api, self.path = account, api, path
@@ -40,7 +40,7 @@ class Past:
         self._copy = account.table.copy()
 
     def issue(self, name: str) -> int:
-        """A new issue, which the consumer takes in by itself."""
+        """A new issue, which the consumer processes by itself."""
         num: int = self.api.made(f"{self.path}/issues", {"name": name})["num"]
         self.account.follow()
         return num
@@ -50,7 +50,7 @@ class Past:
             self.issue(name)
 
     def restore(self, again: int, kept: Mapping[Any, Any] | None = None) -> None:
-        """Back to the one issue; then so many others come. `kept`: items that are as they were."""
+        """Restore the one issue; then create so many others. `kept`: items that stay unchanged."""
         self.account.table.restore(self._copy)
         for item in (kept or {}).values():
             self.account.table.put(item)
@@ -121,7 +121,7 @@ def test_a_lost_cursor_in_the_place_of_a_token_asks_for_nothing(
 def test_a_number_that_was_given_out_is_still_waited_for(
     account: Cloud, api: Client, path: str, past: Past
 ) -> None:
-    """Its item is not there yet: the answer cannot hold it, and says so."""
+    """Its item is not there yet: the answer cannot include it, and says so."""
     past.go_on()
     lost = api.get(f"{path}/changes").body["next"]
     place = derived_keys.journal("0807", "plain")
@@ -163,7 +163,7 @@ def test_a_socket_at_a_lost_cursor_is_told_a_reset(
     past.go_on()
     commits.push()
     assert client.ids("all") == client.ids("rows") == ["2.1", "3.1"]
-    # A client that comes back, and one whose connection was kept, with its subscriptions.
+    # A client that returns, and one whose connection stayed open, with its subscriptions.
     open_still = {
         key: item for key, item in account.table.items.items() if key[0].startswith(live_keys.SOCKETS_PREFIX)
     }

@@ -1,4 +1,4 @@
-"""Rows with their keys: in every order these ascend from page to page, and are those that the feed of changes tells."""
+"""Rows with their keys: in every order these ascend from page to page, and equal the keys in the feed of changes."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -49,7 +49,7 @@ ORDERS = list(_orders())
 
 @pytest.fixture(scope="module")
 def followed(shared_account: Cloud) -> tuple[Client, str]:
-    """A project with nasty issues, which nobody changes; and the cursor of the time before there were any."""
+    """A project with nasty issues, which no test changes; and the cursor from before their creation."""
     owner = shared_account.api()
     owner.made("/v1/projects", {"id": "keyed", "name": "Keyed", "states": nasty.STATES})
     for attribute in nasty.ATTRIBUTES:

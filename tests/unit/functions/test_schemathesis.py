@@ -1,8 +1,9 @@
-"""schemathesis over the local server: what the OpenAPI document allows is taken, what it does not is refused, and nothing is a 5xx.
+"""schemathesis over the local server: requests that the OpenAPI document allows are accepted, others refused, and no
+answer is a 5xx.
 
-All checks of schemathesis are on. Three passes: valid requests by a document that tells the project's fields, states and values;
-invalid requests by the API's own; and sequences of calls. Each request of the first two meets the same project. `./dev prove` has
-more examples.
+All checks of schemathesis are on, in three passes. Valid requests follow a document with the project's fields, states
+and values; invalid requests follow the API's own. The third pass is sequences of calls. Each request of the first two
+meets the same project. `./dev prove` has more examples.
 """
 
 import re
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
 
 SEED = 20230501
 EXAMPLES = one_of(1, thorough=10)
-"""Random requests of each operation, besides those at the bounds of the schema."""
+"""Random requests of each operation, beside those at the bounds of the schema."""
 
 EVERY = one_of(2)
-"""Of so many operations one is called, the others in `./dev prove`. Calls that follow each other are of all of them."""
+"""One of so many operations is called, the others in `./dev prove`. Sequences of calls use all of them."""
 
 CALLED = ROUTES[::EVERY]
 
@@ -82,15 +83,16 @@ _EVENTS = (
     r"400 events must not name an event twice",
     r"400 events must be among (create, update, delete, restore|enter, leave, change)",
 )
-"""Which events there are depends on whether the webhook is told of a view."""
+"""The allowed events depend on whether the webhook has a view."""
 _VIEW = r"400 view must be a view that everybody sees"
 _GONE = (
     r"400 fields\.\w+ is not a known property",
     r"400 \S+ is not a field of the project",
     r"400 X-Change-Id must be a UUID such as \S+ and be sent once",
 )
-"""Of an attribute that a call before has deleted, or of any id that schemathesis takes from an answer for that of a change: only
-calls that follow each other are refused so.
+"""Refusals that only calls in sequence meet: about an attribute that an earlier call deleted.
+
+Also about any id of an answer that schemathesis takes for that of a change.
 """
 
 _LOOK = (
@@ -182,7 +184,9 @@ MEANT: dict[str, tuple[str, ...]] = {
         r"400 fields\.\d+\.field is named twice",
     ),
 }
-"""By operation, the refusals of requests that its schema allows: status, field and message of each error, or the detail."""
+"""By operation, the refusals of requests that its schema allows: status, field and message of each error, or the
+detail.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +215,7 @@ def world(shared_account: Cloud) -> Cloud:
 
 @pytest.fixture(autouse=True)
 def _options_of_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check of schemathesis sends a request by itself, and hands WSGI options that only sockets have."""
+    """Adapt the requests that a check of schemathesis sends itself: it passes WSGI options that only sockets have."""
     send, of_sockets = WSGI_TRANSPORT.send, ("max_redirects", "verify", "cert", "proxies")
 
     def without(case: Case[Any], **options: Any) -> Response:
@@ -232,7 +236,7 @@ def uncompressed(application: "WSGIApplication") -> "WSGIApplication":
 
 
 def on_a_copy(world: Cloud, name: str) -> Handler:
-    """A handler of which each request works on a copy of the world."""
+    """A handler that uses a copy of the world for each request."""
 
     def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
         table = world.table.copy(Meter())
@@ -245,14 +249,15 @@ def on_a_copy(world: Cloud, name: str) -> Handler:
 
 
 def meant(operation: str, phases: tuple[str, ...]) -> tuple[str, ...]:
-    """The refusals of an operation's valid requests in these phases."""
+    """The expected refusals of an operation's valid requests in these phases."""
     return (*MEANT.get(operation, ()), *(_GONE if "stateful" in phases else ()))
 
 
 def settings(mode: str, phases: tuple[str, ...]) -> dict[str, Any]:
-    """All checks are on. What is meant is allowed here as a status, and judged by its words in `refusals`.
+    """All checks, with the expected refusals as allowed statuses; `refusals` checks their words.
 
-    The API's own document leaves a project's fields open, so a valid request of the invalid ones' pass may name another: 400.
+    The API's own document leaves a project's fields open. A valid request in the pass of invalid ones may therefore
+    name another field: 400.
     """
     statuses = {
         route.operation: sorted(
@@ -306,7 +311,7 @@ def run(
 
 
 def failures(recorder: ScenarioRecorder) -> Iterator[str]:
-    """What the checks of schemathesis have found."""
+    """The findings of schemathesis's checks."""
     for checks in recorder.checks.values():
         for check in checks:
             if check.failure_info is not None:
@@ -315,7 +320,7 @@ def failures(recorder: ScenarioRecorder) -> Iterator[str]:
 
 
 def refusals(recorder: ScenarioRecorder, phases: tuple[str, ...]) -> Iterator[str]:
-    """Refusals of valid requests that are not meant."""
+    """Unexpected refusals of valid requests."""
     for name, node in recorder.cases.items():
         case, interaction = node.value, recorder.interactions.get(name)
         response = interaction.response if interaction is not None else None

@@ -1,4 +1,4 @@
-"""`search`: the words of an attribute's texts, indexed or not, as an administrator switches them."""
+"""`search`: the words of an attribute's texts, indexed or not, as an administrator sets it."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def note(api: Client, account: Cloud, project: str) -> str:
 
 
 def words(account: Cloud, family: str, num: int = 1) -> set[str]:
-    """The words under which an issue stands in a family, as its ledger has it."""
+    """The words of an issue in a family, according to its ledger."""
     ledger = account.table.get(f"issue-0807.plain.{num:08d}", derived_keys.LEDGER, consistent=True)
     assert ledger is not None
     derived = Ledger.from_item(ledger).target().get(family)
@@ -35,7 +35,7 @@ def words(account: Cloud, family: str, num: int = 1) -> set[str]:
 
 
 def families(account: Cloud) -> set[str]:
-    """The families with words in which issues are, by their blocks, once all is folded."""
+    """The families with words of issues, according to their blocks, after a fold."""
     account.fold()
     found = {item["SK"]["S"].split(".", 2)[2] for item in account.items() if "write_id" in item}
     return {family for family in found if family.endswith(".has")}

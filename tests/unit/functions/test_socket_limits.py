@@ -1,4 +1,4 @@
-"""What one user's sockets may take: how many there are, what they say, what they follow; and what a refusal costs."""
+"""The limits of one user's sockets: their number, messages and subscriptions; and the cost of a refusal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def live(account: Cloud, project: str) -> str:
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which stays as it is unless a test sets it."""
+    """The time, which changes only when a test sets it."""
     instant = [float(int(clock.seconds()))]
     monkeypatch.setattr(clock, "seconds", lambda: instant[0])
     return instant
@@ -37,7 +37,7 @@ def named(name: str) -> dict[str, Any]:
 
 @contextmanager
 def calls_of(account: Cloud) -> Iterator[list[Attempted]]:
-    """The calls of the table that the socket function makes within."""
+    """The socket function's calls of the table in this context."""
     module: Any = account.modules["socket"]
     calls = list[Attempted]()
     before = module.table, module.owners
@@ -434,7 +434,7 @@ def empty_starts(account: Cloud, now: list[float]) -> None:
 def test_ten_tabs_that_connect_again_three_times_are_refused_nothing(
     account: Cloud, api: Client, live: str, now: list[float]
 ) -> None:
-    """A network that comes and goes, within ten seconds."""
+    """A network that fails and recovers, within ten seconds."""
     for _ in range(3):
         now[0] += 3
         tabs = [connected(account, api, live) for _ in range(10)]

@@ -1,4 +1,4 @@
-"""The WebSocket API from outside: tickets, subscriptions that are told what is committed, hostile messages, limits, and the end."""
+"""The WebSocket API from outside: tickets, subscriptions and their commits, hostile messages, limits, and the end."""
 
 import base64
 import json
@@ -50,7 +50,7 @@ def client(account: Cloud, api: Client, live: str) -> SocketClient:
 
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
-    """Time passes by pauses, and by a millisecond each time that somebody looks at it. What is planned happens in pauses."""
+    """Time passes by pauses, and by a millisecond with each read of the clock. Planned actions run in pauses."""
     planned: list[Callable[[], None]] = []
     now = clock.seconds()
 
@@ -301,7 +301,7 @@ def test_a_client_that_was_away_misses_nothing_and_is_told_nothing_twice(
 
 
 class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+    """Lambda ends a function that is out of time."""
 
 
 @pytest.mark.filterwarnings("ignore:No application metrics")
@@ -315,7 +315,9 @@ def test_nothing_is_lost_whatever_dies(  # noqa: C901
     monkeypatch: pytest.MonkeyPatch,
     seed: int,
 ) -> None:
-    """The function dies before or after a message is sent, connections break unheard of: batches and subscriptions are repeated."""
+    """The function dies before or after a message is sent, or a connection breaks silently: batches and subscriptions
+    are repeated.
+    """
     random = Random(seed)  # noqa: S311
     client = connected(account, api, live)
     client.subscribe()
@@ -583,7 +585,7 @@ def test_one_project_that_cannot_be_told_holds_up_no_other(
     assert (stuck.ids(), fine.ids()) == ([], ["1.1"])
 
 
-# Messages that are no good
+# Invalid messages
 
 HOSTILE = {
     "no JSON": "hello",
@@ -712,7 +714,7 @@ def test_a_tenant_has_so_many_sockets(
     assert SocketClient(account).connect(ticket(api, live)) == 429
     later(sockets.IDLE_SECONDS + 1)
     assert end_due(account) == 4, "and the other tenant's"
-    connected(account, api, live)  # those that are over count no more
+    connected(account, api, live)  # finished ones no longer count
 
 
 # The end
@@ -734,7 +736,7 @@ def test_a_client_that_has_gone_leaves_nothing(
     told.leave()
     assert sockets_in(account) == set()
     assert not [pk for pk, _ in account.table.items if pk.startswith(live_keys.SOCKET_PREFIX)]
-    told.leave()  # told twice
+    told.leave()  # delivered twice
 
 
 def test_a_client_that_has_gone_before_it_is_refused_something_leaves_nothing(
@@ -868,11 +870,11 @@ def test_the_sockets_of_a_deleted_project_end(
     assert not client.is_open
 
 
-# Who looks at which row
+# Users and the rows at which they look
 
 
 def people(frames: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
-    """Who looks where, by the last of these frames that tells of it."""
+    """The users and the rows at which they look, by the last of these frames that contains them."""
     told = [frame["people"] for frame in frames if "people" in frame]
     return [(one["user"], one["num"]) for one in told[-1]]
 
@@ -917,7 +919,7 @@ def test_a_client_says_at_most_once_a_second_where_it_looks(
 def test_people_are_told_at_most_once_a_second(
     account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]
 ) -> None:
-    """Virtual time: whoever looks within a second of another waits, and the last word is told."""
+    """Virtual time: a user who looks again within a second waits, and the last look is delivered."""
     users = [connected(account, api.acting(user=f"u{number}"), live) for number in range(6)]
     told: list[int] = []
     monkeypatch.setattr(clock, "sleep", later)

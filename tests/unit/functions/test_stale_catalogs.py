@@ -1,6 +1,6 @@
-"""Functions that keep a catalog for some seconds: what they do not know yet is neither lost nor an error.
+"""Functions that keep a catalog for some seconds: unknown newer definitions are neither lost nor an error.
 
-Each test plays two containers: one that has the catalog of before a change, and one that makes the change.
+Each test plays two containers: one with the catalog from before a change, and one that makes the change.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Elsewhere = Callable[[], Client]
 
 @pytest.fixture
 def elsewhere(account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
-    """Makes every function keep the catalog that it has now, and gives a client whose requests other containers answer."""
+    """Lets every function keep its present catalog, and returns a client whose requests other containers answer."""
     account.forget()
     here = account.api()
     assert here.get(f"{bridge}/issues/1").status == 200

@@ -1,4 +1,6 @@
-"""Two tenants with a project of the same id, and one with a second project: none sees or touches what is another's; and roles."""
+"""Two tenants with a project of the same id, and one with a second project: neither sees or changes the other's; and
+roles.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +40,7 @@ def names(home: tuple[str, str]) -> list[str]:
 
 
 def derive(table: MemoryTable) -> None:
-    """What the stream leads to, all issues in one batch."""
+    """Derive everything from the stream, all issues in one batch."""
     documents = [
         item for (pk, sk), item in table.items.items() if pk.startswith(keys.ISSUE_PREFIX) and "name" in item
     ]
@@ -79,7 +81,7 @@ def shown(table: MemoryTable, home: tuple[str, str], **asked: Any) -> list[str]:
 
 
 def assert_own(table: MemoryTable, home: tuple[str, str], expected: list[str]) -> None:
-    """Whatever is asked of a project, it tells of its own issues."""
+    """Check that every answer about a project contains only its own issues."""
     assert shown(table, home) == expected
     first = [name for name in expected if (int(name.split()[-1]) % 2 == 1)]
     assert shown(table, home, filter={"field": "kind", "op": "eq", "value": "a"}) == first
@@ -98,7 +100,9 @@ def test_a_project_shows_its_own_issues_alone(table: MemoryTable) -> None:
 
 
 def test_pages_and_row_numbers_are_those_of_the_own_issues(table: MemoryTable) -> None:
-    """Projects of one id whose issues have the same values: no page is cut short, and none leads on, by the issues of another."""
+    """Projects of one id whose issues have the same values: issues of another tenant neither
+    shorten nor extend a page.
+    """
     for home in HOMES:
         for num in range(1, COUNTS[home] + 1):
             assert ask(table, home, "PATCH", f"/issues/{num}", {"name": f"same {num}"}).status == 200

@@ -1,4 +1,4 @@
-"""Deleted issues: gone for everybody at once, in the trash for thirty days, and back under their numbers."""
+"""Deleted issues: hidden from all users at once, in the trash for thirty days, and restorable under their numbers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ Later = Callable[[float], None]
 
 @pytest.fixture
 def deleted(api: Client, account: Cloud, bridge: str) -> dict[str, Any]:
-    """Issue 2, which bob has deleted just now, as it was."""
+    """Issue 2, which bob has just deleted, in its former state."""
     before: dict[str, Any] = api.get(ISSUE).body
     account.derive()
     assert api.acting(user="bob", role="editor").delete(ISSUE).status == 204
@@ -81,7 +81,7 @@ def test_a_deleted_issue_is_in_no_page_with_a_token_or_once_the_index_knows(
     assert 2 in before
     token = api.delete(ISSUE).headers["x-consistency-token"]
     rest = [num for num in before if num != 2]
-    # The index has it still. A row shows what its document says, so it is in no page all the same.
+    # The index still has it. A row shows its document, so it is in no page anyway.
     assert numbers(api, query) == numbers(api, query, token) == rest
     account.derive()
     assert numbers(api, query) == rest
@@ -172,7 +172,7 @@ def test_deleted_twice_it_is_listed_once_and_newest_first(
         api.delete(f"{BRIDGE}/issues/{num}")
         account.derive()
     assert listed(api) == [1, 2, 3]
-    # The first delete's record comes once more, late: nobody sees it.
+    # The first delete's record comes again, late: no reader sees it.
     account.table.put(
         {"PK": "trash-0807.35e9", "SK": "2023-05-01T00:00:00.000000Z.00000002.2", "ttl": 9_999_999_999}
     )
@@ -240,7 +240,7 @@ def test_what_the_table_removes_after_its_time_is_no_change(
     document = stored(account)
     assert document is not None
     later(31 * DAY)
-    # The tombstones of what was derived from it live longer, but not for good.
+    # The tombstones of its derived data live longer, but not forever.
     for item in account.table.query(document["PK"]).items:
         account.table.delete(item["PK"], item["SK"])
     before = account.items()
@@ -355,7 +355,7 @@ def test_what_cannot_be_chosen_any_more_does_not_come_back(api: Client, account:
 
 
 def differences_of(account: Cloud, project: str, num: int) -> list[Any]:
-    """What a check of an issue finds, once all is folded."""
+    """The findings of a check of an issue, after a fold."""
     account.fold()
     key, head = keys.issue("0807", project, num), Log(account.table, "0807", project).head()
     catalog = Catalogs().get(account.table, "0807", project)
@@ -410,7 +410,7 @@ def test_a_repair_takes_a_deleted_issue_out_of_the_index_in_its_version(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     account.derive()
-    api.delete(ISSUE)  # and the consumer never hears of it
+    api.delete(ISSUE)  # and the consumer never receives it
     key = keys.issue("0807", "35e9", 2)
     assert differences_of(account, "35e9", 2)
     assert mend(account.table, Catalogs(), key)

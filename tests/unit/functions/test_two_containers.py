@@ -1,6 +1,6 @@
-"""Two containers: one changes a definition, and the other answers its next request by it, though it has read them before.
+"""Two containers: one changes a definition, and the other's next answer follows it, though it has read the former ones.
 
-What a container answers that remembers nothing is what every other has to answer.
+Every container must answer like one without any memory.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ PATH = f"/v1/projects/{PROJECT}"
 
 
 class Asked(NamedTuple):
-    """A request. `path` is what stands behind the project's."""
+    """A request. `path` is the part after the project's."""
 
     method: str
     path: str
@@ -107,7 +107,7 @@ class Container:
         vars(self.modules["query"]).update(cache=BlockCache())
 
     def know(self) -> None:
-        """Read the definitions, and where the journal ends."""
+        """Read the definitions, and the end of the journal."""
         for name in ("query", "command"):
             module: Any = self.modules[name]
             module.catalogs.get(module.table, TENANT, PROJECT)
@@ -115,7 +115,7 @@ class Container:
         learn(Log(query.table, TENANT, PROJECT), query.cache)
 
     def go_on(self, table: MemoryTable) -> None:
-        """Work on another table, as if it were what has become of the one before."""
+        """Continue on another table, as if it were a later state of the former one."""
         for name in ("query", "command"):
             vars(self.modules[name]).update(table=table.metered())
 
@@ -125,7 +125,7 @@ class Container:
         return client.call(asked.method, PATH + asked.path, **body, query=asked.query, headers=asked.headers)
 
     def calls(self, function: str) -> list[tuple[int, str]]:
-        """The calls that a function has made since it was asked for them: the round of each, and the operation."""
+        """The calls of a function since the last query: the round of each, and the operation."""
         meter = vars(self.modules[function])["table"].meter
         made = sorted((call.round, call.operation) for call in meter.calls)
         meter.calls, meter.rounds = [], 0
@@ -162,7 +162,7 @@ def elsewhere(shared_account: Cloud) -> Mapping[str, ModuleType]:
 def containers(
     shared_account: Cloud, elsewhere: Mapping[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Container, Container]]:
-    """Two containers, of which none forgets anything."""
+    """Two containers that forget nothing."""
     before = {name: dict(vars(module)) for name, module in shared_account.modules.items()}
     yield Container(shared_account.modules), Container(elsewhere)
     for name, held in before.items():
@@ -170,9 +170,9 @@ def containers(
 
 
 def told(answer: Answer) -> Any:
-    """What two containers answer alike: not the time, nor how a cursor looks, nor the number of a new issue.
+    """The part of an answer that is equal for two containers: without times, cursors and the number of a new issue.
 
-    A cursor of changes names the minute in which it was made. A number may be spent under the former definitions.
+    A cursor of changes names the minute in which it was made. A number may be used up under the former definitions.
     """
 
     def plain(value: Any) -> Any:
@@ -193,7 +193,7 @@ def told(answer: Answer) -> Any:
 
 
 def documents(table: MemoryTable) -> list[Any]:
-    """The issues in a table in their order, but for their numbers and when they were changed."""
+    """The issues in a table in order, without their numbers and times of change."""
     return [
         {name: item[name] for name in ("name", "state", "fields", "version")}
         for (pk, sk), item in table.items.items()
@@ -300,7 +300,7 @@ def test_a_page_reads_the_epoch_beside_its_first_call(
     (node,) = [node for node in told["tree"]["children"] if node["node"] == "epoch read"]
     assert (node["read_units"], node["rounds"]) == (1, [1])
     assert node["sentence"] in told["plan"]
-    here.begin(site.copy())  # whoever reads all definitions for a request needs no epoch
+    here.begin(site.copy())  # a request that reads all definitions needs no epoch
     told = here.ask(Asked("POST", "/grid", {**body, "explain": True})).body["explain"]
     of_the_journal = {
         "operation": "get_item",

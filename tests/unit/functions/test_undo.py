@@ -1,4 +1,4 @@
-"""Undo from outside: what comes back, what stays because others changed it, who may, and what is refused."""
+"""Undo from outside: the parts that return, the parts that stay because others changed them, rights, and refusals."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ def path(account: Cloud, project: str, api: Client) -> str:
 
 @pytest.fixture(autouse=True)
 def settled(account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The history is never late, and nobody waits for more of a change to come."""
+    """The history is never late, and no request waits for more of a change."""
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
     told_changes.on_time(account.table)
 
@@ -49,7 +49,7 @@ def settled(account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch) -> No
 def undo(
     account: Cloud, api: Client, path: str, change: str, *, follow: bool = True, **headers: str
 ) -> Answer:
-    """Take back a change, when the history has been told all there is."""
+    """Take back a change, after the history has received everything."""
     if follow:
         account.follow()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -66,13 +66,13 @@ def refused(answer: Answer) -> dict[int, Any]:
 
 
 def values(api: Client, path: str, num: int) -> Any:
-    """What people see of an issue; None if it is deleted."""
+    """The visible values of an issue; None if it is deleted."""
     answer = api.get(f"{path}/issues/{num}")
     return {name: answer.body[name] for name in ("name", "state", "fields")} if answer.status == 200 else None
 
 
 def edit(api: Client, path: str, num: int, body: Mapping[str, Any], change: str | None = None) -> str:
-    """Edit an issue, and tell the change."""
+    """Edit an issue, and deliver the change."""
     answer = api.patch(f"{path}/issues/{num}", body, headers={"x-change-id": change} if change else {})
     assert answer.status == 200, answer.text
     return answer.headers["x-change-id"]
@@ -324,7 +324,7 @@ def test_a_state_that_was_dropped_is_not_given_back(account: Cloud, api: Client,
     assert undone(undo(account, api, path, gone)) == {2: 3}
 
 
-# Who may
+# Rights
 
 
 def test_an_editor_takes_back_what_is_theirs_and_an_administrator_all(
@@ -377,13 +377,13 @@ def test_what_is_no_change_of_the_project(account: Cloud, api: Client, path: str
     assert (answer.kind, "X-Change-Id" in answer.errors) == ((400, "invalid-request"), True)
 
 
-# What is known
+# Certainty
 
 
 def test_what_has_not_been_told_is_waited_for(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the token of a write it is certain; without it nobody knows what may come."""
+    """With the token of a write it is certain; without it more writes may come."""
     written = api.patch(f"{path}/issues/1", {"name": "Pier 2"}, headers={"x-change-id": CHANGE})
     token = written.headers["x-consistency-token"]
     answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=token)
@@ -525,7 +525,7 @@ def test_without_a_key_a_second_undo_finds_its_fields_changed(account: Cloud, ap
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is more than one issue is a job."""
+    """Make a change of more than one issue a job."""
     monkeypatch.setattr(undoing, "MAX_AT_ONCE", 1)
 
 
@@ -606,7 +606,7 @@ def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
 def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
     account: Cloud, api: Client, path: str
 ) -> None:
-    """Its id tells the second in which the activity lists it."""
+    """Its id contains the second in which the activity lists it."""
     change = edit(api, path, 1, {"name": "Pier 2"})
     account.follow()
     assert UUID(change).version == 7
@@ -615,7 +615,7 @@ def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
 
 
 def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> None:
-    """What an undo goes by: an instant of each version."""
+    """The basis of an undo: an instant of each version."""
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     account.follow()
     (found,) = members_of(account.table, "0807", "plain", UUID(CHANGE).bytes)
@@ -628,12 +628,12 @@ def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> Non
 
 @pytest.fixture
 def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As deployed: what may still come of a change is waited for."""
+    """As deployed: an undo waits for further writes of the change."""
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
 
 
 def not_yet(answer: Answer) -> None:
-    """The history cannot know of the change yet, and the answer says when to ask again."""
+    """The history cannot have the change yet, and the answer says when to retry."""
     assert answer.kind == (409, "not-told"), answer.text
     assert 1 <= int(answer.headers["retry-after"]) <= 4
 
@@ -667,7 +667,7 @@ def test_an_undo_right_after_the_write_is_too_early_and_not_lost(
 def test_a_redo_right_after_the_undo_waits_for_it_however_late_the_history_is(
     account: Cloud, api: Client, path: str
 ) -> None:
-    """An undo leaves a note: nobody has to guess by how late the history was last known to be."""
+    """An undo leaves a note, so that no lag of the history must be assumed."""
     change = edit(api, path, 1, {"name": "Pier 2"})
     undo_id = undo(account, api, path, change).body["change"]
     not_yet(undo(account, api, path, undo_id, follow=False))
@@ -710,7 +710,7 @@ def test_an_id_under_which_nothing_was_written_is_unknown_at_once(
 
 
 def new_id() -> str:
-    """An id that states this instant, as pages make them."""
+    """An id with this instant, as pages make them."""
     return str(change_of(None))
 
 
@@ -738,7 +738,7 @@ def test_an_undo_that_wrote_nothing_has_no_change(account: Cloud, api: Client, p
 def test_the_callers_own_change_comes_first_also_before_it_is_known(
     account: Cloud, api: Client, path: str
 ) -> None:
-    """Another editor's under the same id is neither taken for it nor a reason to refuse it."""
+    """Another editor's change under the same id is neither mistaken for it nor a reason for a refusal."""
     ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
     edit(ben, path, 1, {"name": "ben's"}, CHANGE)
     account.follow()

@@ -1,4 +1,4 @@
-"""An undo of some issues of a change: what it takes back, what is left for further undos, and which issues it refuses."""
+"""An undo of some issues of a change: its effect, the part left for further undos, and the refused issues."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def changed(account: Cloud, api: Client, path: str) -> str:
 
 
 def seen(api: Client, path: str) -> list[Any]:
-    """What people see of the six issues; None for one that is deleted."""
+    """The visible values of the six issues; None for a deleted one."""
     answers = [api.get(f"{path}/issues/{num}") for num in range(1, 7)]
     return [
         {name: answer.body[name] for name in ("name", "fields")} if answer.status == 200 else None
@@ -73,7 +73,7 @@ def test_some_issues_go_back_and_the_others_stay(account: Cloud, api: Client, pa
 def test_the_rest_goes_back_later_and_each_part_can_be_redone(
     account: Cloud, api: Client, path: str, rest: tuple[int, ...]
 ) -> None:
-    """An undo of the whole change finds nothing left in what an undo of a part has taken back."""
+    """An undo of the whole change finds nothing to do in the issues of a partial undo."""
     before = seen(api, path)
     change = changed(account, api, path)
     after = seen(api, path)
@@ -82,7 +82,7 @@ def test_the_rest_goes_back_later_and_each_part_can_be_redone(
     second = undo(account, api, path, change, *rest)
     assert undone(second) == [*(rest or (1, 2, 3, 6))]
     assert seen(api, path) == before
-    # A redo makes what its own undo has taken back, and nothing else.
+    # A redo reverses exactly its own undo.
     redo = undo(account, api, path, second.body["change"])
     assert undone(redo) == [2, 3]
     assert seen(api, path) == part
@@ -112,7 +112,7 @@ def test_a_part_of_a_redo_is_taken_back(account: Cloud, api: Client, path: str) 
 
 
 def test_what_others_have_made_as_it_was_needs_nothing(account: Cloud, api: Client, path: str) -> None:
-    """The issue that the change created is deleted, the one that it deleted is restored: nothing is left to be done."""
+    """The issue that the change created is deleted, and the one that it deleted is restored: nothing is left to do."""
     change = changed(account, api, path)
     bob = api.acting(user="bob")
     bob.delete(f"{path}/issues/6")
@@ -163,7 +163,7 @@ def test_a_list_that_names_no_issues_is_refused(
 def test_issues_that_the_history_may_not_know_yet_are_waited_for(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another write of the change may be on its way: the caller's token tells of one issue only."""
+    """Another write of the change may be in flight: the caller's token covers only one issue."""
     change = changed(account, api, path)
     monkeypatch.setattr(undoing, "SETTLED", 60.0)
     edited = api.patch(f"{path}/issues/4", {"name": "Bolt 2"}, headers={"x-change-id": change})

@@ -1,4 +1,4 @@
-"""Who the caller is, and the users of the caller's tenant: nobody else's, by name, in pages."""
+"""The caller, and the users of the caller's tenant: only these, by name, in pages."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.http import Client
 
 
 def signed_in(account: Cloud, user: str, name: str | None = None, tenant: str = "0807") -> Client:
-    """A viewer who has asked who they are."""
+    """A viewer who has called `/v1/me`."""
     client = account.api(tenant=tenant, role="viewer", user=user)
     if name is not None:
         client = client.claiming(name=name)

@@ -1,4 +1,4 @@
-"""Versions, entity tags and If-Match: a write replaces only what its client has seen."""
+"""Versions, entity tags and If-Match: a write replaces only the state that its client has seen."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from tests.support.http import Client
 
 
 class Resource(NamedTuple):
-    """Something with a version: its path, and a change of it with the effect that a GET shows."""
+    """A resource with a version: its path, and a change of it with the effect that a GET shows."""
 
     path: str
     change: dict[str, Any]

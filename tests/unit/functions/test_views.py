@@ -1,4 +1,4 @@
-"""Saved views: who sees and writes them, what they hold, and what becomes of them when fields and options go."""
+"""Saved views: who reads and writes them, their content, and their fate when fields and options go."""
 
 from collections.abc import Callable
 from typing import Any
@@ -93,7 +93,7 @@ def refused(answer: Any) -> dict[str, str]:
     return errors
 
 
-# What a view holds
+# The content of a view
 
 
 def test_a_view_is_answered_whole_and_found_again(api: Client, home: str) -> None:
@@ -284,7 +284,7 @@ def test_a_view_is_saved_once_under_a_key(api: Client, home: str) -> None:
     assert api.post(home, {"name": "Two"}, headers=again).kind == (409, "conflict")
 
 
-# Who sees and writes
+# Readers and writers
 
 
 def test_a_private_view_is_its_owners_alone(account: Cloud, api: Client, home: str) -> None:
@@ -387,7 +387,7 @@ def test_a_view_that_there_is_not_is_not_found(api: Client, home: str, unknown: 
         assert answer.kind == (404, "not-found")
 
 
-# How many
+# The limits
 
 
 def test_a_project_has_so_many_shared_views_and_a_user_so_many_of_their_own(
@@ -456,7 +456,7 @@ def test_a_page_of_large_views_is_cut(
     assert [one["name"][0] for one in second["items"]] == ["2"]
 
 
-# What becomes of views when definitions change
+# Changes of definitions
 
 
 def test_a_view_follows_options_and_states_that_are_renamed(api: Client, home: str, project: str) -> None:
@@ -576,7 +576,7 @@ def test_an_answer_tells_so_much_of_what_is_gone(
     assert len(api.get(f"{home}/v1").body["gone"]) == 3
 
 
-# What a view needs
+# The needs of a view
 
 
 def test_a_view_whose_order_has_no_index_tells_what_builds_it(
@@ -631,7 +631,7 @@ def test_a_container_with_older_definitions_tells_and_writes_by_the_present_ones
 def test_views_that_are_saved_at_once_have_numbers_of_their_own_and_are_all_counted(
     api: Client, account: Cloud, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another request gets in between the reading of the counts and the transaction."""
+    """Another request runs between the read of the counts and the transaction."""
     books, others = views._Books, iter(["default", "private", "shared"])
 
     def interrupted(*given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The receiver of docs/webhooks.md, as it stands there, is sent real messages."""
+"""The receiver of docs/webhooks.md, exactly as in the page, receives real messages."""
 
 import io
 import re
@@ -18,7 +18,7 @@ BODY = b'{"type":"update"}'
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
-    """What the program of the page defines."""
+    """The definitions in the program of the page."""
     (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/webhooks.md").read_text("utf-8"), re.DOTALL)
     lines = [line for line in program.splitlines() if line.strip()]
     assert len(lines) <= 25

@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: who may define them, what they may be, and that a secret is told once."""
+"""Webhooks over HTTP: the users who may define them, their limits, and secrets that are shown once."""
 
 import base64
 import zlib
@@ -149,7 +149,7 @@ def test_on_a_local_stack_a_server_of_this_machine_is_taken_if_that_is_asked_for
     assert api.patch(f"{followed}/{made['id']}", {"url": "http://localhost:1/"}).status == 200
 
 
-# Who may
+# Rights
 
 
 def test_only_an_administrator_sees_or_changes_a_webhook(account: Cloud, followed: str, webhook: str) -> None:

@@ -1,4 +1,6 @@
-"""Hostile bytes on a connection: the web server, the gateway and the functions together, on a socket of this machine."""
+"""Hostile bytes on a connection: the web server, the gateway and the functions together, on a
+socket of this machine.
+"""
 
 import base64
 import json
@@ -25,7 +27,7 @@ SEPARATOR = b"\r\n"
 
 
 class Received(BytesIO):
-    """What came over a connection, where a response is read from a socket."""
+    """The bytes received over a connection, as a source for a response."""
 
     def makefile(self, *_: Any, **__: Any) -> "Received":
         return self
@@ -36,7 +38,7 @@ class Received(BytesIO):
 
 @dataclass
 class Wire:
-    """A connection to the API for each exchange, and the events that have reached a function."""
+    """A connection to the API for each exchange, and the events that reached a function."""
 
     address: str
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -72,7 +74,7 @@ class Wire:
 
 @pytest.fixture(scope="module")
 def wire(shared_account: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    """The worked example behind a web server."""
+    """The worked example, served by a web server."""
     owner = shared_account.api()
     worked_example.load(owner)
     owner.made("/v1/projects", {"id": "other", "name": "Other"})

@@ -1,4 +1,4 @@
-"""A user's share of long queries, through the handler: a refusal makes no call, and others go on."""
+"""A user's share of long queries, through the handler: a refusal makes no call, and other users are unaffected."""
 
 from typing import Any
 

@@ -21,10 +21,10 @@ MINUTE = Context(milliseconds_left=60_000)
 
 @pytest.fixture
 def alone(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
-    """Functions that are told to work alone."""
+    """Functions with the setting for a small account."""
     for name in ("upkeep", "deliver", "socket"):
         monkeypatch.setattr(account.modules[name], "alone", True)
-    # The one of the tests before would not yet put the next heartbeat.
+    # The one of earlier tests would not yet put the next heartbeat.
     monkeypatch.setattr(account.modules["upkeep"], "heart", Heart())
     return account
 
@@ -137,7 +137,7 @@ def test_one_invocation_pushes_and_gives_its_turn_back(
 def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
     alone: Cloud, api: Client, project: str, client: SocketClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While one pushes the first issue, another is given the second: it sends nothing, and notes what is owed."""
+    """While one pushes the first issue, another receives the second: it sends nothing, and records the debt."""
     commits, quiet = Commits(alone), api.made("/v1/projects", {"name": "Nobody listens"})["id"]
     api.made(f"{project}/issues", {"name": "one"})
     alone.derive()

@@ -25,7 +25,7 @@ from tests.support.http import Answer, Client, claims
 
 ISSUES = "/v1/projects/plain/issues"
 START = 1_700_000_000.0
-"""Where a window begins."""
+"""The beginning of a window."""
 
 WEBHOOK = "w3k9q2m7x1c0z"
 WRITES = [route for route in ROUTES if route.writes]
@@ -55,7 +55,7 @@ BODIES: dict[str, Any] = {
 
 
 class Time:
-    """The clock of the functions, which stands still."""
+    """The clock of the functions, which does not move by itself."""
 
     def __init__(self) -> None:
         self.now = START
@@ -75,7 +75,7 @@ def modules() -> dict[str, ModuleType]:
 
 
 class Containers:
-    """Two containers over one table, in which there are a project, an attribute, an index and an issue."""
+    """Two containers over one table with a project, an attribute, an index and an issue."""
 
     def __init__(self, account: Cloud, modules: dict[str, ModuleType]) -> None:
         self.table = account.table
@@ -96,7 +96,7 @@ class Containers:
             module.table = Watched(self.table, around)
 
     def metered_after(self, act: Callable[[], object]) -> Meter:
-        """The meter of all calls that the first container makes when `act` is done."""
+        """The meter of all calls that the first container makes in `act`."""
         act()
         self._modules[0].table = self.table.metered()
         meter: Meter = self._modules[0].table.meter
@@ -117,14 +117,14 @@ class Containers:
 
     @property
     def counted(self) -> int:
-        """What the table has counted in all windows."""
+        """The writes that the table has counted in all windows."""
         return sum(
             item["writes"] for (pk, _), item in self.table.items.items() if pk.startswith(keys.RATE_PREFIX)
         )
 
     @property
     def documents(self) -> dict[Any, Any]:
-        """What the table holds besides the counts."""
+        """The items of the table without the counts."""
         return {
             key: item for key, item in self.table.items.items() if not key[0].startswith(keys.RATE_PREFIX)
         }
@@ -149,13 +149,13 @@ def both(
     api.made(f"{project}/issues", {"name": "In the trash"})
     assert api.delete(f"{project}/issues/2").status == 204
     api.made(f"{project}/views", {"name": "First"})
-    account.follow()  # the history of what a message tells
+    account.follow()  # the history of a message
     account.table.put(webhooks.stored(WEBHOOK, project="plain"))
     account.table.put(webhooks.delivered(WEBHOOK, project="plain"))
     account.table.put(user_jobs.stored(project="plain"))
     api.made(f"{project}/issues/1/comments", {"text": "First"})
     told_changes.put(account.table, project="plain")
-    # The clock of the functions stands still at another time.
+    # The clock of the functions shows another time.
     monkeypatch.setattr(undo, "require_settled", lambda *_: None)
     module: Any = account.modules["command"]
     before = dict(vars(module))

@@ -1,4 +1,4 @@
-"""A batch of the consumer: what is written in which order, and who is left out of its journal item."""
+"""A batch of the consumer: the order of its writes, and the issues left out of its journal item."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,7 +64,7 @@ def document(table: Table, num: int, version: int = 1, start: str = "2023-05-01"
 
 
 def given(table: Table, *made: Item) -> str | None:
-    """What the consumer answers to these images; nothing of it is poison."""
+    """The consumer's answer to these images, none of which is poison."""
     poison: list[Poison] = []
     records = [record(at, None if one["version"] == 1 else one, one) for at, one in enumerate(made, 1)]
     answer = consume(table, Catalogs(), records, poison.append)
@@ -137,20 +137,20 @@ def test_an_edit_that_changes_nothing_indexed_is_named_all_the_same(table: Memor
     found = record_of(table, 2)
     assert found is not None
     assert [(change.num, change.version, change.moves) for change in found.changes] == [(1, 2, {})]
-    assert given(table, first) is None  # once more, and it is no news
+    assert given(table, first) is None  # repeated, and it is nothing new
     assert given(table, {**first, "version": 2}) is None
     assert log_of(table).head().last == 2
 
 
 def a_newer_epoch(table: MemoryTable) -> int:
-    """A change of definitions that makes no difference to an issue; the epoch that it begins."""
+    """Change definitions without an effect on an issue. Returns the new epoch."""
     body = {"name": "End", "id": "end", "type": "date"}
     attributes.create_attribute(table, Catalogs(), ADMIN, PROJECT, body)
     return catalog_of(table).epoch
 
 
 def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: MemoryTable) -> None:
-    """An invocation believed dead may write it and die before a journal item, and nobody comes after."""
+    """An invocation that seems dead may write it and die before a journal item, and no other follows."""
     one = document(table, 1)
     table.put(one)
     assert given(table, one) is None
@@ -168,7 +168,7 @@ def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: Me
 
 
 def bulk_load(table: MemoryTable, *made: Item) -> None:
-    """Issues as a bulk load puts them, with what is derived from them."""
+    """Put issues with their derived data, as a bulk load does."""
     for one in made:
         for item in (one, *derived_items(catalog_of(table), one)):
             table.put(item)
@@ -185,7 +185,7 @@ def test_a_ledger_of_a_bulk_load_comes_to_a_newer_epoch_without_a_number(table: 
 
 
 def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table: MemoryTable) -> None:
-    """Its own number is empty, and which one was before it nobody knows any more."""
+    """Its own number is empty, and the number before it is not known any more."""
     one = document(table, 1)
     assert given(table, one) is None
     log, was = log_of(table), ledger(table, 1).committed()
@@ -200,11 +200,13 @@ def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table:
     assert told(table) == [(1, 0, 1)]
 
 
-# What the items tell the feed
+# The items for the feed
 
 
 def told(table: MemoryTable) -> list[tuple[int, int | None, int]]:
-    """Number, and the versions behind which and up to which it is told, of each change in order that tells something."""
+    """Number, and the versions after which and up to which it delivers changes, for each change in order that delivers
+    any.
+    """
     return [
         (change.num, change.before, change.version)
         for item in log_of(table).all_behind(0)
@@ -257,7 +259,7 @@ def test_who_completes_what_a_dead_pass_has_begun_does_not_tell_it(table: Memory
 
 
 def pass_over_with(table: MemoryTable, document: Item, seen: Table | None = None) -> None:
-    """A pass derives an issue as it stands, before the consumer does."""
+    """Derive an issue from its present document in a pass, before the consumer does."""
     table.put(document)
     pass_over(seen or table, Catalogs(), Fences(), TENANT, PROJECT, [document["num"]], _unexpected)
 
@@ -338,7 +340,7 @@ def test_an_item_that_arrived_after_all_is_left(table: MemoryTable) -> None:
 
 
 def test_who_loses_a_ledger_is_in_the_item_of_a_later_number(table: MemoryTable) -> None:
-    """Issue 1 is taken over by another invocation before its ledger is written."""
+    """Another invocation overtakes issue 1 before its ledger is written."""
     one, two = document(table, 1), document(table, 2)
 
     def rival() -> None:
@@ -353,7 +355,7 @@ def test_who_loses_a_ledger_is_in_the_item_of_a_later_number(table: MemoryTable)
 
 
 def test_if_the_fate_of_a_ledger_is_unknown_the_number_is_given_up(table: MemoryTable) -> None:
-    """The put arrives, and nobody hears of it: the item would leave out an issue whose ledger names it."""
+    """The put arrives, but its answer is lost: the item would leave out an issue whose ledger names it."""
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if puts(derived_keys.LEDGER)(attempted) and attempted.key[0] == issue(1):

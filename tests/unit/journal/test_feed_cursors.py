@@ -1,4 +1,4 @@
-"""What a cursor of the changes stands for where a consistency token may: all that is in front of it."""
+"""A cursor of the changes used as a consistency token: it names all changes before it."""
 
 import pytest
 

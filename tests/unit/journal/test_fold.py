@@ -1,4 +1,4 @@
-"""The fold: blocks follow the journal, past no hole, and nothing up to a block's position is applied to it again."""
+"""The fold: blocks follow the journal, past no hole, and apply no item at or below their position again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -52,7 +52,7 @@ def moved(num: int, left: str | None, to: str | None, family: str = KIND) -> Iss
 
 
 def log(table: MemoryTable, *changes: IssueChange) -> int:
-    """A batch with these changes has been committed, and its sort entries are there."""
+    """Commit a batch with these changes, and confirm its sort entries."""
     own = log_of(table)
     number = own.reserve(len(changes))
     assert own.put(number, changes) is not None
@@ -65,7 +65,7 @@ def writes_block(attempted: Attempted) -> bool:
 
 
 def block_writes(table: MemoryTable) -> tuple[list[str], Callable[..., Any]]:
-    """The write ids of blocks that are put, and what notes them."""
+    """The write ids of put blocks, and a recorder of them."""
     written: list[str] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -97,7 +97,7 @@ def test_what_is_folded_is_not_folded_again(table: MemoryTable) -> None:
 
 
 def test_a_fold_that_loses_a_block_applies_nothing_up_to_its_position(table: MemoryTable) -> None:
-    """A fold up to 1 meets one that has come to 2, and does not put item 1 over item 2."""
+    """A fold up to 1 meets one that has reached 2, and does not put item 1 over item 2."""
     log(table, moved(1, None, _A))
 
     def further() -> None:
@@ -231,7 +231,7 @@ def test_two_blocks_become_one_if_both_say_the_same_of_the_journal(
 
 
 def test_a_block_gets_all_that_waits_between_its_fences(table: MemoryTable) -> None:
-    """Also a key that was looked for in the block that had its place before a split: the position would say that it is there."""
+    """Also a key that was looked up in the former block before a split: the position would claim that it is there."""
     fence = before_body("m")
     for block in (
         Block(KIND, HEAD, FIRST, fence, "two", "d1@4", {}),

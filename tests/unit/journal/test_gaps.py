@@ -1,4 +1,4 @@
-"""Numbers without an item: which have been missing too long, and that the consumer's looks empty them."""
+"""Numbers without an item: the ones missing too long, and that the consumer's reads empty them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ def test_a_number_is_overdue_once_a_later_item_has_stood_for_some_seconds() -> N
     assert overdue(4, items(n6=young), NOW) == []
     assert overdue(4, items(n6=old), NOW) == [5]
     assert overdue(4, items(n3=old, n6=young), NOW) == []  # an earlier item says nothing of it
-    # Who took 7 took it before 9 was put.
+    # The writer of 7 took its number before 9 was put.
     assert overdue(4, items(n5=old, n8=young, n9=old), NOW) == [6, 7]
     assert overdue(4, items(n6=old, n9=young), NOW) == [5]
 
@@ -61,7 +61,7 @@ def test_a_look_empties_what_was_left(table: MemoryTable, monkeypatch: pytest.Mo
 def test_the_last_number_is_left_to_whoever_took_it(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody waits at it: there is nothing behind it."""
+    """No writer waits for it: there is nothing after it."""
     log = log_of(table)
     last = log.reserve(1)
     monkeypatch.setattr(clock, "seconds", lambda: NOW + 10 * MISSING_SECONDS)

@@ -1,4 +1,4 @@
-"""What is remembered of changes: each record of an issue once and for good, whatever comes twice, breaks or dies."""
+"""The history of changes: each version of an issue once and permanently, despite repetitions, failures and kills."""
 
 from collections.abc import Callable, Iterable
 from random import Random
@@ -74,7 +74,7 @@ def work(table: Any, records: Iterable[dict[str, Any]], catalogs: Catalogs | Non
 
 
 def remembered(table: MemoryTable) -> dict[int, Change]:
-    """What is remembered of issue 7, by version."""
+    """The history of issue 7, by version."""
     wanted = [(7, number) for number in range(1, 20)]
     return {at: one for (_, at), one in read_changes(table, TENANT, PROJECT, wanted).items()}
 
@@ -84,7 +84,7 @@ def kept(table: MemoryTable, kind: str) -> list[Item]:
 
 
 def listed(table: MemoryTable, kind: str) -> set[tuple[int, int]]:
-    """The versions that the activity, or any change, lists."""
+    """The versions in the lists of the activity, or of any change."""
     entries_of = activity_entries if kind == "activity" else member_entries
     found = (entry for item in kept(table, kind) for entry in entries_of(item))
     return {(entry["num"], entry["version"]) for entry in found}
@@ -154,7 +154,7 @@ def test_a_removal_from_the_table_is_a_change_by_nobody(table: MemoryTable) -> N
 
 
 def test_what_keeps_its_version_is_no_change(table: MemoryTable) -> None:
-    """Upkeep takes values of deleted attributes out of documents in place, of those in the trash too."""
+    """Upkeep removes values of deleted attributes from documents in place, including those in the trash."""
     old, new = version(table, 2, a1="x"), version(table, 2)
     assert told(table, record(1, old, new), record(2, trashed(old), trashed(new))) == []
 
@@ -286,7 +286,7 @@ def test_a_large_change_is_read_whole_or_not_at_all(table: MemoryTable) -> None:
 
 
 def test_changes_are_remembered_before_anything_is_derived(table: MemoryTable) -> None:
-    """Who hears of a version from the journal finds what it changed; and a batch that fails has lost nothing."""
+    """A reader that receives a version from the journal finds its change, and a batch that fails has lost nothing."""
     written: list[Attempted] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:

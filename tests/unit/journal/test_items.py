@@ -1,4 +1,4 @@
-"""Journal items and heads: stored and read back, cut where a batch is large, and what a head tells of a number."""
+"""Journal items and heads: stored and read back, cut if a batch is large, and a head's knowledge of a number."""
 
 import zlib
 from collections.abc import Iterator

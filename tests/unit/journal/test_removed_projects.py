@@ -1,4 +1,6 @@
-"""The issues of a project deleted for good: nothing derived from them stays, with invocations that meet or die at any write."""
+"""The issues of a permanently deleted project: none of their derived data stays, with invocations that meet or die at
+any write.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -23,7 +25,7 @@ from tests.support.removed import remove_project
 
 ISSUE = keys.issue(TENANT, PROJECT, 1)
 WRITES = 9
-"""More than an invocation makes: the intent, the tombstones of its sort entries, the finished ledger."""
+"""More writes than an invocation makes: the intent, the tombstones of its sort entries, the finished ledger."""
 
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
@@ -31,10 +33,10 @@ pytestmark = pytest.mark.usefixtures("no_pauses")
 
 @pytest.fixture(scope="module", params=[False, True], ids=["", "an edit half done"])
 def removed(request: pytest.FixtureRequest) -> tuple[MemoryTable, Item, Item]:
-    """A table from which a project was removed before the stream brought what happened to its only issue: an edit, and the removal.
+    """A table from which a project was removed before the stream delivered an edit and the removal of its only issue.
 
-    Also the issue as the stream brings it, before the edit and after it. Half done, an invocation took the edit in before that, and
-    died before the first of its sort entries.
+    Also the issue's images from the stream, before the edit and after it. Half done, an invocation processed the edit
+    before that, and died before the first of its sort entries.
     """
     table = new_table()
     Derived(table).consume(1)
@@ -96,14 +98,14 @@ class Invocation:
         self._strand = greenlet(run)
 
     def go_on(self, writes: int = 1_000) -> None:
-        """Let it make some writes, or all of them."""
+        """Let it make so many writes, or all of them."""
         for _ in range(writes + (not self._strand)):
             if self._strand.dead:
                 return
             self._strand.switch()
 
     def die(self) -> None:
-        """It makes no further write."""
+        """Stop it: it makes no further write."""
         if not self._strand.dead:
             self._strand.throw(greenlet.GreenletExit)
 
@@ -136,7 +138,7 @@ MEETINGS = ("the removal twice", "the edit first", "the edit late", "the creatio
 def test_two_invocations_that_meet_leave_nothing(
     removed: tuple[MemoryTable, Item, Item], which: int, left: int
 ) -> None:
-    """The second one dies after `left` writes more, when the first one is finished."""
+    """The second one dies after `left` more writes, when the first one is finished."""
     pristine, before, after = removed
     changes = [*deliveries(before, after)][which]
     gone = record(2, after, None)
@@ -149,7 +151,7 @@ def test_two_invocations_that_meet_leave_nothing(
         other.go_on(left)
         other.die()
         if changes[0] != gone:
-            Invocation(table, gone).go_on()  # the stream brings the removal again
+            Invocation(table, gone).go_on()  # the stream delivers the removal again
         assert cleared(table), (mine, theirs)
         assert ledger(table).removed, (mine, theirs)
 
@@ -159,7 +161,7 @@ def test_of_an_issue_that_is_cleared_the_last_version_stays(
     removed: tuple[MemoryTable, Item, Item], first: str
 ) -> None:
     pristine, before, after = removed
-    # The ledger notes a step over a version, though nothing else is to be written.
+    # The ledger records a step over a version, though nothing else is written.
     last = {**after, "version": 4}
     edited, gone = record(2, {**after, "version": 3}, last), record(3, last, None)
     table = pristine.copy()

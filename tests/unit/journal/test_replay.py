@@ -1,4 +1,4 @@
-"""How far a fold may go, what blocks are to hold then, and the keys of a block's members as of its position."""
+"""The limit of a fold, the resulting blocks, and the keys of a block's members as of its position."""
 
 import pytest
 from pyroaring import BitMap
@@ -111,16 +111,16 @@ def ledger(number: int = 0, *, applied: str | None = None, to: str | None = None
 @pytest.mark.parametrize(
     ("stored", "records", "expected"),
     [
-        # Behind the position, the first item says what the issue had.
+        # After the position, the first item has the issue's former key.
         (ledger(7, applied=key("b"), to=key("c")), [record(6, move("a", "b")), record(7, move("b", "c"))], "a"),
-        # Up to the position, what the ledger intends counts if the item is there.
+        # Up to the position, the intent of the ledger counts if the item exists.
         (ledger(5, applied=key("a"), to=key("b")), [record(5, move("a", "b"))], "b"),
         (ledger(5, applied=key("a"), to=key("b")), [record(5)], "a"),
         (ledger(5, applied=key("a"), to=key("b")), [], "a"),
-        # Up to the watermark the head tells.
+        # Up to the watermark, the head proves it.
         (ledger(3, applied=key("a"), to=key("b")), [], "b"),
         (ledger(2, applied=key("a"), to=key("b")), [], "a"),
-        # What was finished before there was a journal.
+        # Finished before there was a journal.
         (ledger(applied=key("a")), [], "a"),
     ],
     ids=["moved since", "here", "emptied", "nowhere yet", "folded", "emptied before", "old form"],

@@ -1,4 +1,4 @@
-"""The messages of a page of the feed: where the page ends, and what is a reset."""
+"""The messages of a page of the feed: its end, and its resets."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ def messages(
     missed: bool = False,
     reset: bool = False,
 ) -> DueMessages:
-    """Those of three changes, with what each does to the rows of a view."""
+    """The messages of three changes, with the effect of each on the rows of a view."""
     view = FrozenView(1, "All", [], None, {}, NOW, "ann")
     webhook = Webhook.from_item(stored("w1", view=view, events=("enter", "leave", "change", "update")))
     changes = tuple(Change(num, 2, "update", "ann", NOW, None, {}, NOW) for num in (11, 12, 13))

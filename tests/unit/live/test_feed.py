@@ -1,4 +1,4 @@
-"""The feed: what is read from a position on, where a reader stops, and what it costs."""
+"""The feed: the changes after a position, the place where a reader stops, and the cost."""
 
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +66,7 @@ def table(time: Time) -> MemoryTable:
 
 
 class Writer:
-    """Writes issues, and hands what it has written to the consumer."""
+    """Writes issues, and delivers its writes to the consumer."""
 
     def __init__(self, table: MemoryTable) -> None:
         self.table = table
@@ -75,7 +75,7 @@ class Writer:
         self._sequence = 0
 
     def edit(self, num: int, **fields: str) -> None:
-        """An issue is created, or changed."""
+        """Create an issue, or change it."""
         catalog = catalog_of(self.table)
         values = {field.key: fields[field.id] for field in catalog.attributes if field.id in fields}
         before = self._documents.get(num)
@@ -92,7 +92,7 @@ class Writer:
         self._waiting.append(record(self._sequence, before, after))
 
     def delete(self, num: int) -> None:
-        """An issue is put into the trash."""
+        """Move an issue to the trash."""
         before = self._documents[num]
         issues.delete_issue(WriteContext(self.table, catalog_of(self.table), ADMIN), num, None)
         after = self.table.get(before[keys.PK], before[keys.SK])
@@ -102,28 +102,28 @@ class Writer:
         self._waiting.append(record(self._sequence, before, after))
 
     def forget(self, *numbers: int) -> None:
-        """These issues are not there any more, and nobody made that a change."""
+        """Remove these issues without a change in the history."""
         for num in numbers:
             self._documents.pop(num)
 
     def vanish(self, document: Item) -> None:
-        """Somebody takes an issue out of the table."""
+        """Take an issue out of the table by hand."""
         self._sequence += 1
         self._waiting.append(record(self._sequence, document, None))
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """What the consumer has not taken in yet."""
+        """The records that the consumer has not processed yet."""
         return [*self._waiting]
 
     def put_back(self, document: Item) -> None:
-        """Somebody puts an issue back that was taken out of the table, as its next version."""
+        """Put back an issue that was taken out of the table, as its next version."""
         back = {**document, "version": document["version"] + 1}
         self._sequence += 1
         self._waiting.append(record(self._sequence, None, back))
 
     def consume(self, through: Table | None = None) -> str | None:
-        """One batch of all that waits; it goes on waiting if it fails."""
+        """Process all waiting records in one batch; they stay if it fails."""
         failed = consume(through or self.table, Catalogs(), self._waiting, _unexpected)
         if failed is None:
             self._waiting.clear()
@@ -153,7 +153,7 @@ def ids(page: FeedPage) -> list[str]:
 
 
 def walk(table: Table, limit: int) -> list[str]:
-    """The whole feed, in pages of a size."""
+    """The whole feed, in pages of this size."""
     found: list[str] = []
     position = beginning()
     while True:
@@ -251,7 +251,7 @@ def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer
     writer.edit(2)
     assert writer.consume() is None
     end = end_of(log)
-    assert end[:3] == (taken, 0, NOW)  # who has taken that number may be about to commit
+    assert end[:3] == (taken, 0, NOW)  # the writer that has taken that number may be about to commit
     log.close(taken)
     assert end_of(log)[:3] == (4, 0, NOW)
     writer.edit(2, kind="o1")
@@ -295,7 +295,7 @@ def test_a_lost_past_of_a_million_versions_is_not_read(writer: Writer) -> None:
 
 
 class Reads:
-    """A table that notes its calls."""
+    """A table that records its calls."""
 
     def __init__(self, table: MemoryTable) -> None:
         self.calls: list[Attempted] = []
@@ -329,7 +329,7 @@ def test_a_position_is_good_for_seven_days(writer: Writer, time: Time) -> None:
     with pytest.raises(FeedExpired):
         page(writer.table, end)
     time.now += 7 * DAY - 2
-    assert page(writer.table, still.position).events == ()  # who asked meanwhile has a newer one
+    assert page(writer.table, still.position).events == ()  # a reader that asked meanwhile has a newer one
 
 
 def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time: Time) -> None:
@@ -342,7 +342,7 @@ def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time:
 
 
 def test_changes_are_told_by_definitions_that_know_them(writer: Writer) -> None:
-    """An option that is younger than the definitions that the reader has."""
+    """An option that is younger than the reader's definitions."""
     from gridview.commands import attributes
 
     old = catalog_of(writer.table)
@@ -393,7 +393,7 @@ def test_what_it_costs(writer: Writer) -> None:
 
 
 def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer) -> None:
-    """Nobody made a version then, so nobody can tell it."""
+    """Nobody made a version then, so there is none to deliver."""
     writer.edit(1)
     assert writer.consume() is None
     end = page(writer.table).position
@@ -408,7 +408,7 @@ def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer)
 
 
 def put_back_by_hand(writer: Writer) -> tuple[FeedPosition, Item]:
-    """Issue 1 is put back by hand as version 2. Returns the position before that, and what was remembered of the removal."""
+    """Put issue 1 back by hand as version 2. Returns the position before that, and the history item of the removal."""
     writer.edit(1)
     assert writer.consume() is None
     document = next(
@@ -440,7 +440,7 @@ def test_a_late_write_of_a_removal_by_hand_makes_the_version_that_was_put_back_a
     writer: Writer,
 ) -> None:
     end, removal = put_back_by_hand(writer)
-    writer.table.put(removal)  # of a consumer that is dead
+    writer.table.put(removal)  # of a dead consumer
     found = page(writer.table, end)
     assert (found.events, found.reset) == ((), True)
     assert page(writer.table, found.position).reset is False
@@ -450,7 +450,7 @@ def test_a_late_write_of_a_removal_by_hand_makes_the_version_that_was_put_back_a
 def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_once_and_no_reset(
     writer: Writer, known: bool
 ) -> None:
-    """The repair commits what has moved and tells nothing: not that the issue is gone, either."""
+    """The repair commits the moves and delivers nothing, not even that the issue is gone."""
     writer.edit(1)
     assert writer.consume() is None
     end = page(writer.table).position
@@ -469,7 +469,7 @@ def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_onc
 
 
 def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writer: Writer) -> None:
-    """The item tells of its last version, and that it is gone. No version says so."""
+    """The item has its last version, and that it is gone. No version says so."""
     writer.edit(1)
     writer.edit(2)
     document = next(
@@ -485,7 +485,7 @@ def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writ
 
 
 def gone(writer: Writer, how: str) -> None:
-    """Issue 1 is deleted, or taken out of the table; the consumer is still to hear of it."""
+    """Delete issue 1, or take it out of the table, before the consumer knows of it."""
     if how == "deleted":
         writer.delete(1)
         return
@@ -495,7 +495,7 @@ def gone(writer: Writer, how: str) -> None:
 
 
 def interrupted(table: MemoryTable, meant: Callable[[Attempted], bool]) -> Table:
-    """The table, as one sees it who dies at these calls."""
+    """The table for an invocation that dies at these calls."""
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if meant(attempted):
@@ -512,7 +512,7 @@ def mend_first(table: Table) -> None:
 @pytest.mark.parametrize("dies", [False, True])
 @pytest.mark.parametrize("how", ["deleted", "taken out"])
 def test_what_is_repaired_of_an_issue_that_is_gone_is_not_told(writer: Writer, how: str, dies: bool) -> None:
-    """Its removal was told before, also where the repair is made again because the first one has died."""
+    """Its removal was delivered before, also if the repair is repeated because the first one has died."""
     writer.edit(1)
     assert writer.consume() is None
     gone(writer, how)
@@ -557,7 +557,7 @@ def test_that_an_issue_was_taken_out_is_told_though_its_item_came_to_nothing(wri
 
 
 def goes_on_at_the_end(found: FeedPage, writer: Writer) -> None:
-    """Nothing but a reset, and behind it everything that comes."""
+    """Check for a single reset, followed by everything new."""
     assert (found.reset, found.events, found.ended) == (True, (), True)
     writer.edit(90)
     assert writer.consume() is None
@@ -566,7 +566,7 @@ def goes_on_at_the_end(found: FeedPage, writer: Writer) -> None:
 
 
 def followed(table: Table) -> list[FeedPosition]:
-    """All positions of a feed: behind each change, behind each item, and that of somebody who begins now."""
+    """All positions of a feed: after each change, after each item, and that of a new reader."""
     log = log_of(table)
     whole = page(table)
     within = [page(table, limit=count).position for count in range(1, len(whole.events))]
@@ -580,7 +580,7 @@ def followed(table: Table) -> list[FeedPosition]:
 
 
 def rewritten(writer: Writer) -> list[FeedPosition]:
-    """Two items; the positions that are lost by a restore to the first of them."""
+    """Write two items. Returns the positions that a restore to the first of them loses."""
     writer.edit(1)
     assert writer.consume() is None
     copy, known = writer.table.copy(), followed(writer.table)
@@ -608,13 +608,14 @@ def test_a_position_ahead_of_the_journal_is_a_reset(writer: Writer) -> None:
 def test_a_position_of_another_past_is_a_reset_when_its_number_was_given_out_again(
     writer: Writer, more: int
 ) -> None:
-    """At the same instant even: an item is known by what it holds."""
+    """Even at the same instant: an item is identified by its content."""
     lost = rewritten(writer)
     for num in range(2, 2 + more):
         writer.edit(num, kind="o1")
         assert writer.consume() is None
     found = [page(writer.table, position) for position in lost]
-    # Right behind the last item there is nothing to compare with: what comes next shows it, or the next look after a break.
+    # Right after the last item there is nothing to compare with; the next item shows it, or the next read
+    # after a break.
     waiting = [one.position for one in found if not one.reset]
     assert {one[:2] for one in waiting} == ({(3, 0)} if more == 1 else set())
     assert all(one.events == () for one in found)
@@ -634,7 +635,7 @@ def test_a_position_of_another_past_is_a_reset_also_where_nothing_comes(writer: 
 
 
 def test_a_position_that_names_no_item_goes_by_its_time(writer: Writer, time: Time) -> None:
-    """As the cursors of answers, which are of a whole minute."""
+    """Like the cursors of answers, which are of a whole minute."""
     rewritten(writer)
     time.now += 600
     for num in (2, 3):
@@ -645,7 +646,7 @@ def test_a_position_that_names_no_item_goes_by_its_time(writer: Writer, time: Ti
 
 
 class Late(Watched):
-    """A table of which calls that are not strongly consistent read an older copy."""
+    """A table whose eventually consistent calls read an older copy."""
 
     def __init__(self, table: MemoryTable) -> None:
         super().__init__(table, lambda _, perform: perform())
@@ -664,12 +665,12 @@ class Late(Watched):
         return (self.beneath if consistent else self._copy).query(*given, consistent=consistent, **named)
 
     def lose(self, number: int) -> None:
-        """The copy does not have an item of the journal."""
+        """Let the copy lack an item of the journal."""
         self._copy.delete(log_of(self).partition, derived_keys.journal_item(number))
 
 
 def test_a_late_copy_makes_no_position_one_of_another_past(writer: Writer) -> None:
-    """Whoever has read further than a copy knows is not ahead of the journal: the head itself is asked."""
+    """A reader that is ahead of a copy is not ahead of the journal: the head itself is read."""
     writer.edit(1)
     assert writer.consume() is None
     late = Late(writer.table)

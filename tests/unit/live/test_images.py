@@ -1,4 +1,6 @@
-"""The issue before and after its changes, told by changes, a document of any later version, and what came in between."""
+"""The issue before and after its changes, from the changes, a document of any later version, and
+the versions between.
+"""
 
 from typing import Any
 
@@ -31,7 +33,7 @@ STEPS = st.lists(
 
 
 class Life:
-    """An issue's documents, and what each version changed."""
+    """An issue's documents, and the changes of each version."""
 
     def __init__(self, steps: list[Any]) -> None:
         self.documents: list[Item] = []
@@ -77,7 +79,7 @@ class Life:
         self.changes.append(found.change)
 
     def passage(self, version: int) -> Passage:
-        """What was before and after a version, by the documents."""
+        """The images before and after a version, according to the documents."""
         before = image(self.documents[version - 2]) if version > 1 else None
         return Passage(before, image(self.documents[version - 1]))
 
@@ -87,7 +89,7 @@ def at(version: int) -> str:
 
 
 def image(document: Item) -> dict[str, Any] | None:
-    """An issue as readers see it: one in the trash is none."""
+    """An issue as readers see it; one in the trash is None."""
     if "deleted_by" in document:
         return None
     return {name: document[name] for name in ("num", "name", "state", "created", "updated", "fields")}
@@ -108,7 +110,7 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
     for change in later:
         course = course.with_later([change])
     if course.missing or course.created is None:
-        # Nobody can know: the document is gone, and no change tells.
+        # Unknowable: the document is gone, and no change has it.
         assert current == GONE
         return
     found = course.passages(WANTED)
@@ -117,7 +119,7 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
 
 @given(STEPS, st.data())
 def test_a_document_tells_what_no_later_version_has_changed(steps: list[Any], data: st.DataObject) -> None:
-    """Without what came later, it tells no field wrong."""
+    """Without the later changes, no field that it returns is wrong."""
     life = Life(steps)
     end = data.draw(st.integers(1, len(life.documents)))
     course = Course.of(life.changes[end - 1 : end], WANTED).with_document(life.documents[-1])

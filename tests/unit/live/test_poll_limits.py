@@ -1,4 +1,4 @@
-"""How many polls wait, and how long: each poll's own judgment, and what many clients do together in virtual time."""
+"""The number and duration of waiting polls: each poll's own judgment, and many clients together in virtual time."""
 
 import heapq
 from dataclasses import dataclass, field
@@ -80,7 +80,7 @@ def test_a_client_pauses_for_the_rest(waited: float, pause: int) -> None:
 
 @dataclass
 class Crowd:
-    """Clients of a tenant that poll for a quiet project all the time, and pause when they are asked to."""
+    """Clients of a tenant that poll a quiet project all the time, and pause on request."""
 
     clients: int
     users: int
@@ -92,7 +92,7 @@ class Crowd:
     longest_pause: float = 0.0
 
     def run(self, seconds: float, settled: float) -> None:
-        """Run for so long; figures are of the time after `settled` seconds."""
+        """Run for so many seconds; the figures are of the time after `settled` seconds."""
         due: list[tuple[float, int, str, Poll | None]] = [
             (20.0 * at / self.clients, at, "poll", None) for at in range(self.clients)
         ]
@@ -123,7 +123,7 @@ def test_polite_clients_send_as_many_requests_however_short_their_waits_are(clie
     crowd = Crowd(clients, users=clients)
     crowd.run(160, settled=60)
     assert crowd.requests / 100 <= clients / MAX_WAIT * 1.1
-    # Those beyond the limit live for up to a second, until they look.
+    # The ones beyond the limit live for up to a second, until their next look.
     assert crowd.most <= LIMIT * 1.1 + clients / MAX_WAIT
     assert crowd.longest_pause <= MAX_WAIT
     if clients <= LIMIT / 2:

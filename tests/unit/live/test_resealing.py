@@ -1,4 +1,4 @@
-"""Sealing all webhooks again: what a pass writes, and what a kill or a writer beside it cannot lose."""
+"""Sealing all webhooks again: the writes of a pass, and what neither a kill nor a concurrent writer can lose."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,7 @@ def put(table: MemoryTable, webhook: str, *values: bytes, by: bytes = OLD, **par
 
 
 def opened(table: MemoryTable, webhook: str, *by: bytes) -> list[bytes]:
-    """The secrets of a webhook, as these of the stack open them."""
+    """The secrets of a webhook, opened by these of the stack."""
     found = Webhook.from_item(table.items[live_keys.webhooks("0807", "35e9"), webhook])
     return [seals(*by).open(one.sealed, found.binding) for one in found.secrets]
 

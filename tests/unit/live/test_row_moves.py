@@ -1,4 +1,4 @@
-"""What changes do to rows, where the document is ahead of them, gone, or not to be trusted; and what it costs to tell."""
+"""The effect of changes on rows, if the document is ahead of them, gone, or unreliable; and its cost."""
 
 from typing import Any
 
@@ -164,7 +164,7 @@ def test_a_value_that_is_none_of_its_field_is_not_judged(table: MemoryTable, cat
 
 
 def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, catalog: Catalog) -> None:
-    """The document before was written past the API: it had no instant."""
+    """The former document was written past the API: it had no instant."""
     table.put(document(catalog, 2))
     plain = Change(7, 2, "update", "ann", LONG_AGO, None, {"name": Values("m", "n")})
     by_update = rows_of(catalog, {"sort": [{"field": "updated"}]})

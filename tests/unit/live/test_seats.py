@@ -1,4 +1,4 @@
-"""Seats of sockets: what comes back of a stored one."""
+"""Seats of sockets: a stored one, read back."""
 
 from gridview.live.seats import Seat, UserSeats, is_bucket
 from gridview.live.sockets import MAX_SECONDS

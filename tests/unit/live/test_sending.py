@@ -1,4 +1,4 @@
-"""One attempt at a receiver: to whom the connection is made, and what a bad receiver can do to the sender."""
+"""One attempt at a receiver: the address of the connection, and the limits of a bad receiver's effect on the sender."""
 
 import socket
 import ssl
@@ -98,7 +98,7 @@ def test_a_server_of_this_machine_is_sent_to_where_that_is_allowed_and_nobody_lo
     allowed = sender(receiver, PUBLIC, localhost=True)
     assert allowed.post("http://localhost:8000/x", {}, BODY).succeeded
     assert receiver.asked == [("127.0.0.1", 8000)]
-    # Not by a name of somebody else's.
+    # Not by a name that belongs to another.
     reply = sender(receiver, "127.0.0.1", localhost=True).post(URL, {}, BODY)
     assert "loopback" in reply.problem
 

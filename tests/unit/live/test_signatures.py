@@ -1,4 +1,6 @@
-"""Signatures: the vectors of Standard Webhooks, and what a receiver's own verification takes and refuses."""
+"""Signatures: the vectors of Standard Webhooks, and the signatures that a receiver's own verification accepts and
+refuses.
+"""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""What is stored of sockets, and which reads must not be late."""
+"""The stored items of sockets, and the reads that must be consistent."""
 
 import pytest
 

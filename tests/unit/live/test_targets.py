@@ -1,4 +1,4 @@
-"""Where webhooks may be sent: URLs, and addresses of every network that is not the public internet."""
+"""The allowed targets of webhooks: URLs, and addresses of every network that is not the public internet."""
 
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from itertools import chain

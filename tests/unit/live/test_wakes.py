@@ -1,4 +1,4 @@
-"""What a batch of stream records says about projects whose sockets wait."""
+"""The projects with waiting sockets that a batch of stream records wakes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def records(*places: tuple[str, str]) -> list[dict[str, Any]]:
 
 
 def woken(*places: tuple[str, str]) -> Wake:
-    """What records of one project come to."""
+    """The wake of records of one project."""
     (wake,) = wakes_in(records(*places)).values()
     return wake
 

@@ -1,4 +1,4 @@
-"""The wire to clients: what the management API answers, and what that means of a connection."""
+"""The wire to clients: the answers of the management API, and their meaning for a connection."""
 
 import io
 
@@ -11,7 +11,7 @@ from gridview.support import clock
 
 
 class Answers:
-    """Answers each request of a client with a status, in the place of the network."""
+    """Answers each request of a client with a status, instead of the network."""
 
     def __init__(self, *statuses: int) -> None:
         self.statuses = list(statuses)

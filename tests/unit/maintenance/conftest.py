@@ -1,4 +1,4 @@
-"""What the tests of background work share."""
+"""The fixtures of the tests of background work."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.support.passing import Passing
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
-    """Time that can be made to pass while a job rests, or waits for a dead worker's lease."""
+    """Time that a test can let pass while a job rests, or waits for a dead worker's lease."""
     return Passing(monkeypatch)

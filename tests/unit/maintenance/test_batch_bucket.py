@@ -1,4 +1,4 @@
-"""The bucket of batches: what each call sends, and which refusals are only for the moment."""
+"""The bucket of batches: the requests of each call, and the refusals that are only temporary."""
 
 from typing import Any
 

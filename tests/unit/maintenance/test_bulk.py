@@ -1,4 +1,6 @@
-"""Changes of all that a filter matches: killed at every call, overtaken, late, cancelled, limited. No issue is written twice."""
+"""Changes of all issues that a filter matches: killed at every call, overtaken, late, cancelled, limited. No issue is
+written twice.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -55,7 +57,7 @@ KIND_A = {"field": "kind", "op": "eq", "value": "a"}
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches and chunks that eight issues make several of, in an order that is always the same."""
+    """Make batches and chunks so small that eight issues make several, in a constant order."""
     monkeypatch.setattr(numbered_turn, "BATCH", 3)
     monkeypatch.setattr(numbered_turn, "CHUNK", 5)
     for module in (concurrency, executor):
@@ -83,7 +85,7 @@ def table() -> MemoryTable:
 
 
 def index(table: MemoryTable) -> None:
-    """Put all that is derived from the issues of a project that has none of it yet."""
+    """Put all derived data of the issues of a project that has none yet."""
     catalog = now(table)
     documents = [item for (_, sk), item in table.items.items() if sk == keys.project(TENANT, PROJECT)]
     for one in documents:
@@ -125,13 +127,13 @@ def due_lines(table: Table) -> list[Hint]:
 
 
 def work(table: Table, **options: Any) -> list[Turn]:
-    """A turn for each line that is due."""
+    """Run a turn for each line that is due."""
     found = (turn(table, hint, **options) for hint in due_lines(table))
     return [one for one in found if one is not None]
 
 
 def finish(table: Table, time: Passing, job: str) -> Any:
-    """Work until the job is over, however long it has to wait."""
+    """Work until the job is over, with all of its waits."""
     for _ in range(30):
         time.over += LEASE + 1
         work(table)
@@ -159,7 +161,7 @@ def is_own_write(attempted: Attempted) -> bool:
 
 
 class Written(Counter[int]):
-    """How often the job has written each issue, by the calls that were carried out."""
+    """Counts the job's writes of each issue, by the calls that were carried out."""
 
     def around(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
         result = perform()
@@ -187,7 +189,7 @@ def killing(at: int, written: Written, *, after: bool) -> Callable[[Attempted, C
 def killed_copies(
     table: MemoryTable, time: Passing, every: int = 19
 ) -> Iterator[tuple[MemoryTable, Written]]:
-    """The table as it is after a worker was killed, before or after each of its calls in turn; and what it had written."""
+    """The table after a worker was killed, before or after each of its calls in turn; and its writes."""
     step, killed, began = one_of(every), 0, time.over
     for after in (False, True):
         for at in range(1 + after, 10_000, step):
@@ -235,7 +237,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_writes_noth
 
 
 def edit(table: Table, num: int, **fields: Any) -> None:
-    """An edit by somebody else, of an issue that may have gone."""
+    """An edit by someone else, of an issue that may be gone."""
     with suppress(NotFound):
         issues.update_issue(WriteContext(table, now(table), ADMIN), num, {"fields": fields}, None)
 
@@ -272,7 +274,7 @@ def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twi
 def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
     table: MemoryTable, time: Passing, fields: dict[str, Any]
 ) -> None:
-    """Two edits by others while the worker is dead, and the consumer has heard of everything."""
+    """Two edits by others while the worker is dead; the consumer has processed everything."""
     job, body = start(table, CHANGES["set"]), CHANGES["set"]
     for copy, written in killed_copies(table, time, every=14):
         before = Counter(written)
@@ -294,7 +296,7 @@ def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
 
 
 def remember(table: Table, num: int, version: int, by: str, change: bytes | None) -> None:
-    """As the consumer does it."""
+    """Record a change as the consumer does."""
     told = Change(num, version, "update", by, clock.now(), change, {})
     for item in to_items(TENANT, PROJECT, told, clock.expiry(1)):
         table.put(item)
@@ -441,7 +443,7 @@ def test_what_is_so_already_is_done_and_not_written(table: MemoryTable, time: Pa
 
 
 class Cancelling:
-    """Cancels a job just before a call, and sees to it that nothing is written any more once the job has been saved after that."""
+    """Cancels a job just before a call, and checks that nothing is written after the next save of the job."""
 
     def __init__(self, table: MemoryTable, job: str, at: int) -> None:
         self.written = Written()
@@ -583,7 +585,7 @@ def test_a_turn_ends_when_its_time_is_up_and_is_gone_on_with(table: MemoryTable,
     assert (again.issues, again.hints) == (ISSUES - 3, ())
 
 
-# What changes meanwhile
+# Concurrent changes
 
 
 def test_fields_and_options_may_be_renamed_while_a_job_goes_on(table: MemoryTable, time: Passing) -> None:

@@ -1,4 +1,4 @@
-"""What a bulk change makes of an issue whose write may have been carried out by a worker that died."""
+"""A bulk change's decision about an issue that a dead worker may have written."""
 
 from typing import Any
 from uuid import UUID

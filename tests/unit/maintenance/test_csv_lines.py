@@ -1,4 +1,4 @@
-"""Lines of CSV, held to the cases that the page is held to as well, and to what a spreadsheet makes of them."""
+"""Lines of CSV, by the same cases as the page's, and by the cells that a spreadsheet makes of them."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def test_a_guarded_line_is_read_as_the_guarded_cells(cells: list[str]) -> None:
 
 @given(st.lists(TEXTS, min_size=1, max_size=3), st.sampled_from(",;\t"))
 def test_no_delimiter_makes_a_formula_of_a_text(cells: list[str], delimiter: str) -> None:
-    """Whatever delimiter a spreadsheet takes, no cell that it makes begins like a call, a number or a reference apart."""
+    """With any delimiter of a spreadsheet, no cell of it begins like a call, a number or a reference."""
     for row in csv.reader(io.StringIO(line(cells, raw=False), newline=""), delimiter=delimiter):
         for cell in row:
             found = cell.strip(' "\u00a0\u3000\ufeff\r\n')

@@ -1,4 +1,6 @@
-"""Exports: killed at every call, overtaken by edits, late, cancelled. At most one whole file, of one instant, each row once."""
+"""Exports: killed at every call, overtaken by edits, late, cancelled. At most one whole file, of one instant, each row
+once.
+"""
 
 import csv
 import io
@@ -53,7 +55,7 @@ COLUMNS = ["num", "name", "kind", "cost"]
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches, chunks and parts that nine issues make several of, in an order that is always the same."""
+    """Make batches, chunks and parts so small that nine issues make several, in a constant order."""
     monkeypatch.setattr(export, "BATCH", 2)
     monkeypatch.setattr(export, "CHUNK", 5)
     monkeypatch.setattr(export, "PART", 40)
@@ -75,7 +77,7 @@ class World:
             self.untold.append(record(len(self.untold) + 1, old, new))
 
     def remember(self) -> None:
-        """The consumer has heard of everything."""
+        """Let the consumer process everything."""
         told, self.untold = self.untold, []
         history.record(self.table, told, lambda _: HISTORY)
 
@@ -119,7 +121,7 @@ def begin(world: World, recent: Any = (), form: str = "csv", **query: Any) -> st
 
 
 def work(world: World, table: Table | None = None, left: Callable[[], float] = lambda: 60.0) -> None:
-    """A turn for each line that is due."""
+    """Run a turn for each line that is due."""
     files = ExportFiles("files")
     vars(files)["_s3"] = world.s3
     seen = table or world.table
@@ -171,7 +173,7 @@ def one_step() -> Callable[[], float]:
 
 
 def turns(world: World, time: Passing, count: int) -> None:
-    """So many short turns: the first freezes the rows, each other one writes a batch."""
+    """Run so many short turns: the first freezes the rows, each other one writes a batch."""
     for _ in range(count):
         time.over += 1
         work(world, left=one_step())
@@ -211,7 +213,7 @@ def test_a_turn_of_any_length_is_enough(world: World, time: Passing) -> None:
 
 
 def killed_copies(world: World, time: Passing, every: int = 6) -> Iterator[World]:
-    """The world as it is after a worker was killed, before or after each of its calls in turn."""
+    """The world after a worker was killed, before or after each of its calls in turn."""
     step, killed, began = one_of(every), 0, time.over
     for after in (False, True):
         for at in range(1 + after, 10_000, step):

@@ -1,4 +1,4 @@
-"""Links to files: signed for the bucket alone, for minutes, and with isolated sessions by the tenant's own."""
+"""Links to files: signed only for the bucket, for minutes, and with isolated sessions by the tenant's own."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
@@ -20,7 +20,7 @@ def account() -> Iterator[None]:
 
 
 def signed(links: ExportLinks, tenant: str) -> tuple[str, dict[str, str]]:
-    """The path of a link, and what it is signed with."""
+    """The path of a link, and the parameters of its signature."""
     link = Link(file_key(tenant, "35e9", "018f3a5c2b71e7d4c90a", "csv"), "35e9.csv", "text/csv")
     parts = urlsplit(links.url(link))
     assert parts.scheme == "https"

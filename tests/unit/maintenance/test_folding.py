@@ -1,4 +1,4 @@
-"""Turns of the fold: when one is due, who has it, and what waits for it."""
+"""Turns of the fold: the time when one is due, its holder, and the items that wait for it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,7 +36,7 @@ HEAD = (derived_keys.journal(TENANT, PROJECT), derived_keys.FOLD)
 
 @pytest.fixture
 def own_pace() -> Iterator[None]:
-    """The pace is the deployed one until a test uses another."""
+    """Use the deployed pace unless a test sets another; then restore the former one."""
     used = pace()
     fold_pace.use(Pace())
     yield
@@ -77,7 +77,7 @@ def due_of(table: MemoryTable) -> str:
 
 
 def writes_of_the_head(table: MemoryTable) -> tuple[list[dict[str, Any]], Table]:
-    """The head after each write of it, and the table that notes them."""
+    """The head after each write of it, and the table that records them."""
     heads: list[dict[str, Any]] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -147,7 +147,7 @@ def advances(attempted: Attempted) -> bool:
 
 @pytest.mark.parametrize("more", [2, 3])
 def test_what_comes_meanwhile_is_due_at_once_if_it_weighs_enough(table: MemoryTable, more: int) -> None:
-    """The turn ends before anything can be done about it."""
+    """The turn ends before it can handle the item."""
     fold_pace.use(Pace(weight=3))
     log(table, 3)
     watched = table.seen_through(before(advances, lambda: log(table, more)))
@@ -307,7 +307,7 @@ def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> N
 
 @pytest.mark.parametrize("look", range(1, 5))
 def test_what_another_fold_has_folded_meanwhile_is_not_waited_for(table: MemoryTable, look: int) -> None:
-    """Whenever between two looks at the head the other one is at work."""
+    """The other one works at any moment between two reads of the head."""
     log(table, 3)
     looks: list[Attempted] = []
 
@@ -378,7 +378,7 @@ class Waker:
         log(table, count)
 
     def look(self, *partitions: str) -> int:
-        """How many hints it has sent after a look at these records."""
+        """Let it look at these records. Returns the number of hints that it has sent."""
         records = [
             {"dynamodb": {"Keys": {keys.PK: {"S": one}}}}
             for one in partitions or (keys.issue(TENANT, PROJECT, 1), keys.issue(TENANT, PROJECT, 2))

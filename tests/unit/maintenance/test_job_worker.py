@@ -1,4 +1,6 @@
-"""Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort strings."""
+"""Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort
+strings.
+"""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -64,14 +66,14 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["whole", "in slices"])
 def slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a pass is cut into slices: of six numbers, two are passed over before that."""
+    """Whether a pass is cut into slices: two of six numbers are processed before that."""
     if request.param == "in slices":
         monkeypatch.setattr(job_worker, "SLICE", 1)
     return bool(request.param == "in slices")
 
 
 class Passing:
-    """Time that can be made to pass."""
+    """Time that a test can let pass."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
@@ -80,7 +82,7 @@ class Passing:
         monkeypatch.setattr(clock, "seconds", lambda: instant() + self.seconds)
 
     def over(self, seconds: float) -> None:
-        """Let them pass."""
+        """Let so many seconds pass."""
         self.seconds += seconds
 
 
@@ -116,7 +118,7 @@ def make_project(table: Table, project: str) -> None:
 
 
 def remember(table: Table, project: str) -> None:
-    """A change of each number, of the one that is not in use any more too, and a further one of another batch."""
+    """Record a change of each number, including the unused one, and a further one of another batch."""
     for num in range(1, 8):
         change = Change(num % 7 or 1, num // 7 + 1, "update", "ann", clock.now(), bytes([num % 3]) * 16, {})
         table.batch_put(items_of(TENANT, project, HISTORY, change))
@@ -128,13 +130,13 @@ def remembered(table: MemoryTable, project: str) -> set[str]:
 
 
 def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
-    """Derive what the stream would ask for of an issue."""
+    """Derive an issue as the stream would."""
     subject = Subject(catalog, image, ledger or Ledger())
     assert maintainer.derive(table, [subject]) == {}
 
 
 def follow(table: Table) -> None:
-    """Derive what the stream would tell of issues that were removed."""
+    """Derive removed issues as the stream would."""
     assert isinstance(table, MemoryTable)
     for (pk, sk), item in table.items.items():
         if sk == derived_keys.LEDGER and not item.get("removed"):
@@ -165,30 +167,30 @@ def work(table: Table, *, remaining: Callable[[], float] = lambda: 99.0) -> Work
 
 
 def worker(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> Worker:
-    """A worker as an invocation makes it, in a container of its own."""
+    """A worker as an invocation makes it, in a new container."""
     return Worker(table, Catalogs(), remaining, no_poison, settling=SETTLING)
 
 
 def due(table: Table) -> list[Hint]:
-    """The hints at the jobs that are due now, but for those at folds."""
+    """The hints at the jobs that are due now, except at folds."""
     return [hint for hint in due_jobs(table) if not derived_keys.is_journal(hint.partition)]
 
 
 def turns(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> list[Turn]:
-    """What comes of the hints at the jobs that are due now, a worker for each."""
+    """The turns of the hints at the jobs that are due now, a worker for each."""
     done = [worker(table, remaining).take_turn(hint) for hint in due(table)]
     return [turn for turn in done if turn is not None]
 
 
 def finish(table: Table, time: Passing) -> None:
-    """Work until there is nothing left to do, however long that has to wait."""
+    """Work until nothing is left to do, with all waits."""
     for _ in range(6):
         time.seconds += SETTLING + LEASE
         work(table)
     assert table.get(PARTITION, keys.JOB) is None
 
 
-# What the administrators do, each with what is to come of it
+# The administrators' changes, each with its expected result
 
 
 def switch_on(table: Table) -> None:
@@ -209,14 +211,14 @@ def move(table: Table) -> None:
 
 
 def delete(table: Table, attribute: str = "kind") -> None:
-    """For good."""
+    """Delete an attribute permanently."""
     named = table, Catalogs(), ADMIN, PROJECT, attribute, None
     attributes.delete_attribute(*named)
     deleted_attributes.purge_attribute(*named, settling=SETTLING)
 
 
 def expire(table: Table) -> None:
-    """An attribute was deleted eight days ago, and can be restored no more."""
+    """Make an attribute's deletion eight days old, so that it can no longer be restored."""
     attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", None)
     definition = table.get(PARTITION, keys.attribute(TENANT, PROJECT, "kind"))
     job = table.get(PARTITION, keys.JOB)
@@ -232,12 +234,12 @@ def rebuild(table: Table) -> None:
 
 
 def delete_project(table: Table) -> None:
-    """For good."""
+    """Delete the project permanently."""
     remove_project(table, ADMIN, PROJECT, SETTLING)
 
 
 def expire_project(table: Table) -> None:
-    """The project was deleted eight days ago, and can be restored no more."""
+    """Make the project's deletion eight days old, so that it can no longer be restored."""
     projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
     own, job = table.get(PARTITION, keys.tenant(TENANT)), table.get(PARTITION, keys.JOB)
     assert own is not None
@@ -261,7 +263,7 @@ EXPECTED_ORDERS = {
 
 
 def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
-    """What is derived is what the issues say, and nothing is left to do."""
+    """Check that the derived data equals the issues, and that nothing is left to do."""
     items = table.items
     if change in REMOVALS:
         assert not [key for key in items if key[1] == PARTITION]
@@ -458,7 +460,7 @@ def test_the_pass_for_such_a_change_begins_when_all_know_of_it(
 
 
 def for_calls(number: int) -> Callable[[], float]:
-    """Time that is over when it was asked for so often."""
+    """Time that is over after so many reads of it."""
     left = iter([99.0] * number)
     return lambda: next(left, 0.0)
 
@@ -553,7 +555,7 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
 def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table], None]
 ) -> None:
-    """Each call takes a second of an invocation's forty; no lease has to run out before the next."""
+    """Each call takes one of an invocation's forty seconds; no lease must run out before the next."""
     monkeypatch.setattr(job_worker, "_TURN", 40.0)
     monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     monkeypatch.setattr(block_writer, "_REMOVED_AT_ONCE", 1)
@@ -578,7 +580,7 @@ def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
 
 
 def removable(table: MemoryTable) -> list[str]:
-    """Blocks, and what is remembered but for histories: those go with their issues."""
+    """Blocks, and the remembered items except histories, which go with their issues."""
     kinds = (derived_keys.BLOCK_PREFIX, derived_keys.ACTIVITY_PREFIX, derived_keys.CHANGE_PREFIX)
     return [partition for partition, _ in table.items if partition.startswith(kinds)]
 
@@ -726,7 +728,7 @@ def test_a_hint_at_a_job_that_another_worker_holds_is_ignored(table: MemoryTable
 
 
 def test_hints_may_be_lost(table: MemoryTable, time: Passing) -> None:
-    """Nobody goes on after a turn but the next minute's hints."""
+    """Only the next minute's hints continue after a turn."""
     switch_on(table)
     passed = 0
     for _ in range(20):
@@ -738,7 +740,7 @@ def test_hints_may_be_lost(table: MemoryTable, time: Passing) -> None:
 
 
 def test_a_small_project_does_not_wait_for_a_large_one(table: MemoryTable, time: Passing) -> None:
-    """One worker, a line of hints, and turns in which a worker passes over one batch: a hundred issues against five."""
+    """One worker, a line of hints, and turns in which a worker processes one batch: a hundred issues against five."""
     make_project(table, "large")
     catalog = now(table, "large")
     for _ in range(94):
@@ -775,7 +777,7 @@ def parts_of(table: Table) -> list[Job]:
 
 @pytest.fixture
 def sliced(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> list[Hint]:
-    """A pass that was cut into slices of a number each, after the first two numbers: the hints at them."""
+    """A pass that was cut into slices of a number each, after the first two numbers. Returns their hints."""
     monkeypatch.setattr(job_worker, "SLICE", 1)
     switch_on(table)
     time.seconds += SETTLING + 1
@@ -805,7 +807,9 @@ def test_a_pass_ends_when_all_its_slices_have_in_any_order(
 def test_slices_that_meet_in_the_journal_all_come_to_their_end(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
-    """Before one slice's worker puts the item of its number, another one does the other slices, and a fold waits for the first."""
+    """Before a slice's worker puts the item of its number, another does the other slices, and a fold waits for the
+    first.
+    """
     mine = sliced.pop(1)
     others = deque(sliced)
 
@@ -904,7 +908,9 @@ def test_a_message_carries_a_hint_and_comes_when_the_job_is_due(monkeypatch: pyt
 def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_new_form_is_complete(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A release raises the version; nothing is rewritten before somebody says so, and no order ever mixes the two."""
+    """A release raises the version; nothing is rewritten before an operator says so, and no order
+    ever mixes the two.
+    """
     second = {
         kind: lambda field, value, body=body: "2" + body(field, value)
         for kind, body in sort_entries.SPECS[1].items()
@@ -942,7 +948,7 @@ def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_
 def test_code_that_does_not_know_the_form_of_an_index_leaves_the_issue_to_one_that_does(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the middle of a release: it is no fault of the issue, so it must not be sent to the dead letters."""
+    """During a release it is no fault of the issue, so it must not go to the dead letters."""
     catalog = now(table)
     monkeypatch.setattr(sort_entries, "SPECS", {2: sort_entries.SPECS[1]})
     document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]

@@ -1,4 +1,4 @@
-"""Batches that wait: their back-off, what an older record does after a newer one, crashes, and what is left to a person."""
+"""Waiting batches: their back-off, an older record after a newer one, crashes, and the part left to an operator."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 class Place:
-    """A table, the bucket, and what happened."""
+    """A table, the bucket, and the recorded events."""
 
     def __init__(self, table: MemoryTable) -> None:
         self.table = table
@@ -105,7 +105,7 @@ def document(table: MemoryTable, num: int, version: int = 1, **values: Any) -> I
 
 
 def throttled(table: MemoryTable) -> Table:
-    """The table while a key of GSI1 takes no more writes: each item that is listed there is refused."""
+    """The table while a key of GSI1 accepts no more writes: each item that is listed there is refused."""
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.item is not None and attempted.item[keys.SK].startswith(ORDERS):
@@ -116,7 +116,7 @@ def throttled(table: MemoryTable) -> Table:
 
 
 def unledgered(table: MemoryTable) -> Table:
-    """The table while it takes no ledger: nothing at all is derived."""
+    """The table while it accepts no ledger: nothing at all is derived."""
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.writes and any(key[1] == derived_keys.LEDGER for key in attempted.keys):
@@ -293,7 +293,7 @@ def test_one_that_kills_the_invocation_waits_as_well(place: Place, now: list[flo
     assert (waiting.due, waiting.attempts, waiting.begun) == (now[0] + 60, 1, True)
 
 
-# What is left to a person
+# Left to an operator
 
 
 @pytest.mark.parametrize(("crashes", "says"), [(False, "refused"), (True, "crashed")])

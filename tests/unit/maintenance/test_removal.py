@@ -1,4 +1,4 @@
-"""What a deleted project leaves in a partition of its own goes, page after page, and no other partition's items."""
+"""The removal of a deleted project's own partitions, page after page, without items of other partitions."""
 
 from collections import Counter
 

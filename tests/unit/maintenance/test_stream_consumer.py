@@ -1,4 +1,4 @@
-"""The consumer over whole batches: what it reports, what it sends to the dead letters, and what it reads and writes for it."""
+"""The consumer over whole batches: its reports, its dead letters, and its reads and writes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -94,12 +94,12 @@ def entries(table: MemoryTable, num: int) -> dict[str, str]:
 
 
 def of_issue(table: MemoryTable, num: int) -> dict[Key, Item]:
-    """What stands in the issue's partition."""
+    """The items in the issue's partition."""
     return {key: item for key, item in table.items.items() if key[0] == issue_key(num)}
 
 
 def ledger(table: MemoryTable, num: int) -> Ledger:
-    """The ledger of an issue, by what the journal says of its number."""
+    """The ledger of an issue, with the journal's knowledge of its number."""
     found = Ledger.from_item(table.get(issue_key(num), derived_keys.LEDGER))
     if not found.number:
         return found
@@ -146,7 +146,7 @@ def test_a_batch_is_folded_to_the_newest_image_of_each_issue(table: MemoryTable)
 
 
 def test_projects_come_in_the_order_of_their_records() -> None:
-    """Else a scenario of the fault simulator would not be the same each time."""
+    """Otherwise a scenario of the fault simulator would differ from run to run."""
     names = [f"p{number}" for number in range(20)]
     images = [{keys.PK: keys.issue("t1", name, 1), keys.SK: keys.project("t1", name)} for name in names]
     records = [record(at, None, image) for at, image in enumerate(images, 1)]
@@ -228,7 +228,9 @@ def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: MemoryTab
 
 
 def test_an_old_removal_that_is_delivered_again_does_not_undo_a_restored_issue(table: MemoryTable) -> None:
-    """Removed, and put back with the same values: in one batch that looks like a single step in which nothing changes."""
+    """Removed, and put back with the same values: in one batch that looks like a single step in
+    which nothing changes.
+    """
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-01")
     two["updated"] = one["updated"]
     work = Consumer()
@@ -240,7 +242,7 @@ def test_an_old_removal_that_is_delivered_again_does_not_undo_a_restored_issue(t
 
 
 def remembers(attempted: Attempted) -> bool:
-    """Whether a call writes what is remembered of changes."""
+    """Whether a call writes an item of the history."""
     return attempted.operation == "batch_put"
 
 
@@ -299,7 +301,7 @@ def test_a_container_with_an_older_catalog_reads_it_again(table: MemoryTable) ->
 
 
 def test_a_ledger_of_a_newer_epoch_is_not_written_under_an_older_catalog(table: MemoryTable) -> None:
-    """The definitions change, and another invocation uses the new ones, after this one has asked for the epoch."""
+    """The definitions change, and another invocation uses the new ones, after this one has read the epoch."""
     one, two = document(table, 7, 1, kind="o1"), document(table, 7, 2, kind="o2")
     changed: list[bool] = []
 
@@ -342,7 +344,7 @@ def test_ledgers_and_epochs_are_read_strongly_consistent(table: MemoryTable) -> 
     for num in (7, 8):  # the first time it has no catalog yet
         assert work(table.seen_through(around), new(1, document(table, num))) is None
     assert {attempted.operation for attempted in reads} == {"batch_get", "get", "query"}
-    # Directories only tell where to look.
+    # Directories only show where to look.
     in_doubt = {attempted.key[0] for attempted in reads if not attempted.consistent}
     assert all(partition.startswith(derived_keys.DIRECTORY_PREFIX) for partition in in_doubt)
 
@@ -408,7 +410,7 @@ def test_the_first_record_of_the_first_failed_issue_is_reported_and_all_others_a
 
 
 def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: MemoryTable) -> None:
-    """One call after the other, until a batch goes through."""
+    """One call after the other, until a batch succeeds."""
     stream = [new(1, document(table, 7, start="2023-05-01")), new(2, document(table, 8))]
     calls = 0
     for unlucky in range(100):
@@ -524,7 +526,7 @@ def test_a_dead_letter_that_cannot_be_sent_fails_the_batch(table: MemoryTable) -
 
 
 def test_an_issue_that_others_keep_changing_is_reported_and_not_lost(table: MemoryTable) -> None:
-    """Another invocation gets in between whatever this one reads and writes."""
+    """Another invocation writes between the reads and writes of this one."""
     one = document(table, 7, 1)
     stream = new(1, one)
 
@@ -559,7 +561,7 @@ def writes_of(table: MemoryTable, work: Consumer, *stream: dict[str, Any]) -> It
 
 
 def test_an_edit_of_one_field_writes_the_ledger_the_journal_and_two_entries(table: MemoryTable) -> None:
-    """And no block: the fold writes those."""
+    """No block either: the fold writes those."""
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-02")
     work = Consumer()
     work(table, new(1, one))

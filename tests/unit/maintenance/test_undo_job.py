@@ -54,7 +54,7 @@ OWN = UUID(int=7)
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches and chunks that eight issues make several of, in an order that is always the same."""
+    """Make batches and chunks so small that eight issues make several, in a constant order."""
     monkeypatch.setattr(numbered_turn, "BATCH", 3)
     monkeypatch.setattr(numbered_turn, "CHUNK", 5)
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
@@ -89,7 +89,7 @@ def start(table: Table, change: UUID = CHANGE, own: UUID = OWN) -> str:
 
 
 def work(table: Table, rate: int = 0) -> list[Turn]:
-    """A turn for each line that is due."""
+    """Run a turn for each line that is due."""
     worker = LineWorker(
         table, {JobKind.UNDO: UndoChanges(table, Catalogs(), WriteRate(rate, lambda: None, 0.5))}
     )
@@ -98,7 +98,7 @@ def work(table: Table, rate: int = 0) -> list[Turn]:
 
 
 def finish(table: Table, time: Passing, job: str, rate: int = 0) -> Any:
-    """Work until the job is over, however long it has to wait."""
+    """Work until the job is over, with all of its waits."""
     for _ in range(30):
         time.over += LEASE + 1
         told_changes.on_time(table)
@@ -113,7 +113,7 @@ def refused(table: Table, job: str) -> dict[int, str]:
 
 
 def killed_copies(table: MemoryTable, time: Passing, every: int) -> Iterator[MemoryTable]:
-    """The table as it is after a worker was killed, before or after each of its calls in turn."""
+    """The table after a worker was killed, before or after each of its calls in turn."""
     step, killed, began = one_of(every), 0, time.over
     for after in (False, True):
         for at in range(1 + after, 10_000, step):
@@ -135,7 +135,7 @@ def versions(table: MemoryTable) -> dict[int, int]:
 
 
 def is_whole(table: MemoryTable, told: Any, job: str) -> None:
-    """All is taken back, once, but for what somebody else has changed."""
+    """Check that everything is taken back, once, except for changes of others."""
     assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES - 1, ISSUES, 1)
     assert refused(table, job) == {3: "edit-conflict"}
     assert versions(table) == dict.fromkeys(range(1, ISSUES + 1), 3)
@@ -163,7 +163,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_takes_nothi
 
 
 def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: Passing) -> None:
-    """They edit what it has taken back; the history tells whose the version before was."""
+    """They edit issues that it has taken back; the history has the owner of the former version."""
     job, told = start(table), Told(table)
     for copy in killed_copies(table, time, every=16):
         told = Told(copy)
@@ -172,7 +172,7 @@ def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: P
                 issues.update_issue(
                     WriteContext(copy, catalog_of(copy), ADA), document["num"], {"fields": {"cost": 1}}, None
                 )
-        # What the dead worker wrote was told by the stream before.
+        # The stream delivered the dead worker's writes before.
         for num, version in versions(copy).items():
             remember(copy, num, version)
         told.tell(copy)
@@ -184,7 +184,7 @@ def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: P
 
 
 def remember(table: MemoryTable, num: int, version: int) -> None:
-    """Have the history tell the third version of an issue, if ben's job made it."""
+    """Record the third version of an issue in the history, if ben's job made it."""
     if version == 4:
         made_by_ben = {
             "kind": "restore" if num % 2 == 0 else "update",
@@ -265,7 +265,7 @@ def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Pa
 
 
 def test_a_job_keeps_to_the_rate_of_its_tenant(table: MemoryTable, time: Passing) -> None:
-    """Half of the ten writes of a window: a batch of three, and the next one has to wait."""
+    """Half of the ten writes of a window: a batch of three, and the next one must wait."""
     time.over = -clock.seconds() % WINDOW  # no other window begins meanwhile
     job = start(table)
     (turn,) = work(table, rate=1)

@@ -1,4 +1,4 @@
-"""The activity is told newest first and each change once, however its entries are grouped and its pages cut."""
+"""The activity lists changes newest first and each once, however its entries are grouped and its pages cut."""
 
 from collections.abc import Sequence
 from random import Random
@@ -46,7 +46,9 @@ def filled(seed: int, count: int, seconds: float) -> tuple[MemoryTable, list[str
 
 
 def told(table: MemoryTable, lower: str, upper: str, limit: int) -> list[str]:
-    """All places, page by page: of each stretch up to `limit` entries, and the rest from behind the last of them, or of all."""
+    """All places, page by page: of each stretch up to `limit` entries, then the rest after the last
+    of them, or of all.
+    """
     places: list[str] = []
     begin: PageStart | None = PageStart.before(upper)
     while begin is not None:
@@ -84,7 +86,7 @@ def test_a_second_in_which_too_much_happened_is_told_run_by_run(
     begin = PageStart.before(derived_keys.ACTIVITY_END)
     first = read_back(table, PARTITION, clock.stored(BEGUN), begin, lambda _: False)
     assert 20 <= len(first.entries) < 200
-    # What came again in other company may be in two runs.
+    # A repeated change in another group may be in two runs.
     assert len(found) <= len(expected) * 6 / 5
 
 

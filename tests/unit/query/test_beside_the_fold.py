@@ -1,4 +1,4 @@
-"""Questions to a project in whose midst a consumer and a fold are quick, or that a container asks after a while."""
+"""Questions during a quick consumer and fold, or to a container after a while."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ BY_DAY = {"by": [{"field": "start"}]}
 
 @pytest.fixture(autouse=True)
 def one_after_the_other() -> Iterator[None]:
-    """What is read side by side is read in one order: the journal first, directories last."""
+    """Run parallel reads in one order: the journal first, directories last."""
     with mock.patch.object(ThreadPoolExecutor, "submit", at_once):
         yield
 
@@ -39,7 +39,7 @@ def derived() -> Derived:
 
 
 def context(table: Table, cache: BlockCache | None = None) -> ReadContext:
-    """What a request to a container with this cache reads with."""
+    """The read context of a request to a container with this cache."""
     return ReadContext(table.metered(), catalog_of(table), cache or BlockCache())
 
 
@@ -49,7 +49,7 @@ def counts(table: Table, cache: BlockCache | None = None) -> dict[str | None, in
 
 
 def after_the_journal(act: Callable[[], Any]) -> Callable[..., Any]:
-    """What happens once the journal has been read for the first time."""
+    """An adversary that acts after the first read of the journal."""
     done: list[Attempted] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -63,7 +63,7 @@ def after_the_journal(act: Callable[[], Any]) -> Callable[..., Any]:
 
 
 def quick(derived: Derived) -> None:
-    """An issue is taken in and folded, and GSI1 shows the block of all numbers alone."""
+    """Process and fold an issue while GSI1 shows only the block of all numbers."""
     derived.table.lag()
     derived.consume(3)
     derived.fold()
@@ -83,7 +83,7 @@ def test_without_reading_on_it_would(derived: Derived, monkeypatch: pytest.Monke
 
 
 def test_who_waits_for_a_position_that_never_comes_is_answered_all_the_same(derived: Derived) -> None:
-    """Somebody has removed the end of the journal by hand."""
+    """An operator has removed the end of the journal by hand."""
     derived.consume(3)
     derived.fold()
     table = derived.table
@@ -111,7 +111,7 @@ def test_a_container_that_was_idle_goes_on_with_the_directories_that_it_has(
 
 
 def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -> None:
-    """It has all at hand that it needs, so it begins with what it knows of the journal, and finds that there is more."""
+    """It has everything it needs, so it begins with its knowledge of the journal, and finds that there is more."""
     table, cache = derived.table, BlockCache()
     asked = {
         "filter": {"field": "start", "op": "gte", "value": "2023-05-02"},
@@ -131,7 +131,7 @@ def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -
 
 
 MANY = 60
-"""More than a Query reads to spare."""
+"""More than the reserve that a Query reads."""
 
 
 def day(num: int, year: int = 2023) -> str:
@@ -141,7 +141,9 @@ def day(num: int, year: int = 2023) -> str:
 
 @pytest.fixture
 def moved() -> Callable[[int], Table]:
-    """So many issues at the head of an order have left it, and GSI1 shows them there still; two others are behind."""
+    """A table in which so many issues at the head of an order have left it, while GSI1 still shows them; two others
+    follow.
+    """
 
     def made(count: int) -> Table:
         derived = Derived(new_table())

@@ -1,4 +1,4 @@
-"""Filters over sets of issue numbers: they agree with `filter.matches`, and say what they do not know."""
+"""Filters over sets of issue numbers: they agree with `filter.matches`, and report what they do not know."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ MOVED_AT = 5
 
 @dataclass
 class Loaded:
-    """A project in a table, as its catalog has it now."""
+    """A project in a table, with its present catalog."""
 
     catalog: Catalog
     documents: list[dict[str, Any]]
@@ -81,7 +81,7 @@ def moved(random: Random, field: Field) -> Field:
     )
     found = list(change.options)
     if random.random() < 0.5:
-        # Later moves take places that earlier ones have left.
+        # Later moves use places that earlier ones have left.
         first, second = random.sample(range(len(found)), 2) if len(found) > 1 else (0, 0)
         one, two = found[first], found[second]
         found[first], found[second] = (
@@ -92,7 +92,7 @@ def moved(random: Random, field: Field) -> Field:
 
 
 def load(seed: int, *, moving: bool, size: int = 150) -> tuple[Loaded, Random, world.Project]:
-    """A random project in blocks; with `moving` some issues stand where they did before options were moved."""
+    """A random project in blocks; with `moving` some issues have their places from before options were moved."""
     random = Random(seed)  # noqa: S311  (the same every time)
     project = world.make(random, sizes=(size,))
     fields = []
@@ -145,7 +145,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _an_older_spec(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One in which hardly anything has the order that it has now."""
+    """Define an older specification under which hardly any value has its present order."""
     present = sort_entries.SPECS[SPEC_VERSION]
     other = {
         kind: (lambda field, value, body=body: body(field, value)[::-1]) for kind, body in present.items()
@@ -162,7 +162,7 @@ def judge(loaded: Loaded, only: Filter | None) -> tuple[Judged, dict[str, Direct
 
 
 def check(loaded: Loaded, only: Filter) -> Judged:
-    """That the sets agree with what the filter says of each document."""
+    """Check that the sets agree with the filter's result for each document."""
     judged, directories, reader, selection = judge(loaded, only)
     assert reader._table.meter.rounds <= 2
     truth = loaded.matching(only)
@@ -199,7 +199,7 @@ def given_field(name: str, kind: FieldType, at: int, indexes: Indexes, values: t
 
 @pytest.fixture(scope="module")
 def project() -> Iterator[Loaded]:
-    """400 issues: states one after the other, every tenth without a level, titles of a few words."""
+    """400 issues: states in turn, every tenth without a level, titles of a few words."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         chains.small_blocks(monkeypatch)
         fields = (

@@ -1,4 +1,4 @@
-"""Pages by the help of blocks, over a table in memory with small blocks: every row, count and position against all documents."""
+"""Pages from blocks, over a table in memory with small blocks: every row, count and position against all documents."""
 
 import json
 import random
@@ -62,13 +62,13 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Project:
-    """A project in memory with all that is derived from its issues."""
+    """A project in memory with all data derived from its issues."""
 
     def __init__(self, issues: int, seed: int = 1) -> None:
         self.table = MemoryTable()
         self.cursors = Cursors([b"a secret of the tests"], "grid")
         self.cache: BlockCache | None = None
-        """That of the container; None: each request is the first of its container."""
+        """The cache of the container; None: each request is the first of its container."""
         projects.create_project(self.table, ADMIN, {"name": "Bridge", "id": PROJECT})
         for body in ATTRIBUTES:
             attributes.create_attribute(self.table, Catalogs(), ADMIN, PROJECT, body)
@@ -137,7 +137,7 @@ class Project:
         return found
 
     def expected(self, **body: Any) -> list[int]:
-        """The numbers in order, by all documents."""
+        """The numbers in order, according to all documents."""
         query = resolve(self.catalog, {name: body[name] for name in ("sort", "filter") if name in body})
         passing = [
             one for one in self.documents.values() if query.filter is None or query.filter.matches(one)
@@ -208,7 +208,7 @@ def asked(draw: random.Random) -> dict[str, Any]:
 def test_random_pages_are_those_of_all_documents(
     project: Project, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
 ) -> None:
-    """With less that may be sorted in memory or looked at one by one, other plans are taken."""
+    """Smaller limits for sorts in memory and single reads lead to other plans."""
     monkeypatch.setattr(planner, "CANDIDATES", candidates)
     draw = random.Random(seed * 1000 + candidates)  # noqa: S311
     for _ in range(10):
@@ -402,7 +402,7 @@ def test_a_count_of_a_walk_takes_no_round_of_its_own(project: Project) -> None:
         assert (counted["total"], counted["matched"]) == (400, 400)
 
 
-# What the container keeps
+# The container's memory
 
 
 def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Project) -> None:
@@ -499,7 +499,7 @@ def test_a_page_beside_the_issues_without_a_value_reads_who_they_are_only_if_it_
     back = project.page(behind["prev"], explain=True, **body)
     assert nums(back) == order[at - 5 : at]
     assert back["explain"]["sequential_calls"] == rounds
-    # Two directories, a block or two, five documents; or the blocks of all numbers and of all kinds besides.
+    # Two directories, a block or two, five documents; or also the blocks of all numbers and of all kinds.
     assert (back["explain"]["read_units"] < 6) is (rounds == 3)
 
 

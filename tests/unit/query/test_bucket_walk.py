@@ -1,4 +1,4 @@
-"""The walk along ordered buckets: which rows lie ahead, what an offset passes over, what is read, and how ties are ordered."""
+"""The walk along ordered buckets: the rows ahead, the effect of an offset, the reads, and the order of ties."""
 
 from collections.abc import Sequence
 
@@ -22,11 +22,11 @@ from gridview.schema.catalog import Catalog
 
 CATALOG = Catalog("0807", "35e9", 1, (), (), 1)
 NAMES = {num: f"n{num % 3}" for num in range(1, 10)}
-"""Of the issues: 3 6 9 | 1 4 7 | 2 5 8."""
+"""The names of the issues: 3 6 9 | 1 4 7 | 2 5 8."""
 
 
 class Index:
-    """The blocks of the names and of the numbers, as a request has read them."""
+    """The blocks of the names and of the numbers, as read by a request."""
 
     def __init__(self) -> None:
         self.chains: dict[str, Sequence[Block]] = {
@@ -147,7 +147,7 @@ def test_a_portion_is_split_in_the_direction_of_travel() -> None:
 def walked(
     found: KnownBuckets, ahead: Ahead, missing: int, **how: bool
 ) -> tuple[Walked, list[Portion]] | TooManyTies:
-    """What a step along buckets that have been read comes to."""
+    """The result of a step along buckets that have been read."""
 
     def open_all(at: Walked, _: int) -> Steps[Walked]:
         yield from ()
@@ -183,14 +183,14 @@ def test_as_many_rows_are_taken_as_are_missing(missing: int, *, backward: bool) 
 
 
 def of_two_keys() -> KnownBuckets:
-    """The same, where issues of one name are sorted by when they were created."""
+    """The same, with issues of one name sorted by creation."""
     index = Index()
     keys = resolve(CATALOG, {"sort": [{"field": "name"}, {"field": "created", "direction": "desc"}]}).keys
     return KnownBuckets(BucketOrder(keys, index.directory("name.1"), len(NAMES)), index)
 
 
 def documents() -> dict[int, Item]:
-    """Of all issues: the greater its number, the later it was created."""
+    """The documents of all issues: the greater the number, the later it was created."""
     return {
         num: {"num": num, "name": name, "created": f"2024-01-0{num}T00:00:00.000000Z"}
         for num, name in NAMES.items()

@@ -1,4 +1,4 @@
-"""What an answer counts, by what was read for it."""
+"""The changes that an answer counts, according to its reads."""
 
 from gridview.query.counted import Counted, Seen
 from gridview.schema.catalog import Catalog

@@ -1,4 +1,4 @@
-"""The executor over a table in memory: what a round is, what is charged, and to which node."""
+"""The executor over a table in memory: its rounds, its charges, and the node of each charge."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def executor(grid: Grid, cache: BlockCache | None = None) -> tuple[Executor, Any
 
 
 def run(executor: Executor, steps: Steps[Any]) -> Any:
-    """What steps return that need not begin anew."""
+    """The result of steps that need not start again."""
     return executor.run(lambda: steps)
 
 
@@ -87,7 +87,7 @@ def test_what_is_at_hand_takes_no_round_and_is_charged_to_nobody(few: Grid) -> N
     assert run(again, total(Node())) == 9
     assert (meter.rounds, meter.calls, dict(again.trace.usage)) == (0, [], {})
     assert again.trace.reads.cached == 1
-    # Nor does it wait for what is not.
+    # Nor does it wait for reads that are not cached.
     beside, meter = executor(few, cache)
     other = Node()
     assert run(beside, side_by_side(total(Node()), ask(other, ReadFreshness())))[0] == 9

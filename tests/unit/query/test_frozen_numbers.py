@@ -1,4 +1,4 @@
-"""The numbers that a background job is about: those of the rows that a grid shows, whatever it is sorted and filtered by."""
+"""The numbers of a background job: those of the rows that a grid shows, under any sort and filter."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The frozen rows of an order: those of a grid, in its order, whatever it is sorted and filtered by."""
+"""The frozen rows of an order: those of a grid, in its order, under any sort and filter."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Small projects read whole, over a table in memory: what a page costs, what lags, and where it ends."""
+"""Small projects read whole, over a table in memory: the cost of a page, lag, and the end of a page."""
 
 import json
 from typing import Any
@@ -34,7 +34,7 @@ def few() -> Grid:
 
 @pytest.fixture(autouse=True)
 def nothing_is_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that what sets leave open takes reading the whole project."""
+    """Let undecided issues require a read of the whole project."""
     monkeypatch.setattr(planner, "CANDIDATES", 0)
     monkeypatch.setattr(document_scan, "_LEAST", 2)
 

@@ -1,4 +1,4 @@
-"""Pages of the grid over a table in memory: exact rows, what is left out, where a page ends, and how much is read for it."""
+"""Pages of the grid over a table in memory: exact rows, omitted rows, the end of a page, and the number of reads."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -40,18 +40,19 @@ ADMIN = Actor(TENANT, "ada", Role.ADMIN)
 LAMBDA_RESPONSE_BYTES = 6 * 2**20
 
 LONGEST_WALK = 200
-"""Pages, after which a walk goes round in circles."""
+"""Pages after which a walk counts as endless."""
 
 DAYS: tuple[str | None, ...] = (
     *("2023-05-02", None, "2023-05-01", "2023-05-02", None, "2023-05-03", None),
     *("2023-05-01", "2023-05-02"),
 )
-"""Of the issues 1, 2, ...: ties and nulls."""
+"""Values of the issues 1, 2, ...: ties and nulls."""
 
 
 def without_notes(calls: Sequence[Call]) -> list[tuple[str, int]]:
-    """Calls and how many items each read, but for two that every answer takes: how late the index is, which nobody has noted here,
-    and what is new in the journal.
+    """The calls with the number of items that each read, without the two of every answer.
+
+    These read the lag of the index, which is not recorded here, and the new items of the journal.
     """
     (journal,) = (call for call in calls if call.operation == "query" and call.target == "table")
     made = [(call.operation, call.items) for call in calls if call is not journal]
@@ -69,7 +70,7 @@ class Grid:
         self.add_attribute(id="day", name="Day", type="date")
         self.add_attribute(id="note", name="Note", type="text")
         self.operations: list[tuple[str, int]] = []
-        """What the last page took: the calls, and how many items each read."""
+        """The calls of the last page, and the number of items that each read."""
 
     def add_attribute(self, **body: Any) -> None:
         attributes.create_attribute(self.table, Catalogs(), ADMIN, PROJECT, body)
@@ -85,14 +86,14 @@ class Grid:
         return documents.new_document(catalog, num, changes, user="ann", now=now) | {"version": version}
 
     def fill(self, made: Iterable[Item]) -> None:
-        """Issues with all that is derived from them."""
+        """Put issues with all of their derived data."""
         catalog = Catalogs().get(self.table, TENANT, PROJECT)
         for one in made:
             self.table.batch_put([one, *derived_items(catalog, one)])
         self.build_blocks()
 
     def build_blocks(self) -> None:
-        """The blocks of all issues, anew."""
+        """Build the blocks of all issues again."""
         catalog = Catalogs().get(self.table, TENANT, PROJECT)
         for pk, sk in list(self.table.items):
             if pk.startswith(derived_keys.BLOCK_PREFIX):
@@ -101,7 +102,7 @@ class Grid:
             self.table.batch_put(block.to_item(TENANT, PROJECT) for block in chain)
 
     def follow(self, num: int, new: Item | None) -> None:
-        """The index follows an edit or a removal."""
+        """Let the index follow an edit or a removal."""
         key = keys.issue(TENANT, PROJECT, num)
         old = self.document(num)
         assert key == old[keys.PK]
@@ -109,16 +110,16 @@ class Grid:
         fold_all(self.table, TENANT, PROJECT)
 
     def container(self) -> BlockCache:
-        """What a container keeps before its first request."""
+        """The memory of a container before its first request."""
         return new_container(self.table, Catalogs().get(self.table, TENANT, PROJECT))
 
     def remove(self, num: int) -> None:
-        """The document goes; the index lags."""
+        """Remove the document; the index lags."""
         self.table.delete(keys.issue(TENANT, PROJECT, num), keys.project(TENANT, PROJECT))
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """All issues as the API answers them."""
+        """All issues, as the API answers them."""
         catalog = Catalogs().get(self.table, TENANT, PROJECT)
         return [json.loads(dumps(documents.to_json(catalog, item))) for item in self.stored]
 
@@ -209,7 +210,7 @@ def test_every_page_of_every_size_both_ways(few: Grid, field: str, direction: An
 
 @pytest.mark.parametrize("sort", [by_day(), by_day(direction="desc", nulls="first"), {}])
 def test_from_any_page_one_gets_back_to_it(few: Grid, sort: dict[str, Any]) -> None:
-    """next and then prev, and prev and then next, give the same rows again."""
+    """next then prev, and prev then next, return the same rows."""
     for limit in (1, 2, 4):
         here = few.page(**sort, limit=limit)
         while here["next"] is not None:
@@ -255,7 +256,8 @@ def test_a_row_whose_document_gives_another_sort_string_is_left_out_and_the_page
         9: [[3, 1, 9, 6, 2, 5, 7]],
     }.items():
         walked = few.walk(**by_day(), limit=limit)
-        # 8 has no value now: it is among those without one where these are read, or else when the index has followed.
+        # 8 has no value now: it is among those without one if these are read, or else after the index has
+        # followed.
         assert [num for num in flat(walked) if num != 8] == [3, 1, 9, 6, 2, 5, 7]
         assert walked[: len(expected) - 1] == expected[:-1]
         assert flat(few.walk_back(**by_day(), limit=limit)[::-1]) == flat(walked[:-1])
@@ -297,7 +299,9 @@ def test_when_the_index_has_followed_the_row_stands_in_its_new_place(few: Grid) 
 
 
 def test_a_walk_goes_on_where_the_row_of_its_cursor_was(few: Grid) -> None:
-    """Both the last row of a page and the first of the next are gone when it is asked for, and so is where they came from."""
+    """The last row of a page, the first of the next, and their index entries are gone when the next
+    page is requested.
+    """
     first = few.page(**by_day(), limit=3)
     assert nums(first) == [3, 8, 1]
     for num in (1, 4):
@@ -399,7 +403,7 @@ def test_documents_that_do_not_fit_a_page_are_not_waited_for(empty: Grid) -> Non
 
 
 def test_rows_whose_documents_did_not_come_with_the_page_are_on_the_next(empty: Grid) -> None:
-    """The documents are large by what is not shown any more, so the page is cut by what was read and not by what it holds."""
+    """Hidden fields make the documents large, so the page ends by the size of its reads, not of its rows."""
     empty.fill(large(num, empty, size=390_000) for num in range(1, 91))
     attributes.delete_attribute(empty.table, Catalogs(), ADMIN, PROJECT, "note", None)
     pages = empty.walk(**by_day(), limit=90)
@@ -415,7 +419,7 @@ def test_rows_that_are_small_in_the_columns_asked_for_fill_the_page(empty: Grid)
         assert nums(found) == list(range(1, 71))
 
 
-# How much is read
+# The number of reads
 
 
 def test_one_document_for_each_row_and_none_to_see_whether_the_order_goes_on(few: Grid) -> None:
@@ -445,7 +449,7 @@ def numbers_without_a_day(every: int, count: int) -> list[int]:
 
 
 def fill_sparsely(grid: Grid, every: int, count: int) -> list[int]:
-    """Every n-th issue has no day; tells which."""
+    """Let every n-th issue have no day. Returns their numbers."""
     without = numbers_without_a_day(every, count)
     grid.fill(grid.document(num, day=None if num in without else "2023-05-01") for num in range(1, count + 1))
     return without
@@ -456,7 +460,7 @@ def fill_sparsely(grid: Grid, every: int, count: int) -> list[int]:
 def test_pages_of_issues_without_a_value_are_full_and_little_more_is_read_than_it_takes(
     empty: Grid, every: int, direction: str
 ) -> None:
-    """The n-th issue without a value stands at n times `every`; the page looks for one more than it shows."""
+    """The n-th issue without a value has the number n times `every`; the page looks for one more than it shows."""
     without = fill_sparsely(empty, every, 800)
     limit = 5
     body = {**by_day(nulls="first", direction=direction), "limit": limit}
@@ -481,7 +485,7 @@ def test_the_number_of_calls_for_a_sparse_tail_grows_slowly(empty: Grid) -> None
 def test_pages_into_and_of_the_tail_take_at_most_four_rounds(
     empty: Grid, every: int, nulls: str, direction: str
 ) -> None:
-    """Whether they find its issues among all documents or as those that are in no block."""
+    """Whether they find its issues among all documents, or as the ones that are in no block."""
     without = fill_sparsely(empty, every, 400)
     order = sorted(without, reverse=direction == "desc")
     valued = sorted(set(range(1, 401)) - set(without), reverse=direction == "desc")
@@ -500,7 +504,7 @@ def test_pages_into_and_of_the_tail_take_at_most_four_rounds(
 def test_issues_without_a_value_that_stand_far_apart_are_found_in_the_blocks(
     empty: Grid,
 ) -> None:
-    """By what the sizes say, they should have come with the first call, but all have high numbers."""
+    """According to the sizes, they should have come with the first call, but all have high numbers."""
     empty.fill(
         empty.document(num, day=None if num > 350 else f"2023-{num % 12 + 1:02d}-{num % 28 + 1:02d}")
         for num in range(1, 401)
@@ -518,7 +522,7 @@ def test_the_fake_refuses_what_the_index_does_not_project(few: Grid) -> None:
 
 
 def test_an_issue_that_loses_its_value_between_two_reads_of_a_page_stands_in_it_once(few: Grid) -> None:
-    """Its document was read before, and the blocks after the fold: the document is read again beside the journal."""
+    """Its document was read before the fold, and the blocks after it: the document is read again beside the journal."""
     changed = few.document(3, 2)
 
     def around(attempted: Any, perform: Callable[[], Any]) -> Any:

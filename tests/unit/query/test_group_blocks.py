@@ -1,4 +1,4 @@
-"""Groups that blocks give: which of them a page takes."""
+"""Groups from blocks: the ones that a page takes."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ Names = Sequence[tuple[str, str]]
 
 
 def group(first: str, second: str) -> Combined:
-    """One of two fields. Texts that begin alike end in `*`: documents have to tell them apart."""
+    """A group of two fields. Texts with the same beginning end in `*`: documents must distinguish them."""
     labels = [Label((False, name, ""), name, several=name.endswith("*")) for name in (first, second)]
     return Combined(tuple(labels), 1, BitMap([1]))
 

@@ -40,7 +40,7 @@ def pages(loaded: Loaded, **body: Any) -> Iterator[Any]:
 
 
 def everything(loaded: Loaded, **body: Any) -> list[Any]:
-    """The groups of all documents, as the API tells them."""
+    """The groups of all documents, as the API returns them."""
     query = group_request.resolve(loaded.catalog, body)
     filters = group_filter.GroupFilters(query)
     found = group_request.grouped(query, loaded.documents)

@@ -1,4 +1,4 @@
-"""Groups from blocks: the same as of all documents, whichever plan answers, in at most four rounds."""
+"""Groups from blocks: the same as of all documents, by every plan, in at most four rounds."""
 
 import json
 import struct
@@ -74,7 +74,7 @@ class Loaded:
         return Catalogs().get(self.table, "acme", PROJECT)
 
     def container(self) -> BlockCache:
-        """What a container keeps before its first request."""
+        """The memory of a container before its first request."""
         return new_container(self.table, self.catalog)
 
     def issue(self, num: int, created: str = "2024-01-01T00:00:00Z", **body: Any) -> Item:
@@ -89,13 +89,13 @@ class Loaded:
         return self
 
     def edit(self, num: int, **fields: Any) -> None:
-        """Change a document; nothing that is derived of it follows."""
+        """Change a document, but none of its derived data."""
         (old,) = (one for one in self.documents if one["num"] == num)
         new = {**self.issue(num, fields=fields), "version": old["version"] + 1}
         self.table.put(new)
 
     def ask(self, **body: Any) -> tuple[list[tuple[Any, ...]], list[str], Meter]:
-        """The groups shown, the plan in words, and the meter of what it took."""
+        """The groups, the plan in words, and the meter of the calls."""
         context = self.context()
         query = group_request.resolve(self.catalog, body)
         found, said = carried_out(context, query)
@@ -103,7 +103,7 @@ class Loaded:
         return [(*one.shown, one.count) for one in shown], said, context.table.meter
 
     def context(self) -> ReadContext:
-        """What a request reads with."""
+        """The read context of a request."""
         return ReadContext(self.table.metered(), self.catalog, self.container())
 
     def groups(self, **body: Any) -> list[tuple[Any, ...]]:
@@ -126,7 +126,7 @@ def carried_out(context: ReadContext, query: GroupsQuery) -> tuple[group_plan.Fo
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of few issues."""
+    """Limit blocks to few issues."""
     cut(monkeypatch, 120, 6, 10, 3)
 
 
@@ -171,7 +171,7 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
         )
         catalog = loaded.catalog
         for _ in range(QUESTIONS):
-            # Which is cheaper is a matter of price; each is to be right at any.
+            # The price decides which is cheaper; each must be right at any price.
             monkeypatch.setattr(prices, "ENTRY", random.choice((0.0, 0.02, 0.2)))
             monkeypatch.setattr(prices, "LISTED", random.choice((0.125, 0.5)))
             body = asked(random, loaded, project)
@@ -200,7 +200,7 @@ KINDS = (
     "in memory",
     "tell how the values are spelled",
 )
-"""What tells the plans apart."""
+"""The words that identify the plans."""
 
 
 def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) -> None:
@@ -399,7 +399,7 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
 
 
 def _transitions(zone: str) -> list[int]:
-    """When a zone's clocks are put, in seconds since 1970, as its file has it."""
+    """The times of changes of a zone's clocks, in seconds since 1970, from its file."""
     path = resources.files("tzdata.zoneinfo")
     for part in zone.split("/"):
         path = path / part

@@ -1,4 +1,4 @@
-"""An index that is late by more than half a minute: nothing is lost to readers, and nothing counts as done too early."""
+"""An index that is late by more than half a minute: readers lose nothing, and no work counts as done too early."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -29,7 +29,7 @@ Answers = tuple[list[int], dict[str | None, int], int]
 
 
 class Late:
-    """A project whose index stops: `stops` when it does, and time passes with a canary each minute."""
+    """A project whose index stops at `stops`, while time passes with a canary each minute."""
 
     def __init__(self, later: Later) -> None:
         self.derived = Derived(new_table())
@@ -49,7 +49,7 @@ class Late:
             self._canary.look(self.table)
 
     def answers(self, cache: BlockCache | None = None) -> Answers:
-        """What a container answers, without a cache one that has just begun.
+        """A container's answers; without a cache, those of a new one.
 
         The rows in order, by sort entries in GSI1; the issues of each day and their sum, by sizes that GSI1 lists.
         """
@@ -71,7 +71,7 @@ def late(later: Later) -> Late:
 
 
 def work(late: Late) -> None:
-    """The index stops; issues are created and moved, and folded at once."""
+    """Stop the index; then create, move and fold issues at once."""
     late.table.lag()
     for num in (3, 4, 5):
         late.derived.consume(num)
@@ -95,7 +95,7 @@ def test_every_container_answers_what_was_folded_while_the_index_stands_still(
 def test_it_is_right_from_the_first_second_on_at_which_half_a_minute_is_over(
     late: Late, later: Later
 ) -> None:
-    """No canary was due since the index stopped, so nobody has measured anything."""
+    """No canary was due since the index stopped, so the lag is not measured."""
     work(late)
     later(SHOWN_SECONDS + 1)
     assert late.answers() == RIGHT
@@ -138,7 +138,7 @@ def test_while_it_is_late_an_answer_says_how_many_changes_it_lays_over(late: Lat
 
 
 def test_a_new_index_is_served_in_full_though_gsi1_shows_none_of_it(late: Late) -> None:
-    """The build ends, and is reported as ended, while GSI1 shows its job alone."""
+    """The build ends, and reports its end, while GSI1 shows only its job."""
     table = late.table
     _index(table, indexed=False)
     _build(table)
@@ -158,7 +158,7 @@ def _index(table: MemoryTable, *, indexed: bool) -> None:
 
 
 def _build(table: MemoryTable) -> None:
-    """Work until nothing is left to do, as a worker that hears of the job whatever else GSI1 shows."""
+    """Work until nothing is left to do, as a worker that receives the job whatever else GSI1 shows."""
     job = (keys.project(TENANT, PROJECT), keys.JOB)
     for _ in range(20):
         while job in table.waiting:

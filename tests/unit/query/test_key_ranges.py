@@ -1,4 +1,6 @@
-"""Where the issues of a condition stand: every operator over nasty values of every type, against its own test of each document."""
+"""The places of a condition's issues: every operator over nasty values of every type, against its own test of each
+document.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -65,13 +67,13 @@ DOCUMENTS = made()
 
 
 class Keys:
-    """Everything that an index holds of documents."""
+    """The keys of all documents, as an index has them."""
 
     def __init__(self, catalog: Catalog, found: Iterable[dict[str, Any]]) -> None:
         self.keys = chains.keys_by_family(catalog, found)
 
     def judged(self, found: Access) -> tuple[set[int], set[int]]:
-        """Which issues match for sure, and which may."""
+        """The issues that certainly match, and the ones that may."""
         every = {number_of(key) for key in self.keys[NUMBERS]}
         match found:
             case Within(family, ranges, doubt):
@@ -95,7 +97,7 @@ class Keys:
 
 
 def check(keys: Keys, condition: Predicate, found: Iterable[dict[str, Any]]) -> Access:
-    """That the places agree with the operator's test of each document."""
+    """Check that the places agree with the operator's test of each document."""
     place = condition.operator.accessed(condition.field, condition.operand)
     sure, maybe = keys.judged(place)
     truth = {document["num"] for document in found if condition.matches(document)}
@@ -103,7 +105,7 @@ def check(keys: Keys, condition: Predicate, found: Iterable[dict[str, Any]]) -> 
     for leaf in leaves(place):
         assert not any(one.empty for one in leaf.ranges)
         assert list(leaf.ranges) == sorted(leaf.ranges)
-        # What cannot be spelled in UTF-8 cannot be asked of DynamoDB.
+        # A string that UTF-8 cannot encode cannot be sent to DynamoDB.
         assert all((one.lower + (one.upper or "")).encode() for one in leaf.ranges)
     if not any(leaf.doubt for leaf in leaves(place)):
         assert sure == maybe
@@ -111,7 +113,7 @@ def check(keys: Keys, condition: Predicate, found: Iterable[dict[str, Any]]) -> 
 
 
 def operands(field: Field, operand: Operand, found: list[dict[str, Any]]) -> list[Any]:
-    """Values that issues have, and others, in the forms that an operator takes."""
+    """Values of issues and others, in the forms of an operator."""
     held = [value for document in found if (value := field.value_in(document)) is not None]
     distinct = list({repr(value): value for value in held}.values())
     match operand:
@@ -211,7 +213,9 @@ def test_issue_numbers_are_compared_as_the_numbers_that_they_are(name: str) -> N
 
 
 def moving(field: Field) -> Field:
-    """The first option has moved behind the others; the last one has taken its place; the second is retired."""
+    """A field whose first option has moved after the others, whose last one took its place, and whose second is
+    retired.
+    """
     first, second, *others, last = field.options
     options = (
         first.moved_to("zzzz", 5),

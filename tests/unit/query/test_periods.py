@@ -1,4 +1,4 @@
-"""Days, months and years: what lies in one is what is told to lie in it, wherever clocks are put."""
+"""Days, months and years: an instant is in its period, wherever clocks are changed."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

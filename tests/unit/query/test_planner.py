@@ -1,4 +1,4 @@
-"""Which plan a query gets, and what it may cost."""
+"""The plan of a query, and its allowed cost."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
     assert planner.tell_a_page(few, 11, begun=False)
     assert not planner.tell_a_page(few, 11, begun=True)
     assert planner.tell_a_page(few, 101, begun=True)
-    # To the end of the order it may be fewer rows; behind the values the walk goes on by itself.
+    # Up to the end of the order it may be fewer rows; after the values the walk continues by itself.
     assert planner.tell_a_page(few[-2:], 2_001, begun=False)
     assert not planner.tell_a_page([few[0], Bucket((), 5)], 1_001, begun=False)
     assert not planner.tell_a_page([], 1, begun=False)

@@ -1,4 +1,4 @@
-"""Filters: every operator for every type, from the registry; what is refused, and where."""
+"""Filters: every operator for every type, from the registry; refusals, and their places."""
 
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ CATALOG = Catalog("0807", "35e9", 1, OPTIONS, tuple(FIELDS.values()), len(FIELDS
 
 
 class Sample(NamedTuple):
-    """Values of a type in their order: one, others that are equal to it, one before and one behind it."""
+    """Values of a type in their order: one, others that are equal to it, one before and one after it."""
 
     value: Any
     equal: tuple[Any, ...]
@@ -74,7 +74,7 @@ COMBINATIONS = [
 
 
 def operand(op: str, kind: FieldType) -> dict[str, Any]:
-    """A value that the operator takes of this type."""
+    """A value of this type for the operator."""
     sample = SAMPLES[kind].value
     return {
         Operand.NOTHING: {},

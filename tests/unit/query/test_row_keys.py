@@ -1,4 +1,4 @@
-"""The keys of rows stand in the order of the rows, however they are compared."""
+"""The keys of rows have the order of the rows under every comparison."""
 
 from typing import Any
 

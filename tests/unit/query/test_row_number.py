@@ -1,4 +1,4 @@
-"""Row numbers of issues, over a table in memory: while the index lags, and with what is too much to be told."""
+"""Row numbers of issues, over a table in memory: while the index lags, and beyond the limits."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_an_issue_that_the_index_has_not_heard_of_has_a_position(few: Grid) -> N
 def test_an_issue_that_the_index_has_elsewhere_is_not_counted_there(
     few: Grid, monkeypatch: pytest.MonkeyPatch, only: Any, num: int, day: str | None, row: int
 ) -> None:
-    """Blocks of a body each, so that where it was may be another block."""
+    """Blocks of a body each, so that the former place may be another block."""
     monkeypatch.setattr(blocks, "POPULAR", 2)
     few.build_blocks()
     few.table.put(few.document(num, 2, day=day, bare=num))

@@ -1,4 +1,4 @@
-"""Steps side by side: whose reads share a round, and who need not wait. Without a table."""
+"""Parallel steps: the reads that share a round, and the steps that need not wait. Without a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ HERE, THERE = Node(), Node()
 
 
 class Rounds:
-    """Answers each read with its issue number; what is `at_hand` takes no call."""
+    """Answers each read with its issue number; reads in `at_hand` take no call."""
 
     def __init__(self, at_hand: Sequence[int] = ()) -> None:
         self.made: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""Filters in stored form: the same filter comes back, whatever fields and options are called by then."""
+"""Filters in stored form: the same filter is read back, whatever the present names of fields and options."""
 
 import random
 from collections.abc import Iterator

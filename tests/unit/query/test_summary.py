@@ -1,4 +1,4 @@
-"""Summaries from blocks: the same as of all documents, whichever way they are told, in at most four rounds."""
+"""Summaries from blocks: the same as of all documents, by every plan, in at most four rounds."""
 
 import json
 from collections import Counter
@@ -28,7 +28,7 @@ NUMBERS = [*EVERY, "sum", "avg"]
 
 
 def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
-    """The answer, and the meter of what it took."""
+    """The answer, and the meter of its calls."""
     context = loaded.context()
     answer, _ = summarized(context, resolve(loaded.catalog, body))
     assert answer.pop("index") == {"lag_ms": None, "pending": 0}
@@ -36,7 +36,7 @@ def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
 
 
 def told(loaded: Loaded, field: str, functions: list[str], **body: Any) -> dict[str, Any]:
-    """What is told of one field."""
+    """The summary of one field."""
     answer, _ = ask(loaded, fields=[{"field": field, "functions": functions}], **body)
     (found,) = answer["summaries"]
     assert found.pop("field") == field
@@ -89,7 +89,7 @@ def test_summaries_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, s
             for num, body in project.issues.items()
         )
         for _ in range(QUESTIONS):
-            # Which is cheaper is a matter of price; each is to be right at any.
+            # The price decides which is cheaper; each must be right at any price.
             monkeypatch.setattr(prices, "ENTRY", random.choice((0.0, 0.02, 0.2)))
             monkeypatch.setattr(prices, "LISTED", random.choice((0.125, 0.5)))
             body = asked(random, project)

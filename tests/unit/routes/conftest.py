@@ -1,4 +1,4 @@
-"""The worked example on both tables: the one in memory and the one on moto. Each route has a test named after its operation."""
+"""The worked example on both tables, in memory and on moto. Each route has a test named after its operation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def either_account(kind: str) -> Iterator[Cloud[Any]]:
 
 @pytest.fixture(autouse=True)
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time passes by itself: however busy this machine is, no push runs out of time and no index is late."""
+    """Stop the clock: on a busy machine too, no push runs out of time and no index is late."""
     now = clock.seconds()
     monkeypatch.setattr(clock, "seconds", lambda: now)
 

@@ -1,4 +1,4 @@
-"""The effects of the routes of issues: one by one, in batches, deleted, undone, and what is remembered of them."""
+"""The effects of the routes of issues: one by one, in batches, deleted, undone, and their history."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The effects of the routes about the service, the caller, and what happens live."""
+"""The effects of the routes about the service, the caller, and live changes."""
 
 from gridview.encoding import keys, live_keys
 from tests.support.effects import CALLER, TENANT, Example, issue

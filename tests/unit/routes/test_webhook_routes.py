@@ -1,4 +1,4 @@
-"""The effects of the routes of webhooks: what is sent to a receiver, and by which secret it is signed."""
+"""The effects of the routes of webhooks: the messages to a receiver, and the secret that signs each."""
 
 import base64
 import hmac
@@ -23,7 +23,7 @@ def receiver() -> Receiver:
 
 @pytest.fixture
 def hook(example: Example) -> str:
-    """The id of the webhook of the event file, which is sent creations and updates."""
+    """The id of the webhook of the event file, which receives creations and updates."""
     made: str = example.before("create_webhook").body["id"]
     return made
 
@@ -33,7 +33,7 @@ Send = Callable[[str], list[Any]]
 
 @pytest.fixture
 def send(example: Example, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Send:
-    """Changes the state of issue 2, and has the change delivered: the types of the messages that have come so far."""
+    """Changes the state of issue 2, and delivers the change. Returns the types of the messages so far."""
     courier = Courier(example.account, example.api, receiver, monkeypatch)
 
     def change(state: str) -> list[Any]:

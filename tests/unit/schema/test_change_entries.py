@@ -1,4 +1,4 @@
-"""What is listed of changes: each version once, in few items, whatever comes together."""
+"""The lists of changes: each version once, in few items, however they are combined."""
 
 from itertools import pairwise
 from random import Random

@@ -1,4 +1,4 @@
-"""Orders by several keys: their sort strings, and what the catalog makes of them."""
+"""Orders by several keys: their sort strings, and their use in the catalog."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -94,7 +94,7 @@ def asked(fields: Sequence[Field], parts: Sequence[tuple[Any, bool, bool]]) -> t
     return sort, keys
 
 
-# Against the order that a request asks for
+# Against the order of a request
 
 
 @property_test
@@ -238,7 +238,7 @@ def test_so_many_characters_of_a_text_take_part(kinds: list[str], characters: di
         assert body.count(character) == expected
 
 
-# What the catalog makes of them
+# In the catalog
 
 A, B, C = (field(number, FieldType.DATE) for number in (1, 2, 3))
 TWO = (Part("a1"), Part("a2", descending=True))

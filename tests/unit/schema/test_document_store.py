@@ -1,4 +1,4 @@
-"""An issue is read as it is now."""
+"""An issue is read in its present state."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The generations of an index: what is written, what is served, and how one follows another."""
+"""The generations of an index: the written ones, the served one, and their sequence."""
 
 import pytest
 from hypothesis import given

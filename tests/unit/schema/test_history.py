@@ -1,4 +1,6 @@
-"""Changes as stored items and as events: nothing is lost, large ones fit, and the API tells what the catalog knows."""
+"""Changes as stored items and as events: nothing is lost, large ones fit, and the API returns everything that the
+catalog knows.
+"""
 
 from decimal import Decimal
 from random import Random
@@ -36,7 +38,7 @@ def change(fields: dict[str, Values] | None = None, **other: Any) -> Change:
 
 
 def read_back(items: list[dict[str, Any]]) -> Change:
-    """What the table gives of these items."""
+    """The change, as read back from these items."""
     stored = {
         (item[keys.PK], item[keys.SK]): item_from_wire(item_to_wire(item))
         for item in items
@@ -101,7 +103,7 @@ def test_a_change_of_two_full_documents_is_kept_whole() -> None:
 
 
 def test_no_stored_change_has_an_attribute_that_the_consumer_may_not_put() -> None:
-    """Documents have `fields`, and the consumer's role refuses to put any item that has."""
+    """Documents have `fields`, and the consumer's role refuses to put any item with it."""
     for item in to_items("acme", "bridge", change({"name": Values("a" * 9_000, None)}), 1):
         assert not {"fields", keys.SORT} & item.keys()
 

@@ -1,4 +1,4 @@
-"""Identifiers that are made."""
+"""Generated identifiers."""
 
 from gridview.schema.ids import ATTRIBUTE, RESERVED_FIELDS, attribute_id_from
 

@@ -1,4 +1,4 @@
-"""What the stored items of a project tell."""
+"""The stored items of a project, read back."""
 
 from dataclasses import replace
 

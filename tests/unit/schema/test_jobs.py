@@ -1,4 +1,4 @@
-"""A pass cut into slices: every number is in one of them, and progress counts what they have left."""
+"""A pass cut into slices: every number is in one of them, and progress counts the remaining ones."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""When issue numbers were given out: what writes of the counter leave, and what can be told from it."""
+"""The times at which issue numbers were given out: the counter's record of them, and its conclusions."""
 
 from random import Random
 
@@ -52,7 +52,7 @@ def test_nothing_is_said_to_have_been_given_out_before_it_was(seed: int) -> None
         instant = later - random.choice((10, 200, 1_000, 5_000)) * random.random()
         told = numbering.given_by(instant, later)
         assert told <= sum(time <= instant for time in times)
-        # A reader's clock may be behind that of whoever marked.
+        # A reader's clock may lag the writer's.
         assert numbering.given_by(instant - 60, later - 60) <= sum(time <= instant for time in times)
 
 

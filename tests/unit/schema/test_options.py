@@ -1,4 +1,4 @@
-"""What a request makes of a list of options."""
+"""The options that a request's list produces."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reading a project's catalog: complete, and current where a request or background work uses it."""
+"""Reads of a project's catalog: complete, and current when a request or background work uses it."""
 
 import threading
 from collections.abc import Callable

@@ -65,7 +65,7 @@ def test_a_job_that_waits_delays_no_other() -> None:
 
 
 def turns(line: JobLine, count: int) -> list[OpenJob]:
-    """Whose turns come, if no job ends."""
+    """The jobs in the order of their turns, if no job ends."""
     found = []
     for _ in range(count):
         job = line.next_at(DUE)

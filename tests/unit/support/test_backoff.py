@@ -1,4 +1,4 @@
-"""Back-off: how many attempts there are, and how long the pauses between them may be."""
+"""Back-off: the number of attempts, and the length of the pauses between them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The functions use the botocore of Lambda's runtime, whatever its version: what they may use of it (decision 0071)."""
+"""The functions use the botocore of Lambda's runtime, in any version: the allowed uses (decision 0071)."""
 
 import ast
 import importlib
@@ -16,7 +16,7 @@ DEPLOYED = [*CORE.rglob("*.py"), *(ROOT / "functions").rglob("*.py")]
 
 
 def imported() -> set[str]:
-    """What the deployed code imports of botocore: `module:name`, or a module as a whole."""
+    """The botocore imports of the deployed code: `module:name`, or a module as a whole."""
     found = set()
     for path in DEPLOYED:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -42,7 +42,7 @@ def test_this_version_has_it(name: str) -> None:
 
 
 def test_unit_and_deploy_tests_run_on_different_versions() -> None:
-    """The newest here, and an older one in MiniStack, which runs the deployed functions on its own."""
+    """The newest here, and an older one in MiniStack, which the deployed functions use."""
     versions = {}
     for lock in ("dev", "ministack"):
         (version,) = re.findall(

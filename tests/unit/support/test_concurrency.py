@@ -1,4 +1,4 @@
-"""The same work on many things."""
+"""The same work on many items."""
 
 from collections.abc import Iterator
 from threading import Event

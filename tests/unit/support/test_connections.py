@@ -1,4 +1,4 @@
-"""Connections to an endpoint: answers as servers write them, connections that are kept, and those that break."""
+"""Connections to an endpoint: answers as servers write them, reused connections, and broken ones."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ from gridview.support import connections
 from gridview.support.connections import Broken, Connections, Patience, is_direct
 
 Reply = Callable[[bytes], bytes | None]
-"""What a server writes when it has read a request; None: it closes the connection."""
+"""The bytes that a server writes after a request; None: it closes the connection."""
 
 
 PATIENCE = Patience(1, 10)
@@ -178,7 +178,7 @@ def test_an_answer_that_is_none_is_told_and_the_connection_given_up(
 
 
 def test_when_one_connection_breaks_no_other_is_trusted(serve: Serve) -> None:
-    """A container that was frozen finds all of them dead, and each would be waited for."""
+    """A container that was frozen finds all of them dead, and would wait for each."""
     meeting = threading.Barrier(2, timeout=20)
     cut = False
 

@@ -1,4 +1,6 @@
-"""How a later release changes a stored form, with a made-up one: it reads both, and writes the old one for one deployment."""
+"""The change of a stored form in a later release, with a made-up one: it reads both, and writes the old one for one
+deployment.
+"""
 
 from typing import Any
 
@@ -11,7 +13,7 @@ MADE_UP = forms.NEWEST + 1
 
 @pytest.fixture
 def release(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A release that knows one form more, and writes it."""
+    """Simulate a release that knows one more form, and writes it."""
     monkeypatch.setattr(forms, "NEWEST", MADE_UP)
     monkeypatch.setattr(forms, "_written", MADE_UP)
 

@@ -1,4 +1,4 @@
-"""Signatures: those that botocore's own signer makes of the same requests."""
+"""Signatures: the same as botocore's own signer makes of the same requests."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What is wrong with a body, told at once and in bounds."""
+"""The errors of a body: all of them in one answer, within limits."""
 
 import pytest
 

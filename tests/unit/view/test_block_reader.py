@@ -1,4 +1,4 @@
-"""Reads of directories and blocks: how many rounds they take, what is kept, and what becomes of a directory that is outdated."""
+"""Reads of directories and blocks: their rounds, the cached parts, and the replacement of an outdated directory."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ ORDER = "a1.1"
 FEW = "a2.1"
 NUMBERS = "num"
 NOW = inf
-"""Nothing that was read before goes together with what is known of the journal."""
+"""A time after which no earlier read fits the known journal."""
 
 
 class Clock:
@@ -86,7 +86,7 @@ def everything(one: BlockReader, family: str) -> Directory:
 
 
 def held(one: BlockReader, directory: Directory) -> list[str]:
-    """The keys of a family that was read as a whole; checks that they agree with the sets."""
+    """The keys of a family that was read whole; checks that they agree with the sets."""
     found = []
     for entry in directory.entries:
         block = one.block(directory.family, entry)
@@ -194,7 +194,7 @@ def test_a_warm_container_reads_nothing_while_the_journal_tells_what_has_changed
 
 
 def test_what_the_index_listed_is_read_again_once_the_journal_is_known_from_later_on() -> None:
-    """And after a quarter of an hour. Blocks stay."""
+    """Also after a quarter of an hour. Blocks stay."""
     table, clock = filled(), Clock()
     cache = BlockCache(clock=clock)
     everything(reader(table, cache), ORDER)
@@ -257,7 +257,7 @@ def test_what_is_kept_of_one_tenant_is_never_shown_to_another() -> None:
 
 
 def test_sort_strings_that_the_index_had_not_all_of_are_kept_no_longer_than_directories() -> None:
-    """The journal says what is missing, for as long as they are used."""
+    """The journal has the missing ones, for as long as they are used."""
     table, cache = filled(), BlockCache()
     key = unique(200)[0]
     table.delete(keys.issue("0807", "35e9", number_of(key)), derived_keys.order("0807", "35e9", ORDER))
@@ -414,7 +414,7 @@ def test_a_listing_with_a_gap_is_completed_by_consistent_reads() -> None:
 @pytest.mark.parametrize("family", [ORDER, FEW])
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_the_index_shows_the_sets_are_exact(family: str, seed: int) -> None:
-    """Writers go on while the index lags behind; only sort entries are shown at once."""
+    """Writers continue while the index lags; only sort entries are shown at once."""
     random = Random(seed)  # noqa: S311  (the same every time)
     written = chains.Written(family, random)
     table = MemoryTable()
@@ -449,7 +449,7 @@ def test_whatever_the_index_shows_the_sets_are_exact(family: str, seed: int) -> 
 
 
 def test_a_chain_that_has_lost_a_block_is_given_up() -> None:
-    """Which no crash leaves behind: splits and merges are transactions."""
+    """No crash leaves this state: splits and merges are transactions."""
     table = filled()
     one = reader(table)
     directory = one.directories([ORDER])[ORDER]

@@ -1,4 +1,4 @@
-"""The canary: put by upkeep, looked for in GSI1, and noted for readers."""
+"""The canary: put by upkeep, looked up in GSI1, and recorded for readers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def table() -> MemoryTable:
 
 
 def sighting(table: MemoryTable) -> Sighting | None:
-    """What a reader knows that has read the note."""
+    """The knowledge of a reader that has read the note."""
     cache = BlockCache()
     freshness.keep_beat(cache, table.items.get(NOTE))
     return cache.sighting

@@ -1,4 +1,4 @@
-"""How far the index is behind: what the stream consumer notes of it, and what people are told."""
+"""The lag of the index: the stream consumer's record of it, and the report to users."""
 
 import time
 from collections.abc import Callable
@@ -135,8 +135,8 @@ def test_the_catalog_is_read_past_the_note(table: MemoryTable) -> None:
         (Lag(100, None, None), None),  # nothing has come through yet
         (Lag(100, Note(99, 0.5), None), 0.5),
         (Lag(100, None, Note(81, 1)), 1),  # idle
-        (Lag(1_000, Note(100, 400), Note(981, 1)), 1),  # what was late an hour ago
-        (Lag(1_000, Note(999, 400), Note(981, 1)), 400),  # an import that is being taken in
+        (Lag(1_000, Note(100, 400), Note(981, 1)), 1),  # a lag of an hour ago
+        (Lag(1_000, Note(999, 400), Note(981, 1)), 400),  # an import that is being processed
         (Lag(1_000, Note(999, 2), Note(981, 30)), 2),  # late at the last heartbeat
         (Lag(1_000, Note(860, 2), Note(851, 1)), 60),  # two heartbeats that have not come
     ],

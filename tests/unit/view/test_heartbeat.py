@@ -1,4 +1,4 @@
-"""The heartbeat: what upkeep puts so that something comes through the stream of a table that nobody changes."""
+"""The heartbeat: upkeep puts it so that something comes through the stream of a table without changes."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from gridview.view.beats import Heart, beaten
 
 
 def beats(table: MemoryTable, at: list[float], monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """When the item was put, in milliseconds, by a container of upkeep that is invoked at these seconds."""
+    """The times in milliseconds at which a container of upkeep that is invoked at these seconds put the item."""
     heart, found = Heart(), []
     for now in at:
         monkeypatch.setattr(clock, "seconds", lambda now=now: now)

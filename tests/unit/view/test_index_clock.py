@@ -1,4 +1,4 @@
-"""The clock of GSI1: it is held back to the newest canary that was seen, and not for ever."""
+"""The clock of GSI1: the newest canary that was seen holds it back, but not forever."""
 
 import pytest
 
@@ -13,7 +13,7 @@ NOW = 10_000.0
     ("put", "held"),
     [
         (NOW, 0.0),
-        (NOW - 25.0, 0.0),  # what was folded 30 s ago is older by the difference of two clocks
+        (NOW - 25.0, 0.0),  # a fold of 30 s ago is older by the difference of two clocks
         (NOW - 40.0, 15.0),
         (NOW - 300.0, 275.0),
         (NOW - 86_400.0, HELD_SECONDS - SHOWN_SECONDS),

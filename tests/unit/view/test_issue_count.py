@@ -1,4 +1,4 @@
-"""The number of issues of a project: blocks, and what the journal says beyond them."""
+"""The number of issues of a project: from blocks, and from the journal beyond them."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -60,7 +60,7 @@ def test_issues_count_before_they_are_folded_and_afterwards(table: MemoryTable) 
 
 
 def test_an_index_that_is_late_counts_no_issue_twice(table: MemoryTable) -> None:
-    """The directory shows the block as it was before the fold, and the block itself is as it is."""
+    """The directory shows the block from before the fold, and the block itself is current."""
     commit(table, there(1))
     assert fold(table) == 1
     table.stale(lambda _, states: states)
@@ -79,7 +79,7 @@ def test_a_copy_of_the_journal_that_is_late_is_not_believed(table: MemoryTable) 
 def test_a_fold_after_the_journal_was_read_is_not_missed(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The journal is read first, and then the directory, which shows more than the journal said."""
+    """The journal is read first, and then the directory, which shows more than the journal had."""
     monkeypatch.setattr(ThreadPoolExecutor, "submit", at_once)
     commit(table, there(1))
     assert fold(table) == 1

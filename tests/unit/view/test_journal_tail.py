@@ -1,4 +1,6 @@
-"""What a container keeps of a journal: each item is read once, none is lost, and those that everybody is shown go."""
+"""A container's memory of a journal: each item is read once, none is lost, and items that every reader sees are
+dropped.
+"""
 
 from collections.abc import Mapping
 from random import Random
@@ -24,7 +26,7 @@ DAY = "a1.1"
 
 
 class Container:
-    """What one container keeps, and what its reads cost."""
+    """The memory of one container, and the cost of its reads."""
 
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
@@ -34,14 +36,14 @@ class Container:
         learn(log_of(self._table), self._cache)
 
     def read(self) -> tuple[Mapping[int, FamilyMoves], int, list[str]]:
-        """The moves, in how many rounds they were read, and by which calls."""
+        """The moves, the number of rounds in which they were read, and the calls."""
         own = self._table.metered()
         self.logged = read(own, self._cache)
         return self.logged.moves, own.meter.rounds, sorted(call.operation for call in own.meter.calls)
 
     @property
     def nums(self) -> list[int]:
-        """The issues that somebody may not be shown where they are."""
+        """The issues that a reader may see in the wrong place."""
         self.read()
         return sorted(self.logged.pending)
 
@@ -156,7 +158,7 @@ def test_what_everybody_is_shown_is_kept_for_directories_that_were_read_before(
 def test_what_everybody_is_shown_goes_in_the_end(
     table: MemoryTable, container: Container, later: Any, reason: str
 ) -> None:
-    """From then on only what was read after everybody was shown it goes together with the rest."""
+    """From then on only reads after every reader saw it fit the rest."""
     before = clock.seconds()
     commit(table, *(day(num, None, "x") for num in range(1, 601 if reason == "too many" else 2)))
     assert fold(table) == 1
@@ -189,7 +191,9 @@ def test_the_head_is_asked_beside_the_items(table: MemoryTable, container: Conta
 def test_a_container_that_was_idle_leaves_out_what_was_folded_meanwhile(
     table: MemoryTable, container: Container, later: Any
 ) -> None:
-    """It knows of a far older end, and what came since takes several pages: it reads one of them, and then what waits."""
+    """Its known end is far older, and the items since take several pages: it reads one of them, and then the waiting
+    ones.
+    """
     container.learn()
     text = Random(1)  # noqa: S311
     for num in range(1, 1_501):

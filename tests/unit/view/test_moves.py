@@ -1,4 +1,6 @@
-"""Moves: where an issue belongs by its document, and where the index may show it by its ledger."""
+"""Moves: the place of an issue according to its document, and the places where the index may show it according to its
+ledger.
+"""
 
 from dataclasses import replace
 
@@ -187,7 +189,7 @@ def test_where_it_is_not_sure_what_an_issue_had_there_are_no_steps(changes: list
 def test_what_the_journal_says_is_where_the_index_may_show_an_issue_too(
     grid: Grid, catalog: Catalog, day: str
 ) -> None:
-    """Blocks are behind the ledger by several changes."""
+    """Blocks lag the ledger by several changes."""
     new = grid.document(7, version=3, day="2026-01-03")
     target = derived_strings(catalog, new)[day]
     had, then = (

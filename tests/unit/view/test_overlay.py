@@ -1,4 +1,4 @@
-"""The overlay: whatever the index shows of an issue, it is taken out of there and put where it belongs, and counted once."""
+"""The overlay: an issue is removed from wherever the index shows it, put in its place, and counted once."""
 
 from collections.abc import Iterable, Mapping
 
@@ -56,7 +56,7 @@ STATES = {
     "the other half": {"open": [1], "closed": [2]},
     "done": {"open": [1], "closed": [2, 7]},
 }
-"""What a block may be while issue 7 moves from open to closed."""
+"""The possible states of a block while issue 7 moves from open to closed."""
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -110,7 +110,7 @@ def directory(*blocks: Block) -> Directory:
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("listed", STATES)
 def test_an_issue_is_counted_once_whatever_moments_listing_and_blocks_are_of(state: str, listed: str) -> None:
-    """The listing is of one moment and the blocks that settle it are of another."""
+    """The listing is of one moment, and the blocks that settle it are of another."""
     overlay = Overlay([move(7, ["open"], "closed")])
 
     def cut(sets: Mapping[str, Iterable[int]]) -> tuple[Block, Block]:
@@ -185,7 +185,7 @@ def test_sizes_are_exact_by_steps_and_positions_alone(data: st.DataObject) -> No
 
 
 def test_where_steps_do_not_tell_all_the_block_is_read() -> None:
-    """Two issues concern one block: of one it is known what the size counts, of the other it is not."""
+    """Two issues are in one block: for one it is known whether the size counts it, for the other it is not."""
     sure = Move(
         1,
         {FAMILY: FamilyMove((key("a", 1),), key("b", 1), (JournalStep(5, key("a", 1), key("b", 1)),))},
@@ -245,7 +245,7 @@ def test_entries_are_laid_over_as_far_as_was_read(
 
 
 def test_no_more_entries_come_than_were_asked_for() -> None:
-    """Reading goes on behind the last of them."""
+    """The read continues after the last of them."""
     laid = OVERLAY.over(
         ReadRange(FAMILY, None, True, 2, ()), Listed([{keys.SORT: one} for one in ENTRIES], None)
     )

@@ -1,4 +1,4 @@
-"""What the token of an answer names: what the index may still lack of what it shows, and nothing else."""
+"""The token of an answer names exactly the parts of it that the index may still lack."""
 
 import pytest
 

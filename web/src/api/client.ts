@@ -4,7 +4,7 @@ import { formatJson, parseJson } from './json';
 import { ApiError, OfflineError, problemOf } from './problem';
 import { RecentWrites } from './recent';
 
-/** Which issues a write has written: its reads answer as if the index held that already. */
+/** Names the issues that a write changed. Reads that carry it answer as if the index held them already. */
 const TOKEN = 'X-Consistency-Token';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -23,7 +23,7 @@ type InBody<O> = O extends { requestBody: { content: { 'application/json': infer
     ? { readonly body?: T }
     : unknown;
 
-/** What a call takes. Headers are those of the contract: `If-Match`, `Idempotency-Key`, `X-Change-Id` … */
+/** The arguments of a call. Headers are those of the contract: `If-Match`, `Idempotency-Key`, `X-Change-Id` … */
 export type CallOptions<M extends Method, P extends keyof paths> = InPath<OperationOf<M, P>> &
   InQuery<OperationOf<M, P>> &
   InBody<OperationOf<M, P>> & {
@@ -44,7 +44,7 @@ export interface Answer<T> {
   readonly headers: Headers;
 }
 
-/** What the client asks of the session: to sign a request, and to hear that the API no longer knows it. */
+/** The session, as the client needs it: it signs a request, and learns that the API no longer accepts the session. */
 export interface Signer {
   sign(headers: Headers): Promise<void>;
   expired(): void;
@@ -57,7 +57,10 @@ export class Api {
     private readonly recent = new RecentWrites(),
   ) {}
 
-  /** Send a request. Throws ApiError for a refusal, AbortError where its signal has aborted it, and OfflineError where no answer came otherwise. */
+  /**
+   * Send a request. Throws ApiError for a refusal, AbortError if the signal aborted it, and OfflineError if no answer
+   * came.
+   */
   async call<M extends Method, P extends PathOf<M>>(
     method: M,
     path: P,
@@ -69,7 +72,7 @@ export class Api {
 
   /** Send a request that the API itself has proposed, such as a remedy. Throws what `call` throws. */
   async request<T = unknown>(method: string, address: string, { body, headers: given, signal }: Message): Promise<Answer<T>> {
-    // A token goes to the API alone, whatever an answer may name.
+    // An access token goes only to the API, whatever address an answer names.
     if (!address.startsWith('/v1/')) throw new Error(`${address} is not of the API.`);
     const headers = new Headers(given);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
@@ -95,12 +98,15 @@ export class Api {
     return { body: answer as T, headers: response.headers };
   }
 
-  /** Have reads of a project hold what a token names, so many issues at most. Those of answers are kept by themselves. */
+  /**
+   * Make reads of a project include the writes of this token, which names at most so many issues. Tokens of answers are
+   * kept automatically.
+   */
   hold(project: string, token: string, issues: number): void {
     this.recent.keep(`/v1/projects/${project}/changes`, token, issues);
   }
 
-  /** Have reads of a project hold for a minute what precedes a cursor of its changes. */
+  /** Make reads of a project include, for a minute, everything before this cursor of its changes. */
   goOn(project: string, cursor: string): void {
     this.recent.goOn(project, cursor);
   }
@@ -110,7 +116,8 @@ export class Api {
       const response = await this.fetch(address, request);
       return [response, await response.text()];
     } catch (error) {
-      // Browsers abort requests of their own accord too, such as when the user stops the page. Nobody here would ask again.
+      // Browsers also abort requests themselves, for example when the user stops the page. No other code would retry
+      // those.
       if (request.signal?.aborted) throw error;
       throw new OfflineError(String(error));
     }
@@ -135,7 +142,7 @@ function addressOf(template: string, inPath: Loose['path'], query: Loose['query'
   return given.length ? `${path}?${parameters.toString()}` : path;
 }
 
-/** How many issues a token may name: those of a batch's operations, those whose changes were told, or one. */
+/** The greatest number of issues that a token may name: a batch's operations, an answer's changes, or one. */
 function issuesIn(body: unknown, list: string): number {
   const all = body instanceof Object ? (body as Readonly<Record<string, unknown>>)[list] : null;
   return Array.isArray(all) ? all.length : 1;

@@ -1,10 +1,14 @@
-/** Requests that are refused for the moment are sent again. */
+/** Repeats requests that are refused only for the moment. */
 import { ApiError, OfflineError } from './problem';
 
 const MAX_TRIES = 4;
 const LEAST_WAIT = 0.5;
 
-/** Send a request, and again where that may help; the API says when, else each wait is twice as long. It has to be safe to send it twice. */
+/**
+ * Send a request, and repeat it where that may help. Waits as long as the API asks, otherwise twice as long each time.
+ *
+ * The request must be safe to repeat.
+ */
 export async function patiently<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -23,7 +27,7 @@ function waitFor(error: unknown): number | null {
   if (error instanceof OfflineError) return 0;
   // A job takes minutes: only the user can decide to wait for one, or to cancel it.
   if (error instanceof ApiError && error.kind === 'too-many-jobs') return null;
-  // What was written just now is told in a moment.
+  // The index holds a new write within a moment.
   const passes = error instanceof ApiError && (error.status === 429 || error.status === 503 || error.kind === 'not-told');
   return passes ? (error.retryAfter ?? 0) : null;
 }

@@ -1,4 +1,4 @@
-/** Refusals of the API (RFC 9457), as errors that a screen can tell apart. */
+/** Refusals of the API (RFC 9457), as errors that a screen can distinguish. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
@@ -19,7 +19,7 @@ export interface FieldConflict {
   readonly by: string | null;
 }
 
-/** The problem document, as far as the page reads it. What a certain type adds is left as it came. */
+/** The problem document, as far as the page reads it. Members that only some types have stay as they came. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -29,9 +29,9 @@ export interface ProblemDocument {
   readonly errors?: readonly FieldError[];
   readonly more?: number;
   readonly remedies?: readonly Remedy[];
-  /** Of an edit: which of its fields stand in its way. */
+  /** The fields of an edit that conflict with changes of others. */
   readonly conflicts?: readonly FieldConflict[];
-  /** Of one job too many: the user's own open jobs that use up the limit. */
+  /** The user's open jobs that use up the limit, if there is one job too many. */
   readonly jobs?: readonly { readonly kind: 'update' | 'delete' | 'undo' | 'export'; readonly path: string }[];
   readonly [extension: string]: unknown;
 }
@@ -42,7 +42,7 @@ export class ApiError extends Error {
 
   constructor(
     readonly problem: ProblemDocument,
-    /** Seconds until the same request may be sent again, where the API tells. */
+    /** Seconds until the same request may be sent again, where the API says so. */
     readonly retryAfter: number | null = null,
   ) {
     super(problem.detail ?? problem.title);
@@ -58,12 +58,12 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came: the network, or the server behind it, is away. */
+/** No answer came: the network or the server is not available. */
 export class OfflineError extends Error {
   override readonly name = 'OfflineError';
 }
 
-/** What a refusal says. API Gateway and proxies refuse without a problem document. */
+/** The problem document of a refusal. API Gateway and proxies refuse without one. */
 export function problemOf(status: number, statusText: string, body: unknown): ProblemDocument {
   const given = typeof body === 'object' && body !== null ? (body as Partial<ProblemDocument>) : {};
   return { ...given, type: given.type ?? 'about:blank', title: given.title ?? (statusText || String(status)), status };

@@ -1,4 +1,7 @@
-/** The consistency tokens of the page's own writes, of single issues that it has read and of changes that it was told. Its reads of the index carry them, so that they show these at once. */
+/**
+ * The consistency tokens of the page's own writes, of issues that it read one by one, and of changes that it received.
+ * The page's reads of the index carry them, so that they include these at once.
+ */
 
 const LIFETIME_MS = 60_000;
 
@@ -11,18 +14,18 @@ const MAX_CHARACTERS = 5_000;
 interface Write {
   readonly project: string;
   readonly token: string;
-  /** How many issues the token names, at most. */
+  /** The greatest number of issues that the token names. */
   readonly issues: number;
   readonly until: number;
 }
 
-/** A cursor of the changes has so many characters, and at least so many more for each issue that it has ahead of the journal. */
+/** The length of a cursor of the changes, and how much longer it is at least for each issue ahead of the journal. */
 const CURSOR_CHARACTERS = 60;
 const ISSUE_CHARACTERS = 3;
 
 export class RecentWrites {
   private writes: readonly Write[] = [];
-  /** The cursor from which the page goes on: what it has read counts all in front of that. */
+  /** The cursor from which the page continues. Everything before it is already in what the page has read. */
   private place: Write | null = null;
 
   constructor(private readonly now: () => number = () => Date.now()) {}
@@ -36,13 +39,16 @@ export class RecentWrites {
     this.writes = [{ project, token, issues, until: now + LIFETIME_MS }, ...alive];
   }
 
-  /** The page goes on from a cursor of a project's changes, which stands where a token may. It takes the place of the one before. */
+  /** Continue from a cursor of a project's changes, which can be used as a token. It replaces the one before. */
   goOn(project: string, cursor: string): void {
     const issues = Math.max(0, Math.ceil((cursor.length - CURSOR_CHARACTERS) / ISSUE_CHARACTERS));
     this.place = { project, token: cursor, issues, until: this.now() + LIFETIME_MS };
   }
 
-  /** The header of a read: the newest tokens of its project that are good and fit; null where there are none, or it is no such read. */
+  /**
+   * The header of a read: the newest valid tokens of its project that fit. Null if there are none, or if the address is
+   * not such a read.
+   */
   headerOf(address: string): string | null {
     if (!READS.test(address)) return null;
     const project = projectOf(address);
@@ -63,15 +69,18 @@ export class RecentWrites {
 }
 
 /**
- * What the index answers: pages, groups, summaries and positions, and which issues a job takes; and an undo, which begins when the history has told
- * of these writes.
+ * Reads from the index: pages, groups, summaries, positions and the issues of a job. An undo is one too, because it
+ * waits until the history has these writes.
  */
 const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/position|(update|delete)-matching))(\?|$)/;
 
-/** The reads among them that nobody may answer from before the place from which the page goes on. */
+/** The reads among them that must not be answered as of before the place from which the page continues. */
 const PLACED = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary)(\?|$)/;
 
-/** Reads of many issues. Their tokens would make the next ones dear, and the page hears of what others change. */
+/**
+ * Reads of many issues. Their tokens would make the next reads expensive, and the page receives the changes of others
+ * anyway.
+ */
 const MANY = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|activity|trash|issues\/\d+\/(position|history))(\?|$)/;
 
 function projectOf(address: string): string | null {

@@ -1,8 +1,9 @@
 /**
  * Cognito's managed login: the authorization code grant with PKCE.
  *
- * Tokens live in this object alone. `sessionStorage` holds the verifier, the state and the address to return to, from the
- * redirect to the callback. A page that is loaded again has no token: it redirects, and Cognito's own session answers at once.
+ * Tokens are kept only in this object. `sessionStorage` holds the verifier, the state and the address to return to,
+ * from the redirect to the callback. A page that is loaded again has no token: it redirects, and Cognito's own session
+ * answers at once.
  */
 import { signal } from '@preact/signals';
 import type { CognitoConfig } from './config';
@@ -29,7 +30,7 @@ interface Tokens {
   readonly renewAt: number;
 }
 
-/** What the session needs of the browser, so that tests can stand in for it. */
+/** The parts of the browser that the session needs, so that tests can replace them. */
 export interface Browser {
   readonly location: Pick<Location, 'origin' | 'pathname' | 'search' | 'assign'>;
   readonly history: Pick<History, 'replaceState'>;
@@ -181,12 +182,15 @@ export class CognitoSession implements Session {
   }
 }
 
-/** Why the login sends someone back without a code, in our own words: anyone can make a link with an `error_description`. */
+/**
+ * Why the login returns without a code. The text is the page's own, since anyone can make a link with an
+ * `error_description`.
+ */
 function whyRefused(parameters: URLSearchParams): string {
   return words.signIn.refusals.get(parameters.get('error') ?? '') ?? words.signIn.incomplete;
 }
 
-/** What the token says of its owner. The API checks it; here it is shown only. */
+/** The user whom the token names. Only shown here: the API checks it. */
 function userIn(token: string): User | null {
   const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));

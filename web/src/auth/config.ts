@@ -1,4 +1,4 @@
-/** How people sign in here. The server that serves the page says it; nothing of it is secret. */
+/** How users sign in here. The server of the page provides it; nothing of it is secret. */
 import { CognitoSession } from './cognito';
 import { LocalSession } from './local';
 import type { Session } from './session';

@@ -16,7 +16,7 @@ export class LocalSession implements Session {
   async start(): Promise<void> {
     try {
       const key = this.takeKey();
-      // A key is good once. A tab that was loaded again has its cookie, whatever the answer here.
+      // A key works once. A tab that was loaded again has its cookie, whatever the answer here.
       if (key !== null) await this.send('POST', { key });
       this.state.value = await this.known();
     } catch (error) {
@@ -44,7 +44,7 @@ export class LocalSession implements Session {
     this.state.value = { kind: 'signedOut', expired: true };
   }
 
-  /** The key in the address, which it leaves at once: addresses are kept in histories. */
+  /** The key in the address. It is removed from the address at once, since addresses are kept in histories. */
   private takeKey(): string | null {
     const { location, history } = this.page;
     const key = new URLSearchParams(location.hash.slice(1)).get('key');

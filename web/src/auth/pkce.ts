@@ -11,7 +11,7 @@ export async function makeChallenge(): Promise<Challenge> {
   return { verifier, challenge: base64url(new Uint8Array(digest)) };
 }
 
-/** 256 random bits, as text that may stand in an address. */
+/** 256 random bits, as text that an address may contain. */
 export function randomText(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(32)));
 }

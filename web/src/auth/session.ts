@@ -1,4 +1,4 @@
-/** Who is signed in. The rest of the page knows this interface alone. */
+/** The signed-in user. The rest of the page knows only this interface. */
 import type { ReadonlySignal } from '@preact/signals';
 import type { Signer } from '../api/client';
 
@@ -10,13 +10,13 @@ export interface User {
   readonly role: Role;
 }
 
-/** A user as people see them. */
+/** A user with a name. */
 export interface Person extends User {
-  /** What they call themselves; their id where that is not known. */
+  /** The user's own choice; the id if that is not known. */
   readonly name: string;
 }
 
-/** One or two letters that stand for a name. */
+/** One or two letters that abbreviate a name. */
 export function initialsOf(name: string): string {
   const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   return [parts[0], ...parts.slice(1).slice(-1)].map((part) => /^./u.exec(part ?? '')?.[0] ?? '').join('').toLocaleUpperCase();
@@ -43,7 +43,7 @@ export interface Session extends Signer {
 
 const RANKS: Readonly<Record<Role, number>> = { viewer: 0, editor: 1, admin: 2 };
 
-/** Whether a role may do what asks for another. */
+/** Whether a role includes another one. */
 export function permits(role: Role, needed: Role): boolean {
   return RANKS[role] >= RANKS[needed];
 }

@@ -14,7 +14,7 @@ const datetime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 /** Beyond this power of ten, either way, a number is written with an exponent. */
 const MAX_PLAIN_EXPONENT = 38;
 
-/** A number with all its digits, grouped as the locale groups. `Intl` itself ends at 20 digits behind the point. */
+/** A number with all its digits, grouped as the locale groups. `Intl` itself ends at 20 digits after the point. */
 export function formatNumber(value: Exact): string {
   const { negative, significant, exponent } = partsOf(String(value));
   const sign = negative ? MINUS : '';
@@ -22,7 +22,7 @@ export function formatNumber(value: Exact): string {
   return sign + pointed(significant, exponent);
 }
 
-/** Digits with the point behind the one of this power of ten. */
+/** Digits with the point after the one of this power of ten. */
 function pointed(significant: string, exponent: number): string {
   const all = '0'.repeat(Math.max(0, -exponent)) + significant.padEnd(exponent + 1, '0');
   const whole = all.slice(0, Math.max(0, exponent) + 1);
@@ -47,7 +47,7 @@ function partsOf(decimal: string): { readonly negative: boolean; readonly signif
 
 const averages = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4, maximumSignificantDigits: 6, roundingPriority: 'morePrecision' });
 
-/** An average, which may never end, with as many digits as one reads. */
+/** An average, which may never end, rounded to a readable number of digits. */
 export function formatAverage(value: Exact): string {
   // Intl takes decimals of any length as text.
   return averages.format(String(value) as `${number}`);

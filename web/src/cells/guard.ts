@@ -1,7 +1,8 @@
 /**
- * Texts in which no spreadsheet runs what a user typed. Pure.
+ * Prevents a spreadsheet from running a user's text as a formula. Pure.
  *
- * The API does the same (`csv_lines.py`, which says why), and tests hold both to `tests/unit/maintenance/golden/csv_lines.json`.
+ * The API does the same (`csv_lines.py`, which says why), and tests hold both to
+ * `tests/unit/maintenance/golden/csv_lines.json`.
  */
 const BLANK = ' \\u00a0\\u3000\\ufeff';
 const SIGN = '+\\-\\uff0b\\uff0d';

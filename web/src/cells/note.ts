@@ -1,4 +1,4 @@
-/** Says below a cell or an editor why its value was refused. */
+/** Shows below a cell or an editor why its value was refused. */
 import { keepBeside } from '../place';
 
 export class Note {
@@ -19,7 +19,7 @@ export class Note {
       this.hide();
       return;
     }
-    // A reader would say the same text again.
+    // A screen reader would read the same text again.
     if (this.cell === cell && this.element.textContent === text) return;
     this.cell = cell;
     this.element.textContent = text;

@@ -1,4 +1,4 @@
-/** What people type or paste, as values. Pure. */
+/** Parses typed or pasted text to values. Pure. */
 import { LosslessNumber } from 'lossless-json';
 import { optionMeant, type Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
@@ -53,7 +53,8 @@ const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
 function parseNumber(text: string): Parsed {
   const bare = text.replace(/[\s\u00a0\u202f]/g, '').replace('\u2212', '-');
   const local = bare.replaceAll(GROUP, '').replace(POINT, '.');
-  // "1.5" is a number to programs everywhere, also where people group by points: three digits behind one are a group.
+  // "1.5" is a number to programs everywhere, even where the locale groups by points. Three digits after a point are a
+  // group.
   const plain = GROUP === '.' && /^[+-]?\d{1,3}(\.\d{3})+$/.test(bare) ? local : DECIMAL.test(bare) ? bare : local;
   return DECIMAL.test(plain) ? value(new LosslessNumber(jsonNumber(plain))) : refused(words.parse.number);
 }
@@ -136,7 +137,10 @@ function parseOptions(field: Field, text: string): Parsed {
   return value(field.options.flatMap((option) => (chosen.has(option.value) ? [option.value] : [])));
 }
 
-/** The options that a text names: the longest first, since an option may have a comma itself. What names none is a part of its own. */
+/**
+ * The options that a text names. The longest are found first, since an option may have a comma itself. The rest are
+ * parts of their own.
+ */
 function partsOf(field: Field, text: string): readonly string[] {
   const pieces = text.split(/([,;\n])/);
   const parts: string[] = [];

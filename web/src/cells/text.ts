@@ -3,7 +3,9 @@ import type { FieldType } from '../api/types';
 import type { CellValue } from '../fields/values';
 import { isList } from './format';
 
-/** The text of a value for the clipboard and for editing: dates as ISO has them, numbers with a point and all digits. */
+/**
+ * The text of a value for the clipboard and for editing: dates as ISO has them, numbers with a point and all digits.
+ */
 export function textOf(type: FieldType, value: CellValue): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
@@ -12,7 +14,7 @@ export function textOf(type: FieldType, value: CellValue): string {
   return String(value);
 }
 
-/** A point in time in the reader's own time zone, `2024-05-01 13:30`, with seconds and their parts where there are any. */
+/** A point in time in the reader's own time zone, `2024-05-01 13:30`, with seconds and their parts if any. */
 function localTime(instant: string): string {
   const time = new Date(instant);
   if (Number.isNaN(time.getTime())) return instant;

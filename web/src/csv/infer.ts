@@ -1,4 +1,4 @@
-/** The types of columns, told by their values. A column has a type only where every value fits it. Pure. */
+/** The types of columns, inferred from their values. A column has a type only if every value fits it. Pure. */
 import type { FieldType } from '../api/types';
 
 const MAX_OPTIONS = 200;
@@ -57,7 +57,7 @@ function gathered(found: Set<string>, options: readonly string[]): boolean {
   return found.size <= MAX_OPTIONS && options.every((option) => option.length <= MAX_OPTION_LENGTH);
 }
 
-/** What a cell gives for a field of a type, as the API takes it; undefined where it is no value of the type. */
+/** The value of a cell for a field of a type, as the API takes it; undefined if it is no value of the type. */
 export function valueOfCell(type: FieldType, cell: string): string | boolean | readonly string[] | undefined {
   const text = cell.trim();
   switch (type) {
@@ -79,7 +79,7 @@ export function valueOfCell(type: FieldType, cell: string): string | boolean | r
   }
 }
 
-/** The options in a cell: divided by semicolons, where no backslash stands before them; each once. */
+/** The options in a cell, without duplicates. They are divided by semicolons without a backslash before them. */
 export function listOf(cell: string): readonly string[] {
   const parts = cell.match(/(?:\\.|[^\\;])+/gs) ?? [];
   return [...new Set(parts.map((part) => part.replace(/\\([\\;])/g, '$1').trim()).filter(Boolean))];

@@ -1,9 +1,9 @@
-/** What an import makes of the columns of a file, and of its rows. Pure. */
+/** Plans how an import uses the columns and rows of a file. Pure. */
 import type { FieldType } from '../api/types';
 import { optionMeant, type Field } from '../fields/fields';
 import { ColumnValues, valueOfCell } from './infer';
 
-/** Where the values of a column go. */
+/** The destination of a column's values. */
 export type Target =
   | { readonly kind: 'skip' }
   | { readonly kind: 'field'; readonly field: string }
@@ -26,10 +26,10 @@ export interface Looked {
 
 const SAMPLE = 8;
 const SKIP: Target = { kind: 'skip' };
-/** What a column of names is called, where none is called as the field is. */
+/** The usual headers of a column of names, if none is the name of the field. */
 const NAMES = ['name', 'title', 'summary', 'subject'];
 
-/** Read all rows once, and say what would become of each column. New fields are proposed to those who may define them. */
+/** Read all rows once, and plan each column. Only users who may define fields get proposals of new ones. */
 export async function look(
   batches: AsyncIterable<string[][]>,
   fields: readonly Field[],
@@ -94,13 +94,13 @@ export function issueOf(row: readonly string[], ids: readonly (Field | null)[]):
   ids.forEach((field, at) => {
     const cell = row[at] ?? '';
     if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return;
-    // What is no value of the type goes as it is: the API says what is wrong with it.
+    // A cell that is no value of the type is sent unchanged: the API says what is wrong with it.
     (field.custom ? custom : issue)[field.id] = asOptions(field, valueOfCell(field.type, cell) ?? cell);
   });
   return { ...issue, fields: custom };
 }
 
-/** A value with the options that its texts mean, each once; the API wants their exact values. */
+/** A value with the options that its texts mean, without duplicates; the API takes only their exact values. */
 function asOptions(field: Field, value: string | boolean | readonly string[]): string | boolean | readonly string[] {
   if (field.type !== 'enum' && field.type !== 'multi_enum') return value;
   const meant = (text: string) => optionMeant(field, text) ?? text;

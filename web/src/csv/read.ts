@@ -1,4 +1,4 @@
-/** CSV as people's programs write it (RFC 4180, and semicolons or tabs), read piece by piece. Pure. */
+/** CSV as usual programs write it (RFC 4180, and semicolons or tabs), read piece by piece. Pure. */
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
@@ -6,7 +6,7 @@ export class CsvReader {
   private cells: string[] = [];
   private cell = '';
   private quoted = false;
-  /** A quote was the last sign within quotes: it ends them, or it is the first of two that mean one. */
+  /** A quote was the last character within quotes. It ends them, or is the first of two that mean one. */
   private quoteSeen = false;
   private returnSeen = false;
   private begun = false;

@@ -4,7 +4,7 @@ import type { CellValue } from '../fields/values';
 
 export const LIST_SEPARATOR = ';';
 
-/** The text of a value that an import takes back: instants in UTC, all digits, options joined by semicolons. */
+/** The text of a value that an import reads back: instants in UTC, all digits, options joined by semicolons. */
 export function cellText(value: CellValue): string {
   if (value === null) return '';
   if (Array.isArray(value)) return value.map((item: string) => item.replace(/[\\;]/g, '\\$&')).join(LIST_SEPARATOR);

@@ -1,6 +1,7 @@
 /**
- * The id of a change that is made now: a UUID of version 7 (RFC 9562), which begins with its milliseconds. So what is written at once
- * under it is found by its time, and the API need not list it: a write unit less.
+ * A new change id: a UUID of version 7 (RFC 9562), which begins with its milliseconds.
+ *
+ * Writes made at once under it are found by its time. The API need not list the id, which saves a write unit.
  */
 export function changeId(now = Date.now()): string {
   const milliseconds = now.toString(16).padStart(12, '0');

@@ -13,7 +13,10 @@ export interface CellEdit {
 /** The merge patch of some edits of one issue; also the body of a new one. */
 export type Patch = Record<string, unknown>;
 
-/** An issue that is made or deleted, with what makes it again. Number and version are 0 until the API has given it some. */
+/**
+ * An issue that is made or deleted, with the values to make it again. Number and version are 0 until the API assigns
+ * them.
+ */
 export interface Kept {
   readonly num: number;
   readonly version: number;
@@ -24,16 +27,16 @@ export function newIssue(body: Patch): Kept {
   return { num: 0, version: 0, body };
 }
 
-/** What one action of the user does; it is undone as one. */
+/** One action of the user; it is undone as one. */
 export interface Change {
   readonly edits: readonly CellEdit[];
   readonly made: readonly Kept[];
   readonly deleted: readonly Kept[];
-  /** Of a change that deleted issues and did nothing else: the id under which it was written, by which the API brings them back. */
+  /** The id under which a change was written that only deleted issues. The API restores them by it. */
   readonly id?: string;
-  /** Of what jobs of the API do, whatever that is: the id under which they write. */
+  /** The id under which jobs of the API write, whatever they do. */
   readonly job?: string;
-  /** Of an undo from a history, and what takes that back: the id under which the API wrote it, and by which the API takes it back. */
+  /** The id under which the API wrote an undo from a history, or its reversal. The API takes it back by this id. */
   readonly undo?: string;
 }
 
@@ -43,7 +46,7 @@ export function isEmpty({ edits, made, deleted, job, undo }: Change): boolean {
   return !edits.length && !made.length && !deleted.length && job === undefined && undo === undefined;
 }
 
-/** What takes a change back. */
+/** The change that takes another one back. */
 export function inverse({ edits, made, deleted }: Change): Change {
   return { edits: takenBack(edits), made: deleted, deleted: made };
 }
@@ -58,7 +61,7 @@ export function renumbered(change: Change, numbers: ReadonlyMap<number, number>)
   return { ...change, edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
 }
 
-/** What makes an issue again, as it is now. */
+/** The values to make an issue again, as it is now. */
 export function keptOf({ num, version, name, state, fields }: GridRow): Kept {
   return { num, version, body: { name, state, fields } };
 }

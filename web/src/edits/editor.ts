@@ -1,9 +1,9 @@
 /**
- * Changes of issues: edits of cells, new issues and deleted ones. All are written in the order in which they were made, by the outbox, which waits
- * for the connection where there is none. Edits are shown at once, and rolled back when they are refused.
+ * Changes of issues: edits of cells, new issues and deleted ones. The outbox writes them in the order in which they
+ * were made, and waits while the API is not available. Edits are shown at once, and rolled back if they are refused.
  *
- * Each edit names the version that the user saw when it was made. If someone else changed other fields meanwhile, the API makes the edit on top of
- * that; if they changed the same field, both values are kept as a conflict until the user has chosen.
+ * Each edit names the version that the user saw. If someone else changed only other fields meanwhile, the API makes the
+ * edit on top of that. If they changed the same field, both values are kept as a conflict until the user chooses.
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
@@ -21,7 +21,7 @@ import { outbox as sharedOutbox, type Outbox } from './outbox';
 import { takeBack, type UndoOrder } from './take-back';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
-/** Where the rows are that an edit is shown in. */
+/** The rows in which an edit is shown. */
 export interface HeldRows {
   held(num: number): Row | undefined;
   replace(num: number, change: (row: Row) => Row): void;
@@ -32,13 +32,13 @@ export interface Progress {
   readonly of: number;
 }
 
-/** What came of a change. */
+/** The outcome of a change. */
 export interface Outcome {
-  /** What of it the API took, with the numbers of new issues. */
+  /** The part that the API took, with the numbers of new issues. */
   readonly taken: Change;
   /** Why issues were not made or not deleted, one for each. A refused edit is marked at its cell. */
   readonly problems: readonly ProblemDocument[];
-  /** Of what the API took back by an id: in how many issues; null where a job did it. */
+  /** The number of issues in which the API took a change back by its id; null if a job did it. */
   readonly issues?: number | null;
 }
 
@@ -48,10 +48,10 @@ const SHOWN = 50;
 /** How often an edit is made again on top of what others changed. */
 const MAX_ROUNDS = 4;
 
-/** The refusals of an undo of which nothing can be known any more. */
+/** The refusals of an undo whose history is no longer kept. */
 const FORGOTTEN: ReadonlySet<string> = new Set(['history-off', 'history-expired']);
 
-/** Own changes that are known when the feed tells of them. */
+/** How many ids of this tab's changes are remembered, to recognize them in the feed. */
 const MAX_OWN = 200;
 
 type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
@@ -69,7 +69,7 @@ type Result = { readonly row: Row } | { readonly version: number } | { readonly 
 export class Editor {
   readonly marks = signal<Marks>(new Map());
   readonly history = signal<History>(NO_HISTORY);
-  /** Of a write of many issues, while it goes on. */
+  /** The progress of a write of many issues, while it runs. */
   readonly progress = signal<Progress | null>(null);
   /** The versions that this tab has written. An issue may be out of view when it is written again. */
   private readonly versions = new Map<number, number>();
@@ -84,7 +84,7 @@ export class Editor {
     private readonly project: string,
     private readonly fields: readonly Field[],
     private readonly rows: HeldRows,
-    /** Hears of changes that have been written. */
+    /** Called with each change that was written. */
     private readonly written: (change: Change) => void,
     private readonly outbox: Outbox = sharedOutbox,
   ) {}
@@ -97,7 +97,9 @@ export class Editor {
     return this.make({ edits: changed, made, deleted }, did);
   }
 
-  /** Take the last step back. Issues that it deleted come back from the trash; those that it made are deleted. */
+  /**
+   * Take the last step back. Issues that it deleted are restored from the trash, and issues that it made are deleted.
+   */
   async undo(): Promise<Outcome | null> {
     await this.settled();
     const [last, rest] = undoing(this.history.peek());
@@ -110,12 +112,12 @@ export class Editor {
     return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
   }
 
-  /** A job was begun: it is the last step. */
+  /** A job was started: it is the last step. */
   began(job: string): void {
     this.history.value = did(this.history.peek(), { ...NO_CHANGE, job });
   }
 
-  /** Forget the last step if it is a job's, which is taken back by its id; null where it is none. */
+  /** Remove the last step if it is a job's, and return the id that takes it back; null if it is none. */
   async lastJob(): Promise<string | null> {
     await this.settled();
     const [last, rest] = undoing(this.history.peek());
@@ -133,7 +135,10 @@ export class Editor {
     return this.make(last, redid);
   }
 
-  /** Take back a change that a history lists, as one step of undo. It is the API that knows what it was; ApiError if it refuses. */
+  /**
+   * Take back a change that a history lists, as one step of undo. Only the API knows its content. Throws ApiError if it
+   * refuses.
+   */
   takeBack(order: UndoOrder): Promise<Outcome> {
     return this.make(NO_CHANGE, did, () => this.byApi(order));
   }
@@ -160,7 +165,7 @@ export class Editor {
     else await this.apply({ edits: [{ num, field, before: mark.theirs, after: mark.yours }] });
   }
 
-  /** Show edits, and write the change behind those that are being written; then note it in the history. */
+  /** Show edits, and write the change after the earlier ones; then record it in the history. */
   private make(
     change: Change,
     note: (history: History, taken: Change) => History,
@@ -170,7 +175,7 @@ export class Editor {
     const byNum = byIssue(edits);
     const unsent: Unsent = { edits: new Map(byNum), bases: new Map([...byNum.keys()].map((num) => [num, this.seen(num)])) };
     this.unsent.add(unsent);
-    // Of an undo by the API it is not known yet what it changes.
+    // The extent of an undo by the API is not known yet.
     const answered = this.outbox.count(edits.length + made.length + deleted.length || 1);
     this.show(edits);
     this.mark(edits, { kind: 'pending' });
@@ -195,7 +200,10 @@ export class Editor {
     for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
   }
 
-  /** Take back what the API wrote as an undo, and `note` the step that takes that back again. What fails stays a step: it is kept. */
+  /**
+   * Take back an undo that the API wrote, and `note` the step that reverses this again. `keep` keeps a step that
+   * failed.
+   */
   private reverse(last: Change, note: (history: History, taken: Change) => History, keep: (history: History, last: Change) => History): Promise<Outcome> {
     let failed = false;
     const write = async (): Promise<Outcome> => {
@@ -217,14 +225,16 @@ export class Editor {
     return { taken: { ...NO_CHANGE, ...(change !== null && { undo: change }) }, problems: [...refused.values()], issues: versions?.size ?? null };
   }
 
-  /** Bring deleted issues back under their numbers. Where the project remembers no changes, they are made again under new ones. */
+  /**
+   * Restore deleted issues under their numbers. If the project keeps no history, they are made again under new numbers.
+   */
   private async restore(change: Change, id: string, unsent: Unsent): Promise<Outcome> {
     const key = crypto.randomUUID();
     try {
       const { change: own, versions, refused } = await this.outbox.send(() => takeBack(this.api, this.project, { change: id, key }));
       if (own !== null) this.claim(own);
       const made = change.made.flatMap((issue) => {
-        // A delete and a restore are a version each.
+        // A delete and a restore each raise the version.
         const version = versions === null ? issue.version + 2 : versions.get(issue.num);
         return refused.has(issue.num) || version === undefined ? [] : [{ ...issue, version }];
       });
@@ -236,7 +246,7 @@ export class Editor {
     }
   }
 
-  /** Know a change for one that was made here, when the feed tells of it. */
+  /** Remember a change as made here, to recognize it in the feed. */
   private claim(id: string): void {
     this.own.add(id);
     for (const oldest of this.own) {
@@ -264,7 +274,7 @@ export class Editor {
     return taken;
   }
 
-  /** Make or delete issues. Answers those that the API took, with their numbers, and why the others were refused. */
+  /** Make or delete issues. Returns the ones that the API took, with their numbers, and why the others were refused. */
   private async writeIssues(
     issues: readonly Kept[],
     operationOf: (issue: Kept) => Operation,
@@ -295,7 +305,7 @@ export class Editor {
     }
   }
 
-  /** Send edits once. Answers those that may be sent again on top of what others changed. */
+  /** Send edits once. Returns the edits that may be sent again on top of what others changed. */
   private async round(edits: readonly CellEdit[], unsent: Unsent, change: string, taken: CellEdit[]): Promise<readonly CellEdit[]> {
     const again: CellEdit[] = [];
     const issues = [...byIssue(edits)];
@@ -317,7 +327,8 @@ export class Editor {
         const isNext = !base || version === base + 1;
         if ('row' in result) this.rows.replace(num, (row) => merged(row, result.row));
         else if (isNext) this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, version) }));
-        // Else the API has merged the edit with what others changed. Where the row does not show that yet, the version that was seen stays.
+        // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
+        // that was seen stays.
         if ('row' in result || isNext) this.versions.set(num, version);
         if (isNext) this.goOn(num, base, version);
         this.unmark(own);
@@ -327,12 +338,15 @@ export class Editor {
     return again;
   }
 
-  /** Nobody else has written the issue between these versions: what waits on top of the first is made on top of the second. */
+  /**
+   * Nobody else wrote the issue between these versions: a change that waits on top of the first is made on top of the
+   * second.
+   */
   private goOn(num: number, from: number, to: number): void {
     for (const { bases } of this.unsent) if (bases.get(num) === from) bases.set(num, to);
   }
 
-  /** Show again what was changed after a change that was answered. */
+  /** Show again the changes made after one that was answered. */
   private showLater(num: number, answered: Unsent): void {
     const all = [...this.unsent];
     const later = all.slice(all.indexOf(answered) + 1).flatMap(({ edits }) => edits.get(num) ?? []);
@@ -354,7 +368,7 @@ export class Editor {
     return results.map(({ problem, version }) => (problem ? { problem } : { version: version ?? 0 }));
   }
 
-  /** One issue alone is answered whole. */
+  /** Only a request for a single issue returns the whole issue. */
   private async sendOne([num, edits]: IssueEdits, base: { readonly base?: number }, change: string): Promise<Result> {
     try {
       const patch = patchOf(edits, this.fields);
@@ -364,12 +378,12 @@ export class Editor {
     }
   }
 
-  /** The version of an issue that the user saw, or has written since; 0 where both are unknown. */
+  /** The version of an issue that the user saw, or wrote since; 0 if both are unknown. */
   private seen(num: number): number {
     return Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0);
   }
 
-  /** Roll back what a refusal is about. Answers what may be written all the same. */
+  /** Roll back the refused cells. Returns the edits that may be written all the same. */
   private async refused(num: number, edits: readonly CellEdit[], problem: ProblemDocument, unsent: Unsent): Promise<readonly CellEdit[]> {
     if (problem.conflicts || problem.status === 412) return this.reconcile(num, edits, problem, unsent);
     const messages = new Map((problem.errors ?? []).map(({ field, message }) => [fieldOfError(field), message]));
@@ -380,7 +394,7 @@ export class Editor {
     return [];
   }
 
-  /** Somebody else changed the issue. What they left alone is written on top; the same fields are conflicts. */
+  /** Someone else changed the issue. Edits of other fields are written on top; the same fields are conflicts. */
   private async reconcile(
     num: number,
     edits: readonly CellEdit[],
@@ -390,7 +404,7 @@ export class Editor {
     let current: Row;
     let by: string;
     try {
-      // The refusal of a large issue is without it.
+      // The refusal of a large issue does not contain it.
       const issue = (given as Issue | undefined) ?? (await this.outbox.send(() => readIssue(this.api, this.project, num)));
       current = rowOf(issue);
       by = issue.updated_by;
@@ -432,7 +446,7 @@ export class Editor {
     for (const [num, own] of byIssue(edits)) this.rows.replace(num, (row) => withEdits(row, own));
   }
 
-  /** Somebody else has changed a cell that the user is editing. */
+  /** Someone else has changed a cell that the user is editing. */
   noticeChange(num: number, field: string, by: string | null): void {
     this.mark([{ num, field }], { kind: 'changed', by });
   }
@@ -460,13 +474,13 @@ function versionOf(version: number): { readonly version?: number } {
   return version ? { version } : {};
 }
 
-/** The numbers of issues that were made again, by those that they had before. */
+/** The new numbers of issues that were made again, by their former numbers. */
 function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<number, number> {
   const byBody = new Map(wanted.map(({ num, body }) => [body, num]));
   return new Map(made.flatMap(({ num, body }) => (byBody.get(body) ? [[byBody.get(body) ?? 0, num] as const] : [])));
 }
 
-/** A row with what the API now has of it. A field that it does not have is empty. */
+/** A row with the values that the API now has. A field that it does not have is empty. */
 function merged(row: Row, current: Row): Row {
   const cleared = Object.fromEntries(Object.keys(row.values).map((field) => [field, null]));
   return { num: row.num, version: current.version, values: { ...cleared, ...current.values } };

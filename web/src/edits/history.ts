@@ -1,4 +1,4 @@
-/** What undo and redo would do. Pure; each function returns a new history. */
+/** The steps that undo and redo would take. Pure; each function returns a new history. */
 import { isEmpty, renumbered, type Change } from './change';
 
 export interface History {
@@ -10,12 +10,12 @@ const MAX_STEPS = 100;
 
 export const NO_HISTORY: History = { done: [], undone: [] };
 
-/** Something new was done: what was undone before cannot be redone any more. */
+/** Add a new step: undone steps cannot be redone any more. */
 export function did({ done, undone }: History, change: Change): History {
   return isEmpty(change) ? { done, undone } : { done: put(done, change), undone: [] };
 }
 
-/** The last step is being undone; `undid` ends it, with what that did. */
+/** The last step is being undone; `undid` ends it, with the change that this made. */
 export function undoing({ done, undone }: History): readonly [last: Change | undefined, rest: History] {
   return [done.at(-1), { done: done.slice(0, -1), undone }];
 }

@@ -1,16 +1,16 @@
-/** What is remarkable about a cell: it is being written, was refused, or somebody else changed it meanwhile. */
+/** Marks of a cell: it is being written, was refused, or someone else changed it meanwhile. */
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
 
 export type Mark =
   | { readonly kind: 'pending' }
-  /** Somebody else has changed the cell while it is being edited. */
+  /** Someone else has changed the cell while it is being edited. */
   | { readonly kind: 'changed'; readonly by: string | null }
   /** The text that was typed, and why it was not taken. */
   | { readonly kind: 'refused'; readonly text: string; readonly message: string }
   | { readonly kind: 'conflict'; readonly yours: CellValue; readonly theirs: CellValue; readonly version: number; readonly by: string };
 
-/** What is said of a cell with this mark; empty for nothing. */
+/** The text about a cell with this mark; empty for none. */
 export function noteOf(mark: Mark | undefined): string {
   if (mark?.kind === 'refused') return mark.text ? `${mark.text}: ${mark.message}` : mark.message;
   if (mark?.kind === 'changed') return words.live.editing(mark.by);
@@ -28,7 +28,7 @@ export function keyOf(num: number, field: string): string {
   return `${num}/${field}`;
 }
 
-/** A cell whose text was refused, and what is said of it. */
+/** A cell whose text was refused, and the reason. */
 export interface RefusedCell {
   readonly num: number;
   readonly field: string;

@@ -1,6 +1,6 @@
 /**
- * Sends what the user has changed. A write without an answer is sent again, as often as it takes, until the API answers.
- * It is the same request, so that it is carried out once. What was changed later waits for its turn.
+ * Sends the user's changes. A write without an answer is sent again until the API answers. It is the same request, so
+ * that it is carried out once. Later changes wait for their turn.
  */
 import { computed, signal } from '@preact/signals';
 import { ApiError, OfflineError } from '../api/problem';
@@ -9,7 +9,7 @@ import { ApiError, OfflineError } from '../api/problem';
 const LEAST_WAIT = 1_000;
 const LONGEST_WAIT = 15_000;
 
-/** Refusals that say nothing about the request: too many of them, or a server that is away. */
+/** Refusals that do not concern the request itself: too many requests, or a server that is not available. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export type OutboxState = 'empty' | 'sending' | 'waiting';
@@ -48,7 +48,7 @@ export class Outbox {
     }
   }
 
-  /** Send what waits now. */
+  /** Send everything that waits, now. */
   retry(): void {
     for (const wake of this.wakings) wake();
   }
@@ -69,7 +69,7 @@ export class Outbox {
   }
 }
 
-/** The one of this page: what is unsent stays with it, on its way from one project to another too. */
+/** The outbox of this page: unsent changes stay in it, even when another project is opened. */
 export const outbox = new Outbox();
 
 function isPassing(error: unknown): boolean {

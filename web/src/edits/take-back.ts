@@ -1,4 +1,4 @@
-/** Taking back what was written under a change's id, as far as nobody else has changed it since. */
+/** Takes back the writes of a change's id, as far as nobody else has changed them since. */
 import type { Api } from '../api/client';
 import { patiently } from '../api/patience';
 import type { ProblemDocument } from '../api/problem';
@@ -7,7 +7,7 @@ import type { BackgroundJob, UndoAnswer } from '../api/types';
 export interface TakenBack {
   /** The change that the undo is: its undo is a redo. Null where it wrote nothing. */
   readonly change: string | null;
-  /** The versions of the issues of which anything was taken back; null where a job did it, which does not tell them. */
+  /** The versions of the issues of which anything was taken back; null if a job did it, which does not list them. */
   readonly versions: ReadonlyMap<number, number> | null;
   /** Why issues stay as they are, all or in part. */
   readonly refused: ReadonlyMap<number, ProblemDocument>;
@@ -16,18 +16,18 @@ export interface TakenBack {
 /** Milliseconds between two looks at a job. */
 const LOOK_EACH = 1_000;
 
-/** What is to be taken back. */
+/** A change to take back. */
 export interface UndoOrder {
   readonly change: string;
-  /** Whose change it is; the user's own by default. */
+  /** The user who made the change; by default the current user. */
   readonly by?: string;
-  /** In which issues, of those that it touched; in all of them by default. */
+  /** The issues in which to take it back; by default all issues of the change. */
   readonly nums?: readonly number[];
-  /** The same order sent again under the same key is carried out once. */
+  /** The same order under the same key is carried out once. */
   readonly key?: string;
 }
 
-/** Take a change back, and wait until that is done. */
+/** Take a change back, and wait for the end. */
 export async function takeBack(api: Api, project: string, order: UndoOrder): Promise<TakenBack> {
   const body = await askUndo(api, project, order);
   if (!isJob(body)) {
@@ -41,7 +41,11 @@ export async function takeBack(api: Api, project: string, order: UndoOrder): Pro
   return { change: body.change, versions: null, refused: await refusedBy(api, project, body.id) };
 }
 
-/** The API waits until the history has told all of the change, and refuses until then: so it is asked patiently. Of a large change it makes a job. */
+/**
+ * Ask the API to take a change back. It refuses until the history has all of the change, so the request is repeated.
+ *
+ * For a large change the API starts a job.
+ */
 export async function askUndo(api: Api, project: string, order: UndoOrder): Promise<UndoAnswer | BackgroundJob> {
   const { nums, key = crypto.randomUUID(), ...of } = order;
   const headers = { 'Idempotency-Key': key };
@@ -51,7 +55,7 @@ export async function askUndo(api: Api, project: string, order: UndoOrder): Prom
   return body;
 }
 
-/** How many issues a change touched; null: more than the API takes back at once. */
+/** The number of issues of a change; null if it is more than the API takes back at once. */
 export async function countTouched(api: Api, project: string, order: UndoOrder): Promise<number | null> {
   const { change, by } = order;
   const { body } = await patiently(() =>

@@ -21,8 +21,8 @@ export interface OperationResult {
 }
 
 /**
- * Change one issue on top of the version that the user saw: what others changed since stays. Returns the whole issue. The same patch sent again
- * changes nothing.
+ * Change one issue on top of the version that the user saw; later changes of others stay. Returns the whole issue. The
+ * same patch sent again changes nothing.
  */
 export async function patchIssue(
   api: Api,
@@ -47,7 +47,10 @@ export async function readIssue(api: Api, project: string, num: number, signal?:
 /** Values of an `in`. */
 const MAX_VALUES = 200;
 
-/** What would make issues again. An issue that is new or large may be missing in a page, and is then read alone; one that is gone is left out. */
+/**
+ * The values to make issues again. An issue that is new or large may be missing in a page, and is then read by itself.
+ * One that is gone is left out.
+ */
 export async function readKept(api: Api, project: string, nums: readonly number[]): Promise<readonly Kept[]> {
   const found = new Map<number, Kept>();
   for (let start = 0; start < nums.length; start += MAX_VALUES) {

@@ -1,4 +1,4 @@
-/** The fields of a project: those that every issue has, and its attributes. */
+/** The fields of a project: the built-in fields and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
 import { folded } from './fold';
 
@@ -12,9 +12,9 @@ export interface Field {
   readonly options: readonly Option[];
   readonly required: boolean;
   readonly indexed: boolean;
-  /** Whether a value may be typed: the number and the times of an issue are the server's. */
+  /** Whether a value may be typed: the server sets the number and the times of an issue. */
   readonly editable: boolean;
-  /** Whether the field is an attribute of the project; its values stand in `fields` of an issue. */
+  /** Whether the field is an attribute of the project, whose values are in `fields` of an issue. */
   readonly custom: boolean;
 }
 
@@ -57,7 +57,9 @@ function fieldOf(attribute: Attribute): Field {
   };
 }
 
-/** The option that a text means: the one of this very value, else the only one that is equal without case and accents. */
+/**
+ * The option that a text means: the one with this very value, else the only one that is equal without case and accents.
+ */
 export function optionMeant({ options }: Pick<Field, 'options'>, text: string): string | undefined {
   if (options.some(({ value }) => value === text)) return text;
   const wanted = folded(text);

@@ -1,6 +1,6 @@
 /** Texts as the API compares them: without case and accents. Pure. */
 
-/** Sorts behind all marks that an accent can have, so that NFD puts these ahead of it. */
+/** Sorts after all marks that an accent can have, so that NFD puts these before it. */
 const LAST_MARK = '\u0345';
 
 /** A text in the form that is compared: NFKD, without marks of a nonzero combining class, case-folded. */
@@ -12,7 +12,7 @@ function isAccent(character: string): boolean {
   return character === LAST_MARK || (character > '\u02ff' && !(LAST_MARK + character).normalize('NFD').startsWith(LAST_MARK));
 }
 
-/** JavaScript has no case folding. Dotless i alone is folded otherwise: its capital is that of i. */
+/** JavaScript has no case folding. Only the dotless i is folded otherwise: its capital is that of i. */
 function caseFolded(character: string): string {
   return character === 'ı' ? character : character.toLowerCase().toUpperCase().toLowerCase();
 }

@@ -2,10 +2,10 @@
 import { isExact, type Exact } from '../api/json';
 import type { GridRow } from '../api/types';
 
-/** What a field of an issue holds; `null` is no value. */
+/** The value of a field of an issue; `null` is no value. */
 export type CellValue = string | Exact | boolean | readonly string[] | null;
 
-/** An issue as it stands in the grid: one map of values, built-in fields and attributes alike. */
+/** An issue as the grid shows it: one map of values, built-in fields and attributes alike. */
 export interface Row {
   readonly num: number;
   readonly version: number;

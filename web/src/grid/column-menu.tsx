@@ -1,4 +1,4 @@
-/** What can be done with a column. */
+/** The menu of a column. */
 import type { SortKey } from '../api/types';
 import type { ProjectModel } from '../project/model';
 import { Menu, type MenuEntry } from '../ui/menu';

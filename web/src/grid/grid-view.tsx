@@ -27,7 +27,7 @@ export interface GridViewProps {
   readonly model: ProjectModel;
   readonly actions: Actions;
   readonly onHelp: () => void;
-  /** Hears of the grid when it stands. */
+  /** Called with the grid when it is ready. */
   readonly onReady: (grid: Grid) => void;
 }
 
@@ -46,7 +46,7 @@ export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
-    // What had the focus before the menu may have been drawn anew.
+    // The element that had the focus before the menu may have been drawn again.
     const focus = model.selection.peek()?.anchor;
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen]);
@@ -158,7 +158,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     model.toggleGroup(slot.group.key);
     grid.focus({ row: index, column: 0 });
   };
-  // The head of a group spans all columns, so the library asks nobody about its keys.
+  // The head of a group spans all columns, so the library does not report its keys.
   const toggleByKey = (event: KeyboardEvent) => {
     const row = event.target instanceof Element ? event.target.closest('.ag-full-width-row') : null;
     const slot = rows.at(Number(row?.getAttribute('row-index') ?? NaN));
@@ -194,7 +194,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     const selection = model.selection.peek();
     const by = commonShift(inView, now);
     const row = selection?.anchor.row ?? -1;
-    // Who looks at the beginning and has no row of their own sees what comes there.
+    // A user at the beginning without a row in focus sees the rows that arrive there.
     const follows = !inView.atTop || (row >= inView.first && row <= inView.last);
     if (selection) {
       const to = (cell: Cell): Cell => ({ ...cell, row: now(cell.row) ?? cell.row });
@@ -242,7 +242,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => drawn.subscribe(() => grid.refreshFooter())),
     effect(() => grid.setColumns(columnsOf(model, width.value))),
     effect(() => grid.setHeight(model.view.value.height)),
-    // Whatever gives rows and cells another look.
+    // Everything that changes the look of rows and cells.
     ...[model.view, model.selection, model.editor.marks, model.misfits, model.live.lookers].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),

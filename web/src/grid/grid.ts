@@ -1,7 +1,9 @@
 /**
- * The grid as the rest of the page knows it. The library stands behind this interface, in `ag/`; nothing else imports it.
+ * The grid as the rest of the page knows it. The library is hidden by this interface, in `ag/`; nothing else imports
+ * it.
  *
- * Rows are numbers: the row of the screen, from 0. What stands at a row is asked of the owner (`at`), each time it is drawn.
+ * Rows are numbers: the row of the screen, from 0. The grid asks its owner (`at`) for the content of a row each time it
+ * is drawn.
  */
 import type { SortKey } from '../api/types';
 import type { Typed } from '../cells/editors/editor';
@@ -18,15 +20,15 @@ export interface GridColumn {
   readonly sort: { readonly direction: SortKey['direction']; readonly rank: number | null } | null;
 }
 
-/** What the grid asks of its owner, and tells it. */
+/** The questions and events of the grid to its owner. */
 export interface GridOwner {
   at(index: number): Slot;
   /** Names that `styles/grid.css` gives a look. All begin with `is-`. */
   rowClasses(index: number): readonly string[];
   cellClasses(index: number, field: string): readonly string[];
-  /** What is to be said of a cell, such as why a value was refused; empty for nothing. */
+  /** The note on a cell, such as why a value was refused; empty for none. */
   note(index: number, field: string): string;
-  /** Draw what is no issue, such as the head of a group, across all columns. */
+  /** Draw a row that is no issue, such as the head of a group, across all columns. */
   drawWide(index: number, element: HTMLElement): void;
   /** Draw the summary of a column. */
   drawFooter(field: string, element: HTMLElement): void;
@@ -59,9 +61,9 @@ export interface GridOwner {
   reached(cell: Cell): void;
   /** The fill handle is being dragged to a cell. */
   filling(to: Cell): void;
-  /** The drag of the fill handle is over. `take`: fill what it reached. */
+  /** The drag of the fill handle is over. `take`: fill the cells that it reached. */
   filled(take: boolean): void;
-  /** A key was pressed at a cell that is not being edited. Answers whether the owner has taken it. */
+  /** A key was pressed at a cell that is not being edited. Returns whether the owner has taken it. */
   key(event: KeyboardEvent): boolean;
 }
 
@@ -70,13 +72,16 @@ export interface Grid {
   setHeight(height: RowHeight): void;
   /** How many rows there are. */
   setLength(length: number): void;
-  /** What `at` answers has changed: draw it. `whole` draws rows anew that may have become heads of groups or issues. */
+  /**
+   * The result of `at` has changed: draw it. `whole` also draws rows again that may have become heads of groups or
+   * issues.
+   */
   refresh(options?: { readonly whole: boolean }): void;
-  /** What `drawFooter` draws has changed. */
+  /** The content of `drawFooter` has changed. */
   refreshFooter(): void;
-  /** What `rowClasses` and `cellClasses` answer has changed. */
+  /** The result of `rowClasses` and `cellClasses` has changed. */
   repaint(): void;
-  /** The rows in view, and whether none stands above them. */
+  /** The rows in view, and whether the first of them is the first of the grid. */
   inView(): Range & { readonly atTop: boolean };
   /** Rows have come or gone above: scroll by as many, and leave the focus, if it is in the grid, at this cell. */
   shift(rows: number, focus: Cell | null): void;

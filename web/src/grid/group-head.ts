@@ -1,4 +1,7 @@
-/** Draws the head of a group: whether it is open, what its issues have in common, how many they are, and the figures of its numbers. */
+/**
+ * Draws the head of a group: whether it is open, the value that its issues share, their number, and the group's
+ * figures.
+ */
 import type { Field } from '../fields/fields';
 import type { Group } from '../rows/layout';
 import { icon } from '../ui/icons';

@@ -1,4 +1,4 @@
-/** Keys at a cell that is not being edited. What is not ours is left to the library: arrows, Tab, Enter and typing. */
+/** Handles keys at a cell that is not being edited. The library handles the others: arrows, Tab, Enter and typing. */
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { at, everything, extended, wholeRows, type Step } from '../selection/range';
@@ -19,7 +19,7 @@ export interface KeyTargets {
   readonly help: () => void;
 }
 
-/** Answers whether the key was taken. */
+/** Handle a key. Returns whether it was taken. */
 export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, help }: KeyTargets): boolean {
   const selection = model.selection.peek();
   if (!selection) return false;
@@ -41,7 +41,7 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     if (key === 'a') return take(() => (model.selection.value = everything(model.size)));
     if (key === 'c') return take(() => void actions.copy());
     if (key === 'x') return take(() => void actions.cut());
-    // The browser then tells what is to be pasted.
+    // The browser then provides the text to paste.
     if (key === 'v') return true;
     if (key === 'd') return take(() => void actions.fillDown());
     // The page itself undoes, wherever the focus is.

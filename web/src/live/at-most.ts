@@ -1,4 +1,4 @@
-/** Does something at once, and again at most once in some milliseconds however often it is asked for. */
+/** Does something at once, and repeats it at most once in some milliseconds, however often it is asked for. */
 export class AtMost {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private asked = false;

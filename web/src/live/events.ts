@@ -1,4 +1,4 @@
-/** Changes of issues as the feed tells them, and what they do to rows and to what is shown of them. Pure. */
+/** Changes of issues as the feed delivers them, and their effect on rows and on the parts of a view. Pure. */
 import type { ChangeEvent, ResetEvent } from '../api/types';
 import type { CellValue, Row } from '../fields/values';
 
@@ -16,13 +16,13 @@ export function applied(row: Row, event: ChangeEvent, only: (field: string) => b
   return { ...row, version: event.version, values: { ...row.values, ...values, updated: event.at } };
 }
 
-/** What a view shows depends on these fields: the order of its rows and which they are, or the figures below and between them. */
+/** The fields on which a view depends: for its rows and their order, or for the figures below and between them. */
 export interface Dependence {
   readonly places: ReadonlySet<string>;
   readonly figures: ReadonlySet<string>;
 }
 
-/** What of a view a change may have made another. */
+/** The parts of a view that a change may have altered. */
 export function effectOf(event: ChangeEvent, { places, figures }: Dependence): { readonly places: boolean; readonly figures: boolean } {
   const fields = [...Object.keys(event.fields), 'updated'];
   const moves = event.kind !== 'update' || fields.some((field) => places.has(field));
@@ -34,15 +34,15 @@ export function namedIn(text: string, all: readonly string[]): readonly string[]
   return all.filter((field) => text.includes(JSON.stringify(field)));
 }
 
-/** The last changes that were told, for rows that were read before and come after them. */
+/** The last changes that were delivered, for rows that were read before them but arrive later. */
 export class Recent {
   private readonly events = new Map<string, ChangeEvent>();
-  /** Those that were told since the feed went on from another place. */
+  /** The changes delivered since the feed continued from another place. */
   private told = new Set<string>();
 
   constructor(private readonly most = 1000) {}
 
-  /** Note a change that is told; false where it was told before, from the same place on. */
+  /** Record a delivered change. Returns false if it was delivered before, since the feed last changed its place. */
   add(event: ChangeEvent): boolean {
     const isNew = !this.told.has(event.id);
     this.told.add(event.id);
@@ -50,7 +50,7 @@ export class Recent {
     return isNew;
   }
 
-  /** Note a change that was found otherwise; false where it is known. */
+  /** Record a change that was found otherwise; false if it is known. */
   note(event: ChangeEvent): boolean {
     if (this.events.has(event.id)) return false;
     this.events.set(event.id, event);
@@ -66,12 +66,12 @@ export class Recent {
     return this.events.has(id);
   }
 
-  /** The feed goes on from another place: what is told now counts, whatever was told before. */
+  /** The feed continues from another place: its changes count, even if they were delivered before. */
   goesOn(): void {
     this.told = new Set();
   }
 
-  /** Rows as they were read, with what was told since. */
+  /** Rows as they were read, with the changes delivered since. */
   caughtUp(rows: readonly Row[]): readonly Row[] {
     const nums = new Set(rows.map(({ num }) => num));
     const found = new Map<number, ChangeEvent[]>();

@@ -1,6 +1,8 @@
 /**
- * Follows the changes of a project from a cursor on: has a socket tell them, or asks again and again with the last cursor, and each request waits for the next change. So each
- * change is told exactly once, whatever fails between. What brings the pages is behind `Ask`.
+ * Follows the changes of a project from a cursor on. A socket delivers them, or each request asks with the last cursor
+ * and waits for the next change.
+ *
+ * Each change is delivered exactly once, despite any failure between. `Ask` fetches the pages.
  */
 import { ApiError } from '../api/problem';
 import type { FeedEvent } from './events';
@@ -9,40 +11,40 @@ import type { Looker, Socket } from './socket';
 export interface FeedPage {
   readonly items: readonly FeedEvent[];
   readonly next: string;
-  /** Seconds to pause before the next request: the API has too many that wait. */
+  /** Seconds to pause before the next request, if too many requests wait at the API. */
   readonly pause?: number;
 }
 
-/** Asks for what is behind a cursor, for up to `wait` seconds; without a cursor for the cursor of now. */
+/** Asks for the changes after a cursor, for up to `wait` seconds; without a cursor, for the current one. */
 export type Ask = (since: string | null, wait: number, signal: AbortSignal) => Promise<FeedPage>;
 
 export interface Listener {
-  /** No cursor was at hand, so whatever is read from now on is followed. `again` where changes before that may be missing. */
+  /** There was no cursor, so the feed follows all reads from now on. `again` if changes before that may be missing. */
   began(again: boolean): void;
   told(events: readonly FeedEvent[]): void;
-  /** Others have the project open, and look at these issues. */
+  /** Others who have the project open, with the issues that they look at. */
   people?(people: readonly Looker[]): void;
 }
 
 export interface FeedOptions {
-  /** Hears whether the page is hidden; returns how to stop hearing of it. */
+  /** Reports whether the page is hidden; returns how to stop that. */
   readonly visibility: (changed: (hidden: boolean) => void) => () => void;
   readonly random?: () => number;
-  /** Has changes told, where it can connect. Without one, and where it cannot, the API is asked again and again. */
+  /** Delivers changes while it can connect. Without it, or when it cannot, the API is polled. */
   readonly socket?: Socket;
-  /** A socket's changes come with a token: reads that carry it hold them, so many. */
+  /** Called with the token of a socket's changes, and their number: reads that carry it include them. */
   readonly holds?: (token: string, changes: number) => void;
 }
 
 /** Seconds that a request waits for a change. */
 const WAIT = 20;
-/** Seconds after which a hidden page follows no more, until it is seen again. */
+/** Seconds after which a hidden page stops following, until it is visible again. */
 const HIDDEN_FOR = 300;
 const MAX_PAUSE = 30;
-/** Seconds for which the API is asked where no socket could be opened, before another is tried. */
+/** Seconds of polling after no socket could be opened, before another is tried. */
 const CONNECT_AGAIN = 60;
 
-/** Seconds before a request that failed is made again: twice as long each time, and never for all pages at once. */
+/** Seconds before a failed request is sent again: twice as long each time, and different for each page. */
 export function pauseAfter(failures: number, random: number): number {
   return Math.min(MAX_PAUSE, 2 ** (failures - 1)) * (0.5 + random / 2);
 }
@@ -51,18 +53,18 @@ export class Feed {
   private cursor: string | null = null;
   private listener: Listener | null = null;
   private hasBegun = false;
-  /** The cursor that was given last, and whether changes behind it have been told. */
+  /** The cursor that was given last, and whether changes after it have been delivered. */
   private origin: string | null = null;
   private hasTold = false;
-  /** Whether a socket tells, or is about to. */
+  /** Whether a socket delivers changes, or is about to. */
   private byASocket = false;
-  /** When a socket is tried, in milliseconds. */
+  /** When to try a socket next, in milliseconds. */
   private connectAt = 0;
-  /** Whether newer sockets of the user took the place of this page's. Pages do not fight for it. */
+  /** Whether newer sockets of the user replaced this page's. Pages do not compete for the place. */
   private isReplaced = false;
   private readonly stopping = new AbortController();
   private request = new AbortController();
-  /** Resolves when the page is seen again; null while it is. */
+  /** Resolves when the page is visible again; null while it is. */
   private sleep: { readonly over: Promise<void>; readonly wake: () => void } | null = null;
 
   constructor(
@@ -71,8 +73,12 @@ export class Feed {
   ) {}
 
   /**
-   * Go on from a cursor, whatever was told before. Null: from now on, unless it has begun; whatever was read before is to be read anew then.
-   * The first call begins; somebody has to listen by then. Answers whether changes may have been left out, that are in front of the cursor.
+   * Continue from a cursor, whatever was delivered before. The first call starts the feed; a listener must be set by
+   * then.
+   *
+   * Null starts from now on, if the feed has not started; everything read before must then be read again.
+   *
+   * Returns whether changes before the cursor may have been left out.
    */
   from(cursor: string | null): boolean {
     const isThere = cursor === this.origin && !this.hasTold;
@@ -95,7 +101,7 @@ export class Feed {
       clearTimeout(hiding);
       if (hidden) hiding = setTimeout(() => this.rest(), 1000 * HIDDEN_FOR);
       else {
-        // The user has come back to this page: it may take the place of another one.
+        // The user has returned to this page: it may replace another one.
         if (this.isReplaced) this.connectAt = 0;
         this.sleep?.wake();
       }
@@ -113,7 +119,10 @@ export class Feed {
     this.listener = listener;
   }
 
-  /** All that is behind a cursor by now, whatever is told meanwhile; null: more than one answer tells. Throws what `Ask` throws. */
+  /**
+   * All changes after a cursor by now, whatever is delivered meanwhile; null if they need more than one answer. Throws
+   * what `Ask` throws.
+   */
   async behind(since: string): Promise<readonly FeedEvent[] | null> {
     const { items, next } = await this.ask(since, 0, this.stopping.signal);
     if (!items.length) return items;
@@ -121,7 +130,7 @@ export class Feed {
     return more.items.length ? null : items;
   }
 
-  /** Say at which issue the user looks; `null`: at none. */
+  /** Report the issue at which the user looks; `null` for none. */
   look(num: number | null): void {
     this.options.socket?.look(num);
   }
@@ -155,13 +164,13 @@ export class Feed {
         again = true;
         if (begins) this.tell((listener) => listener.began(missing));
         else this.tellOf(items);
-        // What is read anew meanwhile has another cursor, and is followed at once.
+        // A read that begins meanwhile has another cursor, which aborts this pause.
         if (pause) await this.pause(pause, signal);
       } catch (error) {
         if (signal.aborted) continue;
         const refused = error instanceof ApiError ? error : null;
         if (refused && [401, 403, 404].includes(refused.status)) return;
-        // The cursor is too old, or none of this project any more.
+        // The cursor is too old, or does not belong to this project any more.
         if (refused && [400, 410].includes(refused.status)) this.cursor = null;
         failures += 1;
         await this.pause(Math.max(refused?.retryAfter ?? 0, pauseAfter(failures, (this.options.random ?? Math.random)())));
@@ -169,7 +178,7 @@ export class Feed {
     }
   }
 
-  /** Have a socket tell changes until it ends, if one can be opened now; answers whether it did. */
+  /** Let a socket deliver changes until it ends, if one can be opened now. Returns whether it worked. */
   private async listened(signal: AbortSignal): Promise<boolean> {
     const { socket } = this.options;
     if (!socket || this.cursor === null || Date.now() < this.connectAt) return false;
@@ -197,7 +206,9 @@ export class Feed {
     this.tell((listener) => listener.told(items));
   }
 
-  /** The page has been hidden for long: whoever comes back goes on with the same cursor, and misses nothing. */
+  /**
+   * The page was hidden for long: stop until it is visible. It then continues with the same cursor, and misses nothing.
+   */
   private rest(): void {
     let wake = () => this.seen();
     const over = new Promise<void>((resolve) => {
@@ -214,7 +225,7 @@ export class Feed {
     this.sleep = null;
   }
 
-  /** Wait, until the signal aborts at most. */
+  /** Wait, at most until a signal aborts. */
   private pause(seconds: number, signal: AbortSignal = this.stopping.signal): Promise<void> {
     return new Promise((resolve) => {
       const signals = [signal, this.stopping.signal];

@@ -1,6 +1,7 @@
 /**
- * Puts changes of others into rows that are held. A cell that the user is editing keeps its value until that is over. Until then the row stands for the
- * version that the user saw, so that the API finds out where both have changed the same field.
+ * Puts changes of others into rows that are held. A cell that the user is editing keeps its value until the edit ends.
+ *
+ * Until then the row keeps the version that the user saw, so that the API detects a change of the same field by both.
  */
 import type { ChangeEvent } from '../api/types';
 import type { HeldRows } from '../edits/editor';
@@ -17,11 +18,11 @@ export class Incoming {
 
   constructor(
     private readonly rows: HeldRows,
-    /** Whether the user is editing a cell, or its value is on the way. */
+    /** Whether the user is editing a cell, or its value is being written. */
     private readonly isBusy: (num: number, field: string) => boolean,
   ) {}
 
-  /** Answers whether a row that is held has changed. */
+  /** Take a change. Returns whether a row that is held has changed. */
   take(event: ChangeEvent): boolean {
     const { num, version } = event;
     const row = this.rows.held(num);
@@ -41,7 +42,7 @@ export class Incoming {
     return true;
   }
 
-  /** Show what has waited for cells that are edited no more. */
+  /** Show the changes that waited for cells which are no longer edited. */
   release(): void {
     for (const num of [...this.waiting.keys()]) {
       const row = this.rows.held(num);
@@ -59,7 +60,7 @@ export class Incoming {
     }
   }
 
-  /** What waits for a row, unless the row has it already. */
+  /** The changes that wait for a row, unless the row has them already. */
   private waitingFor(num: number, version: number): Waiting | undefined {
     const found = this.waiting.get(num);
     return found && found.version > version ? found : undefined;

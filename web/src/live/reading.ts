@@ -1,20 +1,26 @@
 /**
- * From where the page follows a project. Pure.
+ * The place from which the page follows a project. Pure.
  *
- * Each answer has a cursor in front of which is exactly what it counts (docs/live.md#from-a-grid-on). What is shown together was asked for together: a reading. The feed goes on from the
- * cursor of its first answer. Answers that count the same have the same cursor; one of another age is compared, by what is behind its own.
+ * Each answer has a cursor; it counts exactly the changes before this (docs/live.md#from-a-grid-on). Parts that are
+ * shown together are requested together: a reading. The feed continues from the cursor of its first answer.
+ *
+ * Answers that count the same changes have the same cursor. One with another cursor is compared by the changes after
+ * its own.
  */
 
-/** What of a view an answer holds: where rows stand and how many there are, or the figures of groups and below the columns. */
+/** A part of a view that an answer contains: the places and number of rows, or the figures of groups and columns. */
 export type Part = 'places' | 'figures';
 
-/** What is to be done about an answer. */
+/** A step to take after an answer. */
 export type Step =
-  /** The feed goes on from here. Null: nobody can tell what the answer counts; then it goes on from where it is, or begins now. */
+  /**
+   * Let the feed continue from here. Null if the changes that the answer counts are unknown: it then continues from its
+   * place, or starts now.
+   */
   | { readonly do: 'follow'; readonly from: string | null }
-  /** It counts something else than the answer from which the feed goes on: look what is behind it. */
+  /** It counts other changes than the answer from which the feed continues: look at the changes after it. */
   | { readonly do: 'compare'; readonly part: Part; readonly since: string }
-  /** Nobody can tell what it counts. */
+  /** The changes that it counts are unknown. */
   | { readonly do: 'reread'; readonly part: Part };
 
 /** Takes the cursor of an answer. */
@@ -26,17 +32,20 @@ interface Answer {
 }
 
 export class Reading {
-  /** Undefined until the first answer is there. */
+  /** Undefined until the first answer. */
   private beginning: string | null | undefined;
   /** Answers that are not shown yet. */
   private waiting: Answer[] | null;
 
-  /** `isHeld`: its answers are shown in one step, which `shown` tells of. What is shown until then is older, and is followed from where the feed is. */
+  /**
+   * `isHeld`: its answers are shown in one step, with a call of `shown`. The older answers on the screen until then are
+   * followed from the feed's place.
+   */
   constructor(isHeld = false) {
     this.waiting = isHeld ? [] : null;
   }
 
-  /** A part is asked for now. What is asked for when the feed has begun to go on from this reading hears of all that is told. */
+  /** A part is requested now. A request after the feed continued from this reading receives all changes. */
   asks(part: Part): Answered {
     if (this.beginning !== undefined) return () => [];
     return (changes) => {
@@ -57,7 +66,7 @@ export class Reading {
       this.beginning = changes;
       return [{ do: 'follow', from: changes }];
     }
-    // Without a beginning the feed skips nothing, and who has just begun reads everything anew.
+    // Without a beginning the feed skips nothing, and a feed that has just started reads everything again.
     if (this.beginning === null || changes === this.beginning) return [];
     return [changes === null ? { do: 'reread', part } : { do: 'compare', part, since: changes }];
   }

@@ -1,26 +1,30 @@
 /**
- * Has the changes of a project told by a WebSocket (docs/live.md). A frame that does not go on from the last cursor is left aside, and the subscription begins anew with that
- * cursor; so nothing is missed and nothing counts twice. Whatever ends the socket, who asked goes on with the cursor it has.
+ * Receives the changes of a project by a WebSocket (docs/live.md).
+ *
+ * A frame that does not continue from the last cursor is ignored, and the subscription restarts with that cursor. So no
+ * change is missed or counted twice. However the socket ends, the caller continues with its own cursor.
  */
 import { formatJson, parseJson } from '../api/json';
 import type { IssuedTicket } from '../api/types';
 import { AtMost } from './at-most';
 import type { FeedEvent } from './events';
 
-/** Somebody who has the project open, and the issue that they look at. */
+/** A user who has the project open, and the issue that they look at. */
 export interface Looker {
   readonly user: string;
   readonly name: string;
   readonly num: number | null;
 }
 
-/** What is needed of a WebSocket. */
+/** The parts of a WebSocket that are used here. */
 export type Channel = Pick<WebSocket, 'send' | 'close' | 'onopen' | 'onmessage' | 'onclose'>;
 
 export interface Followed {
   told(items: readonly FeedEvent[], next: string): void;
   people(people: readonly Looker[]): void;
-  /** Reads that carry this token hold the changes that are told next, so many. */
+  /**
+   * Called with a token and a number: reads that carry the token include that many changes, which are delivered next.
+   */
   readonly holds?: ((token: string, changes: number) => void) | undefined;
 }
 
@@ -37,23 +41,23 @@ interface Frame {
 }
 
 const SECOND = 1000;
-/** Milliseconds within which a socket has to answer the subscription. */
+/** Milliseconds within which a socket must answer the subscription. */
 const PATIENCE = 10 * SECOND;
-/** Between two words about where the user looks: the API refuses more than one a second. */
+/** Milliseconds between two reports of where the user looks: the API refuses more than one a second. */
 const LOOK = 1.2 * SECOND;
-/** The status of a message that came too soon: the API takes 20 at once, and 5 a second. */
+/** The status of a message that came too early: the API takes 20 at once, and 5 a second. */
 const TOO_MANY = 429;
-/** Before a refused message is sent again: twice as long each time, and never for all tabs at once. */
+/** Milliseconds before a refused message is sent again: twice as long each time, and different for each tab. */
 const SHORTEST_PAUSE = 0.5 * SECOND;
 const LONGEST_PAUSE = 8 * SECOND;
-/** Why a socket ended whose user has opened too many newer ones. */
+/** The reason when a socket ends because its user has opened too many newer ones. */
 const REPLACED = 'replaced';
 /** A socket whose client is silent ends after 8 minutes. */
 const STAY = 240 * SECOND;
-/** So long before its end a socket is renewed. */
+/** How long before its end a socket is renewed. */
 const RENEW_BEFORE = 60 * SECOND;
 
-/** How a conversation ended: it told something at all, it told nothing, or newer sockets of the user took its place. */
+/** How a conversation ended: it delivered something, it delivered nothing, or newer sockets of the user replaced it. */
 export type Ending = 'worked' | 'failed' | 'replaced';
 
 /** Milliseconds before a message that was refused so many times in a row is sent again. */
@@ -64,9 +68,9 @@ export function pauseBefore(attempt: number, random: number): number {
 export class Socket {
   private num: number | null = null;
   private speaking: ((message: object) => void) | null = null;
-  /** Behind it is what is to be told. */
+  /** The cursor after which changes are to be delivered. */
   private cursor = '';
-  /** Has told what is behind the cursor. */
+  /** Restarts the subscription from the cursor. */
   private resubscribe: (() => void) | null = null;
   private readonly looks = new AtMost(LOOK, () => this.sayLook());
 
@@ -76,20 +80,20 @@ export class Socket {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** Say at which issue the user looks; `null`: at none. */
+  /** Report the issue at which the user looks; `null` for none. */
   look(num: number | null): void {
     if (num === this.num) return;
     this.num = num;
     if (this.speaking) this.looks.ask();
   }
 
-  /** Have told what is behind another cursor from now on, by the socket that is open or about to be. */
+  /** Continue from another cursor, with the socket that is open or about to be. */
   goOn(cursor: string): void {
     this.cursor = cursor;
     this.resubscribe?.();
   }
 
-  /** Have told what is behind a cursor, until the socket ends or the signal aborts. Answers how it ended. */
+  /** Receive the changes after a cursor, until the socket ends or the signal aborts. Returns how it ended. */
   async follow(since: string, followed: Followed, signal: AbortSignal): Promise<Ending> {
     let ticket: IssuedTicket;
     this.cursor = since;
@@ -113,7 +117,7 @@ export class Socket {
       let isReplaced = false;
       let refusals = 0;
       let retrying: ReturnType<typeof setTimeout> | undefined;
-      /** What to do again after the pause, once each. */
+      /** Actions to repeat after the pause, once each. */
       const owed = new Map<string, () => void>();
       let renewing: ReturnType<typeof setTimeout> | undefined;
       const say = (message: object) => channel.send(formatJson(message));
@@ -126,7 +130,7 @@ export class Socket {
         unsubscribe(`s${subscription}`);
         subscribe();
       };
-      /** Do again what the API has refused for now. */
+      /** Repeat an action that the API has refused for now. */
       const again = (what: string, act: () => void) => {
         owed.set(what, act);
         if (retrying !== undefined) return;
@@ -161,10 +165,10 @@ export class Socket {
           say({ do: 'renew', ticket: next.ticket });
           renewAt(next.until);
         } catch {
-          // The socket ends with the token, and whoever follows looks then what has become of the session.
+          // The socket ends together with the token; the caller then checks the session.
         }
       };
-      /** A message came too soon. It is known by the subscription that it was about, if there is one. */
+      /** A message came too early. Its subscription identifies it, if it has one. */
       const refused = (id: string | undefined) => {
         if (id === undefined) {
           this.looks.ask();
@@ -214,7 +218,7 @@ export class Socket {
   }
 }
 
-/** What a message says; nothing where it is none of ours. */
+/** The content of a message; empty for an unknown one. */
 function frameIn(data: unknown): Frame {
   try {
     const frame: unknown = typeof data === 'string' ? parseJson(data) : null;

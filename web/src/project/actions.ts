@@ -1,4 +1,4 @@
-/** What the user does to the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
+/** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import type { Typed } from '../cells/editors/editor';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
@@ -15,10 +15,13 @@ import { sourceOf, type Rectangle } from '../selection/range';
 import { words } from '../words';
 import type { ProjectModel } from './model';
 
-/** Runs of issues, such as groups, that a selection may touch to be changed by jobs: a project has 20 open jobs at most. */
+/**
+ * The greatest number of runs of issues, such as groups, in a selection that jobs change: a project has at most 20 open
+ * jobs.
+ */
 const MAX_TARGETS = 10;
 
-/** What is asked of the user before it is done. */
+/** A question to the user before an action. */
 export interface Question {
   readonly title: string;
   readonly detail: string;
@@ -29,12 +32,15 @@ export interface Question {
 
 export class Actions {
   readonly question = signal<Question | null>(null);
-  /** What happened last, for the status line and for screen readers. */
+  /** The last outcome, for the status line and for screen readers. */
   readonly said = signal('');
 
   constructor(private readonly model: ProjectModel) {}
 
-  /** An editor of an issue was closed, with null where it leaves the value as it was. What is no value of the field is marked at the cell. */
+  /**
+   * An editor of an issue was closed; null if it leaves the value as it was. A text that is no value of the field is
+   * marked at the cell.
+   */
   commit(row: Row, field: Field, typed: Typed | null): void {
     if (!typed) {
       this.model.editor.forgetRefusal(row.num, field.id);
@@ -45,7 +51,7 @@ export class Actions {
     else this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
   }
 
-  /** Toggle the check box in a cell, the one that has the focus where none is given. Returns whether there is one. */
+  /** Toggle the check box in a cell, by default the one in focus. Returns whether there is one. */
   toggle(cell = this.model.selection.peek()?.anchor): boolean {
     const field = cell && this.model.fieldAt(cell.column);
     const slot = cell && this.model.rows.at(cell.row);
@@ -59,7 +65,7 @@ export class Actions {
     if (range) await this.toClipboard(range, words.actions.copied);
   }
 
-  /** Copy, and then clear the cells as one change. What could not be copied is not cleared. */
+  /** Copy, and then clear the cells as one change. Cells that could not be copied are not cleared. */
   async cut(): Promise<void> {
     const range = this.model.range;
     if (range && this.model.canEdit && (await this.toClipboard(range, words.actions.cut))) await this.clear(range);
@@ -86,7 +92,7 @@ export class Actions {
       reach: { row: range.top + Math.max(1, rows.length) - 1, column: range.left + fields.length - 1 },
     };
     const outcome = await this.model.editor.apply({ edits, made: added.map(({ issue }) => issue) });
-    // Only now the new issues have numbers.
+    // The new issues have no numbers before this.
     const refusedOf = new Map(added.map(({ issue, refused }) => [issue.body, refused]));
     for (const { num, body } of outcome.taken.made) {
       for (const { field, text, message } of refusedOf.get(body) ?? []) this.model.editor.refuse(num, field, text, message);
@@ -202,7 +208,7 @@ export class Actions {
     return targets.length > 0 && targets.length <= MAX_TARGETS;
   }
 
-  /** Say how many issues came and went. Edits of cells are seen. */
+  /** Say how many issues were made and deleted. Edits of cells are visible anyway. */
   private tell(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
     if (!outcome) return;
     const { taken, problems, issues } = outcome;
@@ -235,7 +241,7 @@ export class Actions {
     await this.model.editor.apply({ edits });
   }
 
-  /** Edits of a row by texts. What is no value of its field is marked, and the others are made. */
+  /** Edits of a row by texts. A text that is no value of its field is marked, and the others become edits. */
   private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
     return fields.flatMap((field, column) => {
       if (!field.editable) return [];
@@ -246,7 +252,10 @@ export class Actions {
     });
   }
 
-  /** A new issue by texts, and the texts that are no values of their fields. An issue needs a name, so one without gets one. */
+  /**
+   * A new issue by texts, and the texts that are no values of their fields. An issue needs a name, so an empty one is
+   * replaced.
+   */
   private readNew(fields: readonly Field[], cells: readonly string[]): NewRow {
     const refused: RefusedText[] = [];
     const values = fields.flatMap((field, column) => {
@@ -264,12 +273,12 @@ export class Actions {
     return Array.from({ length: count }, (_, place) => this.model.fieldAt(left + place)).flatMap((field) => field ?? []);
   }
 
-  /** Put cells into the clipboard, and say of how many rows, or why not. Returns whether they are there. */
+  /** Put cells into the clipboard, and report the number of rows, or why it failed. Returns whether they are there. */
   private async toClipboard(range: Rectangle, done: (rows: number) => string): Promise<boolean> {
     const text = (block: Block, form: (block: Block) => string, type: string) => new Blob([form(block)], { type });
     const block = this.block(range);
     try {
-      // Rows far away are asked for while the clipboard already waits for them.
+      // The clipboard already waits while distant rows are requested.
       await navigator.clipboard.write([
         new ClipboardItem({
           'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
@@ -303,12 +312,12 @@ interface NewRow {
   readonly refused: readonly RefusedText[];
 }
 
-/** More rows than a request may write: they are never read, a job changes them. */
+/** More rows than a request may write. They are not read: a job changes them. */
 function isLarge({ top, bottom }: Rectangle): boolean {
   return bottom - top + 1 > BATCH;
 }
 
-/** The value that a cell gives another one when it is filled. */
+/** The value that a cell passes to another one when it is filled. */
 function carried(row: Row, from: Field, to: Field): Parsed {
   const value = valueOf(row, from.id);
   return from === to ? checked(to, value) : parseText(to, textOf(from.type, value));

@@ -1,16 +1,16 @@
-/** Reads a list again until it has the version that was told of: copies of the table differ for moments. */
+/** Reads a list again until it has the version that was reported: copies of the table differ for moments. */
 export class CatchingUp {
   private wanted = 0;
   private reading = new AbortController();
 
-  /** `has`: whether what was loaded last has a version. `pauses`: milliseconds before each attempt. */
+  /** `has`: whether the list that was loaded last has a version. `pauses`: milliseconds before each attempt. */
   constructor(
     private readonly load: () => Promise<void>,
     private readonly has: (version: number) => boolean,
     private readonly pauses: readonly number[],
   ) {}
 
-  /** A version was told of; 0: any may have come. Null: only others were, and what is being read goes on. */
+  /** A version was reported; 0: any may have come. Null: only others changed, and a read in progress continues. */
   hear(version: number | null): void {
     if (version === null) return;
     this.wanted = Math.max(this.wanted, version);

@@ -7,9 +7,9 @@ import type { IssueComment } from '../api/types';
 const PAGE = 100;
 
 export class Comments {
-  /** In the order of their making; null before they are there. */
+  /** In the order of their creation; null before they are loaded. */
   readonly list = signal<readonly IssueComment[] | null>(null);
-  /** Whether there are more behind them. */
+  /** Whether there are more after them. */
   readonly more = signal(false);
   /** Why they could not be read. */
   readonly error = signal<unknown>(null);
@@ -25,7 +25,7 @@ export class Comments {
     readonly num: number,
   ) {}
 
-  /** Read them from the first one on. */
+  /** Read them from the beginning. */
   async load(): Promise<void> {
     this.cursor = null;
     await this.read([]);
@@ -36,7 +36,7 @@ export class Comments {
     await this.read(this.list.peek() ?? []);
   }
 
-  /** `key` is the same when it is tried again. */
+  /** Add a comment. `key` is the same for a repeated attempt. */
   async add(text: string, mentions: readonly string[], key: string): Promise<boolean> {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/issues/{num}/comments', {
@@ -44,7 +44,7 @@ export class Comments {
         body: { text, mentions: [...mentions] },
         headers: { 'Idempotency-Key': key },
       });
-      // Behind those that are not read yet it comes with them.
+      // If some comments are not read yet, the new one comes after them.
       if (!this.more.peek()) this.show([...this.others(body), body]);
     });
   }
@@ -109,7 +109,7 @@ export class Comments {
       await change();
       return true;
     } catch (error) {
-      // Somebody changed or deleted it meanwhile: show what there is now.
+      // Someone else changed or deleted it meanwhile: show the present state.
       if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
       this.refusal.value = error;
       return false;

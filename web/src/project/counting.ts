@@ -1,4 +1,7 @@
-/** How many issues the present filter leaves, asked apart from the rows: counting never delays one. */
+/**
+ * The number of issues that the present filter leaves. It is requested apart from the rows, so that counting never
+ * delays one.
+ */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import type { Filter } from '../api/types';
@@ -8,7 +11,7 @@ import { fetchCounts, type Counts } from './queries';
 export class Counting {
   /** Null until they are known. */
   readonly counts = signal<Counts | null>(null);
-  /** Why they could not be told. */
+  /** Why they could not be counted. */
   readonly error = signal<unknown>(null);
   private request = new AbortController();
 
@@ -19,7 +22,7 @@ export class Counting {
     private readonly asks: Asks = unfollowed,
   ) {}
 
-  /** Count what a filter leaves. What was counted before stays until then, where only the issues may have changed. */
+  /** Count the issues that a filter leaves. If only the issues may have changed, the former count stays until then. */
   async ask(filter: Filter | null, { anew = false } = {}): Promise<void> {
     this.stop();
     const request = new AbortController();
@@ -40,7 +43,7 @@ export class Counting {
     }
   }
 
-  /** Show how many there are now, while the rows stay as they are. */
+  /** Show the present count, while the rows stay as they are. */
   async recount(filter: Filter | null): Promise<void> {
     const { signal } = this.request;
     if (this.counts.peek() === null) return;

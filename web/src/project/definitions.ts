@@ -27,7 +27,7 @@ export class Definitions {
     void this.load();
   }
 
-  /** Carry a change out and read everything anew. Answers whether the API took it. */
+  /** Carry a change out and read everything again. Returns whether the API took it. */
   async change(call: (api: Api, project: string) => Promise<unknown>): Promise<boolean> {
     this.busy.value = true;
     this.error.value = null;
@@ -36,7 +36,7 @@ export class Definitions {
       await this.load();
       return true;
     } catch (error) {
-      // Somebody changed it meanwhile: show what it is now.
+      // Someone else changed it meanwhile: show its present state.
       if (error instanceof ApiError && error.status === 412) await this.load();
       this.error.value = error;
       return false;
@@ -45,7 +45,7 @@ export class Definitions {
     }
   }
 
-  /** Something was changed otherwise: read everything anew. */
+  /** Read everything again after a change that was made elsewhere. */
   reload(): Promise<void> {
     return this.load();
   }

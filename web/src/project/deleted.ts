@@ -1,9 +1,12 @@
-/** What was deleted and can be restored for a while, or removed for good: issues, fields. What brings and takes them is behind `DeletedCalls`. */
+/**
+ * Deleted items that can be restored for a while, or removed permanently: issues, fields, projects. `DeletedCalls`
+ * reads and writes them.
+ */
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/problem';
 import { Paged, type ListPage } from './paged';
 
-/** By whom something was deleted, when, and until when it can be restored. */
+/** The user who deleted an item, the time, and the end of the time in which it can be restored. */
 export interface Deletion {
   readonly name: string;
   readonly deleted: string;
@@ -12,12 +15,12 @@ export interface Deletion {
 }
 
 export interface DeletedCalls<T> {
-  /** What tells one from the others. */
+  /** Identifies an item. */
   readonly keyOf: (one: T) => string | number;
   readonly list: (cursor: string | null, signal: AbortSignal) => Promise<ListPage<T>>;
   readonly restore: (one: T, headers: Readonly<Record<'Idempotency-Key', string>>) => Promise<unknown>;
   readonly purge: (one: T) => Promise<unknown>;
-  /** Hears that something has come back. */
+  /** Called when an item was restored. */
   readonly restored: () => void;
 }
 
@@ -26,7 +29,7 @@ export class Deleted<T extends Deletion> {
   /** Why the last one was not restored or removed. */
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
-  /** What was deleted just now. */
+  /** The item that was deleted just now. */
   readonly latest = signal<T | null>(null);
 
   constructor(private readonly calls: DeletedCalls<T>) {
@@ -37,26 +40,26 @@ export class Deleted<T extends Deletion> {
     return this.calls.keyOf(one);
   }
 
-  /** Bring one back. Answers whether it is. */
+  /** Restore an item. Returns whether that succeeded. */
   async restore(one: T): Promise<boolean> {
     const taken = await this.take(one, () => this.calls.restore(one, { 'Idempotency-Key': crypto.randomUUID() }));
     if (taken) this.calls.restored();
     return taken;
   }
 
-  /** Remove one for good. Answers whether it is. */
+  /** Remove an item permanently. Returns whether that succeeded. */
   purge(one: T): Promise<boolean> {
     return this.take(one, () => this.calls.purge(one));
   }
 
-  /** Something was deleted just now: read what the API tells of it, so that it can be offered. */
+  /** An item was deleted just now: read it from the API, so that its restoration can be offered. */
   async expect(isIt: (one: T) => boolean): Promise<void> {
     this.refusal.value = null;
     await this.things.load();
     this.latest.value = this.things.list.peek()?.find(isIt) ?? null;
   }
 
-  /** Offer what was deleted just now no more. */
+  /** Stop offering the item that was deleted just now. */
   dismiss(): void {
     this.latest.value = null;
     this.refusal.value = null;
@@ -72,7 +75,7 @@ export class Deleted<T extends Deletion> {
       return true;
     } catch (error) {
       this.refusal.value = error;
-      // Somebody else was faster, or its time is over: show what is there.
+      // Someone else was faster, or its time is over: show the present state.
       if (error instanceof ApiError && [404, 409, 412].includes(error.status)) await this.things.load();
       if (error instanceof ApiError && error.status === 404) this.forget(one);
       return false;

@@ -1,7 +1,7 @@
 /** A form's draft of a definition that others may change meanwhile. Pure. */
 
 export interface Draft<V extends object> {
-  /** The version that the draft was begun with, and what stood in it. */
+  /** The version on which the draft is based, and its content. */
   readonly version: number;
   readonly base: V;
   readonly value: V;
@@ -11,12 +11,15 @@ export function begun<V extends object>(version: number, value: V): Draft<V> {
   return { version, base: value, value };
 }
 
-/** Parts that the user and somebody else have changed, each to something else. */
+/** Parts that both the user and someone else have changed, to different values. */
 export function clashes<V extends object>({ base, value }: Draft<V>, theirs: V): readonly (keyof V)[] {
   return keysOf(value).filter((key) => !same(value[key], base[key]) && !same(theirs[key], base[key]) && !same(value[key], theirs[key]));
 }
 
-/** The draft on top of what stands there now: the user's changes, and theirs of all else. Where both changed a part, the user's. */
+/**
+ * The draft on top of the present content: the user's changes, and the changes of others elsewhere. If both changed a
+ * part, the user's.
+ */
 export function onTop<V extends object>({ base, value }: Draft<V>, version: number, theirs: V): Draft<V> {
   const own = keysOf(value).filter((key) => !same(value[key], base[key]));
   return { version, base: theirs, value: { ...theirs, ...Object.fromEntries(own.map((key) => [key, value[key]])) } };

@@ -1,4 +1,4 @@
-/** Writes what the grid shows as CSV: all rows, page by page along the cursors. */
+/** Writes the rows of the grid as CSV: all of them, page by page along the cursors. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { patiently } from '../api/patience';
@@ -22,12 +22,12 @@ interface Page {
   readonly next: string | null;
 }
 
-/** Where the file goes, piece by piece. */
+/** The destination of the file, piece by piece. */
 export interface Sink {
   write(text: string): Promise<void>;
-  /** The file is whole. */
+  /** The file is complete. */
   close(): Promise<void>;
-  /** Nobody wants it any more. */
+  /** The file is no longer needed. */
   abort(): Promise<void>;
 }
 

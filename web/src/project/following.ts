@@ -1,20 +1,23 @@
-/** Has the feed go on from what the page has read, so that each change is shown once: what an answer counts is not told again, and all else is. */
+/**
+ * Lets the feed continue from the page's reads, so that each change is shown once. A change that an answer counts is
+ * not delivered again; all others are.
+ */
 import type { FeedEvent } from '../live/events';
 import { Reading, type Part, type Step } from '../live/reading';
 
-/** What is asked of the feed, and of what shows its changes. */
+/** The feed, and the parts that show its changes. */
 export interface Followed {
-  /** Go on from a cursor; null: begin now, unless it has begun. */
+  /** Continue from a cursor; null: start now, unless it has started. */
   follow(from: string | null): void;
-  /** All that is behind a cursor by now; null: more than one answer tells. */
+  /** All changes after a cursor by now; null if they need more than one answer. */
   behind(since: string): Promise<readonly FeedEvent[] | null>;
   /** A part lacks these changes. */
   lacks(part: Part, events: readonly FeedEvent[]): void;
-  /** A part has to be read anew. */
+  /** A part must be read again. */
   owe(part: Part): void;
 }
 
-/** A part is asked for; what it returns takes the cursor of the answer. */
+/** Reports the request of a part; the returned function takes the cursor of the answer. */
 export type Asks = (part: Part) => (changes: string | null) => void;
 
 export const unfollowed: Asks = () => () => undefined;
@@ -24,19 +27,22 @@ export class Following {
 
   constructor(private readonly followed: Followed) {}
 
-  /** All that is shown is asked for anew, from now on. */
+  /** Everything on the screen is requested again, from now on. */
   begin(): void {
     this.reading = new Reading();
   }
 
-  /** All that is shown is asked for anew, and is shown in one step. Returns what to call then; if it never is, all stays as it was. */
+  /**
+   * Everything on the screen is requested again, and is shown in one step. Returns what to call then; without that call
+   * nothing changes.
+   */
   beginHeld(): () => void {
     const reading = new Reading(true);
     this.reading = reading;
     return () => this.take(reading, reading.shown());
   }
 
-  /** A part is asked for now; returns what takes the cursor of its answer. */
+  /** A part is requested now. Returns a function that takes the cursor of its answer. */
   readonly asks: Asks = (part) => {
     const { reading } = this;
     const answered = reading.asks(part);
@@ -44,7 +50,7 @@ export class Following {
   };
 
   private take(reading: Reading, steps: readonly Step[]): void {
-    // Something else is being read by now.
+    // Another reading has begun by now.
     if (reading !== this.reading) return;
     for (const step of steps) {
       switch (step.do) {
@@ -60,7 +66,10 @@ export class Following {
     }
   }
 
-  /** An answer is of another age: have shown what it lacks. What it has already is told by the feed at worst, and read once more. */
+  /**
+   * An answer is from another time: show the changes that it lacks. Changes that it has are delivered once more at
+   * worst.
+   */
   private async compare(reading: Reading, part: Part, since: string): Promise<void> {
     const events = await this.followed.behind(since).catch(() => null);
     if (reading !== this.reading) return;

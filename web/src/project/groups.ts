@@ -1,4 +1,7 @@
-/** The groups of the present view: asked for level by level and page by page, first their counts and then their figures. */
+/**
+ * The groups of the present view. They are requested level by level and page by page, first their counts and then their
+ * figures.
+ */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
@@ -30,7 +33,7 @@ interface GroupPage {
   readonly next: string | null;
 }
 
-/** The keys as the API takes them. Days of a point in time are those of the view's time zone, or else of the reader's own. */
+/** The keys as the API takes them. Days of a point in time are in the view's time zone, or else in the reader's own. */
 export function byOf(keys: readonly GroupKey[], fields: readonly Field[], own: string): readonly By[] {
   return keys.map(({ field, unit, timezone = own }) => {
     const type = fields.find(({ id }) => id === field)?.type;
@@ -41,7 +44,7 @@ export function byOf(keys: readonly GroupKey[], fields: readonly Field[], own: s
 
 export class Groups {
   readonly levels = signal<Levels>([]);
-  /** Whether the API has more of them than are here. */
+  /** Whether the API has more of them than are loaded. */
   readonly more = signal(false);
   /** Why there are none, or why their figures are missing. */
   readonly error = signal<unknown>(null);
@@ -56,7 +59,7 @@ export class Groups {
     private readonly asks: Asks = unfollowed,
   ) {}
 
-  /** Ask for the first groups of a query, and forget those of the one before. */
+  /** Request the first groups of a query, and forget the groups of the one before. */
   start(query: GroupsQuery): void {
     this.stop();
     this.request = new AbortController();
@@ -69,14 +72,17 @@ export class Groups {
     query.by.forEach((_, level) => void this.load(level, null, this.request.signal));
   }
 
-  /** Ask for the next groups, of each level that has more. */
+  /** Request the next groups, of each level that has more. */
   next(): void {
     this.cursors.forEach((cursor, level) => {
       if (cursor !== null) void this.load(level, cursor, this.request.signal);
     });
   }
 
-  /** Ask anew for the groups that are here. They stay until all of their successors have come. Answers whether these are here. */
+  /**
+   * Request the loaded groups again. They stay until all of their successors have come. Returns whether these are
+   * loaded.
+   */
   async renew(): Promise<boolean> {
     const { signal } = this.request;
     const levels = this.levels.peek();
@@ -88,7 +94,7 @@ export class Groups {
       this.levels.value = renewed.map(({ groups }) => groups);
       return true;
     } catch {
-      // Those that are shown stay.
+      // The groups on the screen stay.
       return false;
     }
   }
@@ -97,7 +103,7 @@ export class Groups {
     this.request.abort();
   }
 
-  /** So many groups of a level and no fewer pages, with their figures where the API tells them. */
+  /** At least `count` groups of a level, in as many pages as they need. Without figures if the API refuses these. */
   private async pagesFor(level: number, count: number, signal: AbortSignal): Promise<GroupPage> {
     const groups: CountedGroup[] = [];
     let next: string | null = null;

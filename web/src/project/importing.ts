@@ -21,7 +21,7 @@ export interface ImportState {
   readonly phase: 'fields' | 'rows' | 'index' | 'done' | 'cancelled' | 'failed';
   readonly done: number;
   readonly created: number;
-  /** Issues that grids, filters and counts show already. */
+  /** Issues that grids, filters and counts include already. */
   readonly indexed: number;
   readonly refused: readonly RefusedRow[];
   readonly error: unknown;
@@ -37,7 +37,7 @@ interface Outcome { readonly status: number; readonly reason: string }
 export class Import {
   readonly state = signal<ImportState>({ phase: 'fields', done: 0, created: 0, indexed: 0, refused: [], error: null });
   private readonly request = new AbortController();
-  /** The fields of the project, and those that the import has made. */
+  /** The fields of the project, with the ones that the import has made. */
   private known: readonly Field[];
 
   constructor(
@@ -71,12 +71,12 @@ export class Import {
     }
   }
 
-  /** Stop after the batch that is under way. What has been written stays. */
+  /** Stop after the running batch. Written issues stay. */
   cancel(): void {
     this.request.abort();
   }
 
-  /** The field of each column; those that are new are made. */
+  /** The field of each column; new ones are created. */
   private async define(columns: readonly ColumnPlan[]): Promise<readonly (Field | null)[]> {
     const ids: (Field | null)[] = [];
     for (const { header, target } of columns) {
@@ -105,7 +105,7 @@ export class Import {
     this.put({ done: done + rows.length, created: created + rows.length - refused.length, refused: [...others, ...refused] });
   }
 
-  /** What became of each operation. The same key makes it safe to send them again. */
+  /** The outcome of each operation. The same key makes it safe to send them again. */
   private async outcomes(operations: { create: Readonly<Record<string, unknown>> }[]): Promise<readonly Outcome[]> {
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     for (let tries = 1; ; tries += 1) {
@@ -129,7 +129,10 @@ export class Import {
     }
   }
 
-  /** Watch the index take the new issues in. It gives up where nothing moves any more: others may delete meanwhile. */
+  /**
+   * Follow the index as it takes in the new issues. Stops when it makes no progress: others may delete issues
+   * meanwhile.
+   */
   private async follow(before: number): Promise<void> {
     const { created } = this.state.peek();
     this.put({ phase: 'index' });

@@ -1,6 +1,7 @@
 /**
- * The background jobs of a project: changes and deletions of any number of issues, their undo, and exports. They go on in the API, whoever looks;
- * so a page that is opened later shows those that are still open.
+ * The background jobs of a project: changes and deletions of any number of issues, their undo, and exports.
+ *
+ * They run in the API, with or without an open page. A page that is opened later shows all jobs that are still open.
  */
 import { computed, signal } from '@preact/signals';
 import type { Api } from '../api/client';
@@ -13,15 +14,15 @@ import type { Target } from '../rows/targets';
 import { words } from '../words';
 import { Paged } from './paged';
 
-/** What is to become of many issues. */
+/** A change or deletion of many issues. */
 export interface BulkOrder {
   readonly targets: readonly Target[];
   readonly sort: readonly SortKey[];
-  /** What each is to have; null: they are deleted. */
+  /** The values for each issue; null deletes them. */
   readonly set: Patch | null;
 }
 
-/** What a file is to hold. */
+/** The content of a file. */
 export interface ExportOrder {
   readonly sort: readonly SortKey[];
   readonly filter: Filter | null;
@@ -41,7 +42,7 @@ export function isOpen({ state }: BackgroundJob): boolean {
 }
 
 export class Jobs {
-  /** Those that the page knows, the last first. */
+  /** The jobs that the page knows, the latest first. */
   readonly list = signal<readonly BackgroundJob[]>([]);
   readonly open = computed(() => this.list.value.filter(isOpen));
   /** Whether they have been listed. */
@@ -50,12 +51,12 @@ export class Jobs {
   readonly more = signal(false);
   /** Why they could not be read. */
   readonly error = signal<unknown>(null);
-  /** Why the last one that was asked for did not begin, or did not end. */
+  /** Why the last requested job did not start, or did not end. */
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
-  /** What became of the last one that ended, for screen readers. */
+  /** The outcome of the last job that ended, for screen readers. */
   readonly said = signal('');
-  /** What an undo that took no job has taken back, in words. */
+  /** The outcome, in words, of an undo that needed no job. */
   readonly undone = signal('');
   private cursor: string | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -64,11 +65,11 @@ export class Jobs {
   constructor(
     private readonly api: Api,
     private readonly project: string,
-    /** Hears of a job that was open and is over. */
+    /** Called when an open job has ended. */
     private readonly ended: () => void,
   ) {}
 
-  /** List the last ones. */
+  /** List the latest ones. */
   async load(): Promise<void> {
     await this.page(null);
   }
@@ -77,7 +78,7 @@ export class Jobs {
     if (this.cursor !== null) await this.page(this.cursor);
   }
 
-  /** Begin a job for each target, all of them one change. Answers whether all have begun. */
+  /** Start a job for each target, all of them one change. Returns whether all have started. */
   async begin({ targets, sort, set }: BulkOrder, change: string): Promise<boolean> {
     return this.taking(async () => {
       for (const { filter, rows } of targets) {
@@ -93,7 +94,7 @@ export class Jobs {
     });
   }
 
-  /** Begin to write a CSV file. Answers the id of the job; null where it was refused. */
+  /** Start to write a CSV file. Returns the id of the job; null if it was refused. */
   async export({ raw, ...query }: ExportOrder): Promise<string | null> {
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     let begun: string | null = null;
@@ -111,7 +112,7 @@ export class Jobs {
     return begun;
   }
 
-  /** Cancel a job. What it has changed stays. */
+  /** Cancel a job. Issues that it has changed stay so. */
   async cancel({ id }: Pick<BackgroundJob, 'id'>): Promise<void> {
     await this.taking(async () => {
       await this.api.call('DELETE', '/v1/projects/{project}/jobs/{job}', { path: { project: this.project, job: id } });
@@ -119,7 +120,7 @@ export class Jobs {
     });
   }
 
-  /** Take back all that was written under a job's change: answers what was, or null where another job does it or it was refused. */
+  /** Take back all writes of a job's change. Returns the outcome, or null if another job does it or it was refused. */
   async undo({ change, created_by: by }: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<UndoAnswer | null> {
     let answer: UndoAnswer | null = null;
     this.undone.value = '';
@@ -134,7 +135,7 @@ export class Jobs {
     return answer;
   }
 
-  /** A job as it is now; of an export that is done, with a new link to its file. */
+  /** A job as it is now; for a finished export, with a new link to its file. */
   async read(job: string): Promise<BackgroundJob> {
     const { body } = await this.api.call('GET', '/v1/projects/{project}/jobs/{job}', {
       path: { project: this.project, job },
@@ -143,7 +144,7 @@ export class Jobs {
     return body;
   }
 
-  /** What a job could not change, and why. */
+  /** The issues that a job could not change, and why. */
   refusedBy(job: string): Paged<RefusedIssue> {
     return new Paged(async (cursor, signal) => {
       const { body } = await this.api.call('GET', '/v1/projects/{project}/jobs/{job}/refused', {
@@ -160,7 +161,7 @@ export class Jobs {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Follow a job that has just begun. */
+  /** Follow a job that has just started. */
   private watch(job: BackgroundJob): void {
     this.put([job]);
     this.lookIn(LOOK_EACH);
@@ -200,7 +201,7 @@ export class Jobs {
     this.lookIn(this.error.peek() === null ? LOOK_EACH : LOOK_AFTER_FAILURE);
   }
 
-  /** Know these jobs as they are now. */
+  /** Show these jobs in their present state. */
   private put(jobs: readonly BackgroundJob[]): void {
     const before = new Map(this.list.peek().map((job) => [job.id, job]));
     this.list.value = merged(this.list.peek(), jobs);
@@ -232,7 +233,10 @@ function undoneOf({ undone, refused }: UndoAnswer): string {
   return [words.history.undone(undone.length), ...(why ? [words.history.stays(refused.length, why.problem.detail)] : [])].join(' ');
 }
 
-/** The jobs that were known, with what is told of some of them now; the last first. What is over stays so, however late an answer comes. */
+/**
+ * The known jobs, updated by newer reports of some of them; the latest first. A finished one stays finished, however
+ * late an answer comes.
+ */
 export function merged(known: readonly BackgroundJob[], told: readonly BackgroundJob[]): readonly BackgroundJob[] {
   const jobs = new Map(known.map((job) => [job.id, job]));
   for (const job of told) {

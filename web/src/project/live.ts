@@ -1,4 +1,8 @@
-/** The open project follows what others change: values in place at once; places, counts, groups and footers at most once a second. */
+/**
+ * Shows changes by others in the open project: values at once, in place; all else at most once a second.
+ *
+ * All else is places, counts, groups and footers.
+ */
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/problem';
 import type { HeldRows } from '../edits/editor';
@@ -11,35 +15,35 @@ import type { Part } from '../live/reading';
 import type { Looker } from '../live/socket';
 import { words } from '../words';
 
-/** What of the project changes are shown in. */
+/** The parts of the project that show changes. */
 export interface Shown {
-  /** The id of the user before this page. */
+  /** The id of the user of this page. */
   readonly user: string;
   readonly holders: readonly HeldRows[];
   /** Whether the user is editing a cell, or its value is on the way. */
   isBusy(num: number, field: string): boolean;
-  /** Somebody has changed a cell that may be being edited. */
+  /** Someone has changed a cell that may be being edited. */
   changed(num: number, field: string, by: string | null): void;
   /** Whether a change was made here. */
   isOwn(change: string | null): boolean;
   dependence(): Dependence;
-  /** Changes may have been left out: read again what is shown beside the rows. */
+  /** Changes may have been left out: read everything beside the rows again. */
   missed(): void;
   /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
   mayMove(): boolean;
-  /** Read rows, groups and counts anew, without moving what the user looks at. Answers whether those are shown now. */
+  /** Read rows, groups and counts again, without moving the user's view. Returns whether they are shown now. */
   renew(): Promise<boolean>;
-  /** Read the figures anew, of groups and below the columns. */
+  /** Read the figures again, of groups and below the columns. */
   summarize(): Promise<void>;
-  /** Whether the project is defined otherwise now. */
+  /** Whether the definitions of the project have changed. */
   isRedefined(): Promise<boolean>;
 }
 
-/** Which issues may have changed, and to which versions. */
+/** The issues that may have changed, and their versions. */
 export interface Heard {
-  /** The version that an issue has at least; 0 where it may have changed unheard; null where it has not changed. */
+  /** The least version that an issue has; 0 if it may have changed without a report; null if it has not changed. */
   readonly versionOf: (num: number) => number | null;
-  /** Whether issues may have come into the trash or left it. */
+  /** Whether issues may have entered or left the trash. */
   readonly trash: boolean;
 }
 
@@ -55,9 +59,9 @@ export class Live implements Listener {
   readonly said = signal('');
   /** Whether the project has other fields or states than the page shows. */
   readonly redefined = signal(false);
-  /** What changed last. */
+  /** The last changes. */
   readonly heard = signal<Heard>({ versionOf: () => null, trash: false });
-  /** Who else has the project open, and the issues that they look at. */
+  /** Others who have the project open, and the issues that they look at. */
   readonly lookers = signal<readonly Looker[]>([]);
   private readonly recent = new Recent();
   private readonly incoming: readonly Incoming[];
@@ -73,7 +77,7 @@ export class Live implements Listener {
     this.incoming = shown.holders.map((rows) => new Incoming(rows, (num, field) => shown.isBusy(num, field)));
   }
 
-  /** Rows have been asked for. */
+  /** Rows have been requested. */
   reads(): void {
     this.hasRead = true;
   }
@@ -112,7 +116,7 @@ export class Live implements Listener {
     this.shown.missed();
   }
 
-  /** The feed goes on from what was read just now: that holds what was told before, and what is not in it is told behind it. */
+  /** The feed continues from the last read. It contains all earlier changes, and the others are delivered after it. */
   goesOn(): void {
     this.owed.places = this.owed.figures = false;
     this.recent.goesOn();
@@ -123,13 +127,13 @@ export class Live implements Listener {
     this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
   }
 
-  /** A part has to be read anew. */
+  /** A part must be read again. */
   owe(part: Part): void {
     this.owed[part] = true;
     this.refreshing.ask();
   }
 
-  /** Show changes, of which some are `known`: nobody is told of these once more. */
+  /** Show changes. For those in `known`, do not notify the user again. */
   private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): void {
     const dependence = this.shown.dependence();
     for (const event of events) {
@@ -149,12 +153,12 @@ export class Live implements Listener {
     if (this.owed.definitions || this.owed.places || this.owed.figures) this.refreshing.ask();
   }
 
-  /** Rows as they were read, with what was told while they were on the way. */
+  /** Rows as they were read, with the changes delivered meanwhile. */
   caughtUp(rows: readonly Row[]): readonly Row[] {
     return this.recent.caughtUp(rows);
   }
 
-  /** An edit is over, or a row that stayed has gone: show what has waited for it. */
+  /** An edit is over, or a row that stayed has gone: show the changes that waited for it. */
   release(): void {
     for (const rows of this.incoming) rows.release();
     if (this.owed.places && this.shown.mayMove()) this.refreshing.ask();
@@ -175,7 +179,7 @@ export class Live implements Listener {
       if (this.owed.places && this.shown.mayMove()) {
         this.owed.places = this.owed.figures = false;
         done = await this.shown.renew();
-        // What is shown is as old as before. Whatever is told next, or lets rows move, has it read once more.
+        // The screen is as old as before. The next change, or the next chance for rows to move, reads it again.
         this.owed.places ||= !done;
       } else if (this.owed.figures && !this.owed.places) {
         this.owed.figures = false;
@@ -193,7 +197,7 @@ export class Live implements Listener {
       if (await this.shown.isRedefined()) this.redefined.value = true;
       else this.owed.places = true;
     } catch (error) {
-      // It is deleted: reading it anew says so.
+      // The project is deleted: the next read reports that.
       if (error instanceof ApiError && error.status === 404) this.redefined.value = true;
       else this.owed.definitions = true;
     }

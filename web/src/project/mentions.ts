@@ -5,13 +5,13 @@ export interface Mentionable {
   readonly name: string;
 }
 
-/** What is being typed behind an `@`: where that stands, and the beginning of a name; null where nobody is being mentioned. */
+/** The mention that is being typed after an `@`: its place, and the beginning of a name. Null if there is none. */
 export function begun(text: string, caret: number): { readonly at: number; readonly prefix: string } | null {
   const prefix = /(?:^|[\s(])@([^@\n]{0,40})$/.exec(text.slice(0, caret))?.[1];
   return prefix === undefined ? null : { at: caret - prefix.length - 1, prefix };
 }
 
-/** The text with the name of a user in the place of what was begun, and where the caret stands then. */
+/** The text with the name of a user in place of the beginning, and the new place of the caret. */
 export function completed(text: string, caret: number, at: number, { name }: Mentionable): { readonly text: string; readonly caret: number } {
   const mention = `@${name} `;
   const rest = text.slice(caret).replace(/^ /, '');
@@ -20,11 +20,11 @@ export function completed(text: string, caret: number, at: number, { name }: Men
 
 export interface Piece {
   readonly text: string;
-  /** Whom this piece mentions. */
+  /** The user whom this piece mentions. */
   readonly user: Mentionable | null;
 }
 
-/** The text in pieces, of which some mention one of these users. The longer of two names counts where one begins like the other. */
+/** The text in pieces, of which some mention one of these users. If one name begins like another, the longer counts. */
 export function pieces(text: string, users: readonly Mentionable[]): readonly Piece[] {
   const byLength = [...users].filter(({ name }) => name).sort((a, b) => b.name.length - a.name.length);
   const found: Piece[] = [];
@@ -41,7 +41,7 @@ export function pieces(text: string, users: readonly Mentionable[]): readonly Pi
   return found;
 }
 
-/** Those of these users whom a text mentions, each once. */
+/** The users whom a text mentions, without duplicates. */
 export function mentionedIn(text: string, users: readonly Mentionable[]): readonly string[] {
   return [...new Set(pieces(text, users).flatMap(({ user }) => (user ? [user.id] : [])))];
 }

@@ -1,7 +1,9 @@
 /**
- * The state of an open project: its fields, the view that the address names, the rows, how many there are, what is selected, and its edits.
+ * The state of an open project: its fields, the view that the address names, the rows, their number, the selection, and
+ * the edits.
  *
- * A change of the view changes the address, and the address alone says what is shown; so the back button restores all of it.
+ * A change of the view changes the address, and only the address determines the screen; so the back button restores all
+ * of it.
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
@@ -41,13 +43,13 @@ import { People } from './people';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
 
-/** How many rows a filter is taken to leave until it is known. */
+/** The assumed number of rows of a filter until it is known. */
 const GUESS = 100;
 
-/** Rows of one request where a range is longer than what is held. */
+/** Rows of one request, if a range is longer than the held rows. */
 const FAR_PAGE = 500;
 
-/** The run of issues that were added here and are not yet where the sort wants them. */
+/** The run of issues that were added here and are not yet in their place in the sort. */
 const ADDED = 'added';
 
 interface PageOptions {
@@ -64,14 +66,14 @@ export class ProjectModel {
   readonly counting: Counting;
   /** Why the rows could not be shown. */
   readonly refusal = signal<unknown>(null);
-  /** How the first page of the present query was answered, and what it cost. */
+  /** How the first page of the present query was answered, and its cost. */
   readonly explanation = signal<Explanation | null>(null);
-  /** How late the index is that the last rows were read from. */
+  /** The lag of the index from which the last rows were read. */
   readonly index = signal<IndexAge | null>(null);
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
-  /** What groups tell of their numbers: the summaries of columns that the API gives for groups too. */
+  /** The figures of groups: the summaries of columns that the API also returns for groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
@@ -141,7 +143,7 @@ export class ProjectModel {
     });
     this.jobs = new Jobs(api, project.id, () => this.live.looked());
     feed?.listen(this.live);
-    // What the rows depend on, as text: the view is made anew with each change of the address.
+    // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
       const { sort, filter, search, groups } = this.view.value;
       const shown = this.columns.value.map(({ field }) => field).sort();
@@ -185,12 +187,12 @@ export class ProjectModel {
     return selection && rectangleOf(selection);
   }
 
-  /** Show another view. `replace` is for what is no step of its own, such as the width of a column. */
+  /** Show another view. `replace` is for changes that are no step of their own, such as the width of a column. */
   change(change: Partial<View>, { replace = false } = {}): void {
     go(this.views.addressOf({ ...this.view.peek(), ...change }), { replace });
   }
 
-  /** The issues in some rows of the screen, in their order; those that are not held are asked for. */
+  /** The issues in some rows of the screen, in order. Issues that are not held are requested. */
   async issuesIn(first: number, last: number): Promise<readonly Row[]> {
     const found: Row[] = [];
     for (let index = first; index <= Math.min(last, this.size.rows - 1); ) {
@@ -213,14 +215,14 @@ export class ProjectModel {
     return found;
   }
 
-  /** What a job takes for these rows of the screen; null: for all that the filter leaves. */
+  /** The targets of a job for these rows of the screen; null: for all that the filter leaves. */
   targets(rows: { readonly first: number; readonly last: number } | null): readonly Target[] {
     if (rows) return targetsOf(this.rows.layout, rows.first, rows.last);
     const { matched = this.project.issues ?? 0 } = this.counting.counts.peek() ?? {};
     return [{ filter: this.filter, rows: null, count: matched }];
   }
 
-  /** Begin to change or delete many issues, and show how far that is. */
+  /** Start to change or delete many issues, and show the progress. */
   async changeMany(order: Pick<BulkOrder, 'targets' | 'set'>): Promise<boolean> {
     const change = changeId();
     const known = this.jobs.list.peek().length;
@@ -230,7 +232,7 @@ export class ProjectModel {
     return begun;
   }
 
-  /** Take back what the last step has done by jobs; answers whether it was such a step. */
+  /** Take back the jobs of the last step. Returns whether it was such a step. */
   async undoJob(): Promise<boolean> {
     const change = await this.editor.lastJob();
     if (change === null) return false;
@@ -241,12 +243,12 @@ export class ProjectModel {
     return true;
   }
 
-  /** How many issues a change of a history touched; null: more than the API takes back at once. */
+  /** The number of issues that a change of a history touched; null if it is more than the API takes back at once. */
   async touched({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<number | null> {
     return countTouched(this.api, this.project.id, { change: change ?? '', ...(by !== null && { by }) });
   }
 
-  /** Take back a change that a history lists, in all issues that it touched, or in one. Answers what is to be said of it. */
+  /** Take back a change that a history lists, in all issues that it touched, or in one. Returns the text to show. */
   async takeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
     if (change === null) return '';
     const { issues = null, problems } = await this.editor.takeBack({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
@@ -257,7 +259,7 @@ export class ProjectModel {
     ].join(' ');
   }
 
-  /** Whether the user may take back what somebody has changed. */
+  /** Whether the user may take back a change of this user. */
   mayTakeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
     return this.canEdit && change !== null && by !== null && (by === this.user.user || permits(this.role, 'admin'));
   }
@@ -273,7 +275,7 @@ export class ProjectModel {
     if (deleted.length) this.settle();
     if (made.length) {
       this.add(made);
-      // The new rows are at the end until the user moves on; the count and the summaries have them at once.
+      // The new rows are at the end until the user moves on; the count and the summaries include them at once.
       void this.counting.recount(this.filter);
       this.summarize({ anew: true });
     }
@@ -290,7 +292,7 @@ export class ProjectModel {
     this.rows.seed(run, this.added);
   }
 
-  /** The focus went to a cell. Rows that no longer fit go where they belong once another row has it. */
+  /** The focus went to a cell. Rows that no longer fit go to their places once another row has the focus. */
   moveTo(cell: Cell): void {
     this.selection.value = { anchor: cell, reach: cell };
     const slot = this.rows.at(cell.row);
@@ -299,7 +301,7 @@ export class ProjectModel {
     if (leaving && !this.misfits.peek().has(num) && !this.added.some((row) => row.num === num)) this.settle();
   }
 
-  /** Read everything that is shown anew. */
+  /** Read everything on the screen again. */
   settle(): void {
     this.following.begin();
     this.misfits.value = new Set();
@@ -309,12 +311,12 @@ export class ProjectModel {
     void this.counting.ask(this.filter, { anew: true });
   }
 
-  /** An editor of a cell opens. Until it is over, what others make of the cell waits. Returns how to end it. */
+  /** An editor of a cell opens. Until it closes, changes of the cell by others wait. Returns how to end it. */
   edits(num: number, field: string): () => void {
     const key = keyOf(num, field);
     this.editing.value = new Set(this.editing.peek()).add(key);
     return () => {
-      // What was entered is written first.
+      // The entered value is written first.
       setTimeout(() => {
         this.editing.value = new Set([...this.editing.peek()].filter((one) => one !== key));
         this.editor.forgetChange(num, field);
@@ -323,14 +325,14 @@ export class ProjectModel {
     };
   }
 
-  /** Whether the page has something that reading the project anew would take from the user. */
+  /** Whether a new read of the project would discard some work of the user. */
   get isInUse(): boolean {
     const { done, undone } = this.editor.history.value;
     const { window, drawer } = this.desk;
     return done.length + undone.length + this.editor.marks.value.size + this.editing.value.size > 0 || window.value !== null || drawer.value !== null;
   }
 
-  /** Show all fields of the issue that has the focus, beside the grid. */
+  /** Show all fields of the issue in focus, beside the grid. */
   openIssue(): void {
     const row = this.issueInFocus();
     if (row) this.desk.drawer.value = { kind: 'issue', num: row.num };
@@ -356,7 +358,7 @@ export class ProjectModel {
     this.rows.close();
   }
 
-  /** The filter and what is searched for, as one. */
+  /** The filter and the search words, as one. */
   get filter(): Filter | null {
     const { filter, search } = this.view.peek();
     return withSearch(filter, search, this.project.issues ?? 0);
@@ -367,7 +369,7 @@ export class ProjectModel {
     return this.editing.peek().has(key) || this.editor.marks.peek().get(key)?.kind === 'pending';
   }
 
-  /** Whether the user is editing, or an edit is on the way. */
+  /** Whether the user is editing, or an edit is being written. */
   private readonly edited = computed(
     () => this.editing.value.size > 0 || [...this.editor.marks.value.values()].some(({ kind }) => kind === 'pending'),
   );
@@ -411,18 +413,21 @@ export class ProjectModel {
     return done && grouped;
   }
 
-  /** The feed goes on from what was read just now. What it does not tell any more is in the rows, but not in what is beside them. */
+  /**
+   * Let the feed continue from the last read. Changes that it then leaves out are in the rows, but not in the parts
+   * beside them.
+   */
   private follow(from: string | null, feed: Feed | undefined): void {
     const leavesOut = feed?.from(from) ?? false;
     if (from !== null) {
       this.live.goesOn();
-      // Nor is anything read from a copy that is older.
+      // Nor may a read use an older copy.
       this.api.goOn(this.project.id, from);
     }
     if (leavesOut) this.live.missed();
   }
 
-  /** Read the issue in the panel again, unless an edit is to be read anyway. */
+  /** Read the issue in the panel again, unless an edit is about to do so. */
   private readOpenIssue(): void {
     const shown = this.issue.row.peek();
     if (shown && !this.edited.peek()) void this.issue.show(shown.num);
@@ -437,12 +442,12 @@ export class ProjectModel {
     return this.differsFrom(await loadProject(this.api, this.project.id, new AbortController().signal));
   }
 
-  /** Whether the page would be made otherwise from what the project is now. */
+  /** Whether the page would look different if it were made from this state of the project. */
   differsFrom(now: Project): boolean {
     return definitionsOf(now) !== definitionsOf(this.project);
   }
 
-  /** Ask for everything anew. */
+  /** Request everything again. */
   restart(): void {
     this.live.reads();
     this.following.begin();
@@ -493,7 +498,7 @@ export class ProjectModel {
     answered(changes);
     this.index.value = index;
     if (explanation) this.explanation.value = explanation;
-    // The last page tells how many rows there are, where the count has not come yet.
+    // The last page shows how many rows there are, if the count has not come yet.
     if (end && run.key === '' && this.counting.counts.peek() === null) {
       this.length = offset + rows.length;
       this.relayout();
@@ -509,7 +514,7 @@ export class ProjectModel {
     return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, explain }, signal);
   }
 
-  /** Which edited issues no longer stand where they belong. The API knows the filter; neighbours tell the sort. */
+  /** Find the edited issues that are no longer in their place. The API applies the filter; neighbours show the sort. */
   private async findMisfits(edits: readonly CellEdit[]): Promise<void> {
     const { filter } = this;
     const { sort } = this.view.peek();
@@ -535,13 +540,19 @@ export class ProjectModel {
   }
 }
 
-/** What the page is made from, as text: what changes with the issues, or while an index is built, is none of it. */
+/**
+ * The definitions from which the page is made, as text. It leaves out everything that changes with the issues, or while
+ * an index is built.
+ */
 function definitionsOf({ name, states, attributes = [] }: Project): string {
   const fields = attributes.map(({ id, name: called, type, options, required, indexed }) => [id, called, type, options, required, indexed]);
   return JSON.stringify([name, states, fields]);
 }
 
-/** The rows of the grid and the issue in the panel: an edit is shown in both, and made under the later of their versions. */
+/**
+ * The rows of the grid and the issue in the panel: an edit is shown in both, and made under the later of their
+ * versions.
+ */
 function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {
   return {
     held: (num) => {

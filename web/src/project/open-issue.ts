@@ -8,9 +8,9 @@ import { readIssue } from '../edits/writes';
 import { rowOf, type Row } from '../fields/values';
 
 export class OpenIssue implements HeldRows {
-  /** What is shown: the issue as it was read, with the user's edits. */
+  /** The issue on the screen: as it was read, with the user's edits. */
   readonly row = signal<Row | null>(null);
-  /** Who made and changed it when, as it was read last. */
+  /** The authors and times of its creation and last change, according to the last read. */
   readonly trail = signal<Issue | null>(null);
   readonly error = signal<unknown>(null);
   private reading = new AbortController();

@@ -1,4 +1,4 @@
-/** A list that the API answers page by page. */
+/** A list that the API returns page by page. */
 import { signal } from '@preact/signals';
 import { isAbort } from '../api/problem';
 
@@ -19,7 +19,7 @@ export class Paged<T> {
 
   constructor(private readonly page: (cursor: string | null, signal: AbortSignal) => Promise<ListPage<T>>) {}
 
-  /** Read from the beginning. What is shown stays until then. */
+  /** Read from the beginning. The former list stays until then. */
   async load(): Promise<void> {
     await this.read(null);
   }
@@ -28,7 +28,7 @@ export class Paged<T> {
     if (this.cursor !== null) await this.read(this.cursor);
   }
 
-  /** Leave some out: they are gone. */
+  /** Remove entries that are gone. */
   drop(isGone: (one: T) => boolean): void {
     this.list.value = (this.list.peek() ?? []).filter((one) => !isGone(one));
   }

@@ -1,10 +1,10 @@
-/** The names of the tenant's users behind their ids. A name that is not known yet is the id. */
+/** The names of the tenant's users by their ids. If a name is not known yet, it is the id. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import type { Mentionable } from './mentions';
 
 const PAGE = 500;
-/** Pages that are read for names at most: beyond that a tenant has more users than anybody comments with. */
+/** The greatest number of pages to read for names: a larger tenant has more users than take part in comments. */
 const MOST_PAGES = 4;
 /** How many users are offered. */
 const SUGGESTED = 8;
@@ -31,7 +31,7 @@ export class People {
     return ids.map((id) => ({ id, name: this.nameOf(id) }));
   }
 
-  /** Users whose names begin so. */
+  /** Users whose names begin with the prefix. */
   async find(prefix: string): Promise<readonly Mentionable[]> {
     const { body } = await this.api.call('GET', '/v1/users', { query: { limit: SUGGESTED, ...(prefix && { prefix }) } });
     this.know(body.items);

@@ -15,7 +15,7 @@ export type Listed =
 
 export class Projects {
   readonly listed = signal<Listed>({ kind: 'loading' });
-  /** Those that administrators can bring back. */
+  /** The deleted ones, which administrators can restore. */
   readonly deleted: Deleted<DeletedProject>;
 
   constructor(private readonly api: Api) {
@@ -23,7 +23,7 @@ export class Projects {
     void this.load();
   }
 
-  /** Read them anew. The present ones stay until then. */
+  /** Read them again. The present ones stay until then. */
   async load(): Promise<void> {
     try {
       this.listed.value = { kind: 'ready', projects: await this.all() };
@@ -32,7 +32,7 @@ export class Projects {
     }
   }
 
-  /** A project was deleted just now: read the others anew, and offer to bring it back. */
+  /** A project was deleted just now: read the others again, and offer to restore it. */
   async gone(id: string): Promise<void> {
     await Promise.all([this.load(), this.deleted.expect((one) => one.id === id)]);
   }
@@ -51,7 +51,7 @@ export class Projects {
   }
 }
 
-/** Those that have these letters in their name or are called so. */
+/** The projects whose name contains these letters, or whose id they are. */
 export function found(projects: readonly Project[], wanted: string): readonly Project[] {
   const folded = wanted.trim().toLocaleLowerCase();
   return projects.filter(({ id, name }) => name.toLocaleLowerCase().includes(folded) || id === folded);

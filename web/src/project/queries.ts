@@ -14,7 +14,7 @@ export interface RowsQuery {
   readonly columns: readonly string[];
   readonly offset: number;
   readonly limit: number;
-  /** Ask how it was answered, which costs one read more. */
+  /** Also request the plan, which costs one more read. */
   readonly explain?: boolean;
 }
 
@@ -22,10 +22,10 @@ export interface Rows {
   readonly rows: readonly Row[];
   /** Whether these are the last rows of the query. */
   readonly end: boolean;
-  /** How late the index is that they were read from. */
+  /** The lag of the index from which they were read. */
   readonly index: IndexAge;
   readonly explanation: Explanation | null;
-  /** The cursor in front of which is what decided where these rows stand; null where nobody can tell. */
+  /** The cursor before which are exactly the changes that decided the places of these rows; null if unknown. */
   readonly changes: string | null;
 }
 
@@ -42,7 +42,7 @@ export async function fetchRows(api: Api, project: string, query: RowsQuery, sig
 export interface Counts {
   readonly matched: number;
   readonly total: number;
-  /** The cursor in front of which is exactly what was counted; null where nobody can tell. */
+  /** The cursor before which are exactly the changes that were counted; null if unknown. */
   readonly changes: string | null;
 }
 
@@ -59,7 +59,7 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
 /** How many users are offered. */
 const SUGGESTED = 8;
 
-/** Users of the tenant whose names begin so. */
+/** Users of the tenant whose names begin with the prefix. */
 export async function findUsers(api: Api, prefix: string): Promise<readonly string[]> {
   const { body } = await api.call('GET', '/v1/users', { query: { limit: SUGGESTED, ...(prefix && { prefix }) } });
   return body.items.map(({ id }) => id);
@@ -68,7 +68,7 @@ export async function findUsers(api: Api, prefix: string): Promise<readonly stri
 /** Values of an `in`. */
 const MAX_VALUES = 200;
 
-/** Which of some issues pass a filter. The API looks at the issues themselves, so this does not lag. */
+/** The issues among these that pass a filter. The API reads the issues themselves, so this does not lag. */
 export async function issuesThatPass(
   api: Api,
   project: string,

@@ -1,4 +1,4 @@
-/** The saved views of a project: which there are, which one is open, and what is done to them. */
+/** The saved views of a project: the list, the open one, and their changes. */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
@@ -18,7 +18,7 @@ export const VISIBILITIES: readonly Visibility[] = ['private', 'shared', 'defaul
 
 const NEEDED: Readonly<Record<Visibility, Role>> = { private: 'viewer', shared: 'editor', default: 'admin' };
 
-/** What is asked of the user about a view. */
+/** A question to the user about a view. */
 export type Asked = { readonly kind: 'save' } | { readonly kind: 'rename' | 'delete'; readonly view: SavedView };
 
 /** Why the views of a project could not be read. The project can be used without them. */
@@ -53,7 +53,7 @@ export class SavedViews {
     this.view = computed(() => fitting(this.opened.value.view, this.fields));
   }
 
-  /** Read them anew. */
+  /** Read them again. */
   async load(): Promise<void> {
     try {
       this.show(await readViews(this.api, this.project.id));
@@ -71,7 +71,7 @@ export class SavedViews {
     return visibilities.every((one) => permits(this.user.role, NEEDED[one]));
   }
 
-  /** The address of a view that is made of the one that is open. */
+  /** The address of a view that is based on the open one. */
   addressOf(view: View): string {
     return this.whole(addressOf(view, this.opened.peek().base, this.list.peek()));
   }
@@ -81,7 +81,7 @@ export class SavedViews {
     return this.whole(linkTo(view, this.list.value));
   }
 
-  /** Save what is shown as a new view, and open that. `key` is the same when it is tried again. */
+  /** Save the present look as a new view, and open that. `key` is the same for a repeated attempt. */
   async create(name: string, visibility: Visibility, key: string): Promise<boolean> {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/views', {
@@ -94,7 +94,7 @@ export class SavedViews {
     });
   }
 
-  /** Save what is shown in the place of the view that it was made of. */
+  /** Save the present look in place of the view on which it is based. */
   async overwrite(): Promise<boolean> {
     const { base } = this.opened.peek();
     if (!base) return false;
@@ -104,7 +104,7 @@ export class SavedViews {
     return saved;
   }
 
-  /** Show the view that is open as it was saved. */
+  /** Show the open view as it was saved. */
   discard(): void {
     go(this.linkTo(this.opened.peek().base));
   }
@@ -120,7 +120,7 @@ export class SavedViews {
     });
   }
 
-  /** Delete a view. Where it is open, what it shows stays. */
+  /** Delete a view. If it is open, its look stays. */
   async remove(view: SavedView): Promise<boolean> {
     const { base } = this.opened.peek();
     const shown = this.view.peek();
@@ -146,7 +146,7 @@ export class SavedViews {
     return addressOfProject(this.project.id) + (query && `?${query}`);
   }
 
-  /** Show a view as the API has it now. A new default leaves the one before shared, so all are read then. */
+  /** Show a view in its present state of the API. A new default leaves the former one shared, so all are read then. */
   private async taken(view: SavedView): Promise<void> {
     this.show([...this.list.peek().filter(({ id }) => id !== view.id), view]);
     if (view.visibility === 'default') await this.load();
@@ -159,7 +159,7 @@ export class SavedViews {
       await change();
       return true;
     } catch (error) {
-      // Somebody changed or deleted it meanwhile: show what there is now.
+      // Someone else changed or deleted it meanwhile: show the present state.
       if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
       this.refusal.value = error;
       return false;

@@ -1,4 +1,4 @@
-/** The summaries below the columns. Each is asked for alone, so that one that is refused takes no other with it. */
+/** The summaries below the columns. Each is a request of its own, so that a refused one affects no other. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
@@ -24,7 +24,7 @@ export class Summaries {
     private readonly asks: Asks = unfollowed,
   ) {}
 
-  /** Ask for these summaries; those that are here or on their way already are left alone, unless `anew`. */
+  /** Request these summaries. The ones that are loaded or requested already are skipped, unless `anew`. */
   ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { anew = false } = {}): void {
     const wanted = fields.flatMap((field) => {
       const fn = functionsOf(field.type).find((one) => one === footers[field.id]);
@@ -42,7 +42,7 @@ export class Summaries {
       present?.request.abort();
       const request = new AbortController();
       this.requests.set(field, { what, request });
-      // What stands there stays until its successor comes, where it is only read anew.
+      // If a summary is only read again, the present one stays until its successor comes.
       if (present?.what !== what) this.put(field, { kind: 'loading' });
       void this.load(field, fn, filter, request.signal);
     }

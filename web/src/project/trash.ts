@@ -1,9 +1,9 @@
-/** The trash of a project: what was deleted in the last 30 days, to be restored, or removed for good. */
+/** The trash of a project: issues deleted in the last 30 days, which can be restored, or removed permanently. */
 import type { Api } from '../api/client';
 import type { TrashedIssue } from '../api/types';
 import { Deleted } from './deleted';
 
-/** `restored` hears that an issue has come back. */
+/** The trash. `restored` is called when an issue was restored. */
 export function trashOf(api: Api, project: string, restored: () => void): Deleted<TrashedIssue> {
   return new Deleted({
     keyOf: ({ num }) => num,

@@ -1,4 +1,7 @@
-/** The webhooks of a project: where its changes are sent, what became of each message, and secrets, which are told once. */
+/**
+ * The webhooks of a project: where its changes are sent, the outcome of each message, and secrets, which are shown
+ * once.
+ */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
@@ -7,7 +10,7 @@ import { Paged } from './paged';
 
 export type WebhookEvent = Webhook['events'][number];
 
-/** What a webhook of all issues may be told of, and one of a view. */
+/** The events that a webhook of all issues may receive, and one of a view. */
 const OF_ALL: readonly WebhookEvent[] = ['create', 'update', 'delete', 'restore'];
 const OF_VIEW: readonly WebhookEvent[] = ['enter', 'leave', 'change'];
 
@@ -17,7 +20,7 @@ export function eventsOf(view: string | null): readonly WebhookEvent[] {
 
 export interface WebhookDraft {
   readonly url: string;
-  /** The saved view whose rows are followed, as it is when it is chosen; null: all issues. */
+  /** The saved view whose rows are followed, in its state when it is chosen; null: all issues. */
   readonly view: string | null;
   /** The only fields whose values are sent; null: all. */
   readonly columns: readonly string[] | null;
@@ -25,7 +28,7 @@ export interface WebhookDraft {
   readonly enabled: boolean;
 }
 
-/** The parts of a webhook that a draft changes. A view that is named is chosen again, so the same one is left out. */
+/** The parts of a webhook that a draft changes. To name a view is to choose it again, so the same one is left out. */
 export function changesOf(webhook: Webhook, { url, view, columns, events }: WebhookDraft): WebhookPatch {
   const chosen = view !== webhook.view;
   return {
@@ -36,7 +39,7 @@ export function changesOf(webhook: Webhook, { url, view, columns, events }: Webh
   };
 }
 
-/** Whether a view has changed since an administrator chose it: messages follow it as it was then. */
+/** Whether a view has changed since an administrator chose it: messages follow its state at that time. */
 export function isOutdated({ frozen }: Webhook, view: SavedView | undefined): boolean {
   return frozen !== null && view !== undefined && !isSame(frozen.query, view.query);
 }
@@ -45,7 +48,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A secret that was just made. */
+/** A new secret. */
 export interface ToldSecret {
   readonly webhook: string;
   readonly url: string;
@@ -53,7 +56,7 @@ export interface ToldSecret {
 }
 
 export class Webhooks {
-  /** In the order in which they were made; null before they are read. */
+  /** In the order of their creation; null before they are read. */
   readonly list = signal<readonly Webhook[] | null>(null);
   readonly error = signal<unknown>(null);
   /** Why the last change was refused. */
@@ -77,7 +80,7 @@ export class Webhooks {
     }
   }
 
-  /** Define one. `key` is the same when it is tried again, and so is the secret then. Answers whether the API took it. */
+  /** Create one. `key`, and with it the secret, is the same for a repeated attempt. Returns whether the API took it. */
   async create({ url, view, columns, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
     const body: WebhookCreate = { url, view, columns: columns && [...columns], events: [...events], enabled };
     return this.changing(async () => {
@@ -96,7 +99,7 @@ export class Webhooks {
     );
   }
 
-  /** Give it another secret. For a day the former one signs too. */
+  /** Replace its secret. For a day the former one signs too. */
   async rotate(webhook: Webhook): Promise<boolean> {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/rotate', {
@@ -114,7 +117,7 @@ export class Webhooks {
     });
   }
 
-  /** Have a message sent again. */
+  /** Send a message again. */
   async replay(webhook: Webhook, { id }: WebhookDelivery): Promise<boolean> {
     return this.changing(() =>
       this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/replay', {
@@ -124,7 +127,7 @@ export class Webhooks {
     );
   }
 
-  /** What was sent in the last 7 days, the last change first. */
+  /** The messages of the last 7 days, the last change first. */
   deliveriesOf(webhook: string): Paged<WebhookDelivery> {
     return new Paged(async (cursor, signal) => {
       const { body } = await this.api.call('GET', '/v1/projects/{project}/webhooks/{webhook}/deliveries', {
@@ -148,7 +151,7 @@ export class Webhooks {
     this.secret.value = { webhook: id, url, secret };
   }
 
-  /** Carry a change out, and read all of them anew. */
+  /** Carry a change out, and read all of them again. */
   private async changing(change: () => Promise<unknown>): Promise<boolean> {
     this.busy.value = true;
     this.refusal.value = null;
@@ -157,7 +160,7 @@ export class Webhooks {
       await this.load();
       return true;
     } catch (error) {
-      // Somebody changed or deleted it meanwhile: show what there is now.
+      // Someone else changed or deleted it meanwhile: show the present state.
       if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
       this.refusal.value = error;
       return false;

@@ -8,18 +8,18 @@ export interface CountedGroup {
   /** One for each group field, as far as the level goes. */
   readonly values: readonly CellValue[];
   readonly count: number;
-  /** What makes a query show just its issues; null where no request can. */
+  /** The filter that selects its issues; null if no request can. */
   readonly filter: Filter | null;
   readonly figures: readonly GroupFigure[];
 }
 
-/** The groups by the first field, those by the first two, and those by all three, as far as they are known. */
+/** The groups by the first field, by the first two, and by all three, as far as they are known. */
 export type Levels = readonly (readonly CountedGroup[])[];
 
-/** The name of no value. No value's own name has a plus. */
+/** The name of no value. No name of a value has a plus. */
 const NONE = '+';
 
-/** Names a group in an address: its values, from the outermost on. */
+/** The name of a group in an address: its values, from the outermost on. */
 export function keyOfGroup(values: readonly CellValue[]): string {
   return values.map((value) => (value === null ? NONE : encodeURIComponent(String(value)))).join('/');
 }

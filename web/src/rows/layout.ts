@@ -1,7 +1,8 @@
 /**
- * Which row of the screen is what: a run of issues, or the head of a group. Pure.
+ * The content of each row of the screen: a run of issues, or the head of a group. Pure.
  *
- * A grid without groups is one run. With groups, the counts say how long each run is, before any of its issues is known.
+ * A grid without groups is one run. With groups, the counts give the length of each run before any of its issues is
+ * known.
  */
 import type { Filter } from '../api/types';
 import type { CellValue } from '../fields/values';
@@ -14,7 +15,7 @@ export interface Run {
 }
 
 export interface Group {
-  /** Distinguishes the group from all others, and stands in an address. */
+  /** Distinguishes the group from all others, also in an address. */
   readonly key: string;
   readonly depth: number;
   readonly field: string;
@@ -24,7 +25,7 @@ export interface Group {
   readonly figures: readonly GroupFigure[];
 }
 
-/** What is told of a group's numbers, such as the sum of their costs. */
+/** A figure of a group's numbers, such as the sum of their costs. */
 export interface GroupFigure {
   readonly field: string;
   readonly fn: string;
@@ -56,7 +57,7 @@ export class Layout {
     return new Layout([{ kind: 'run', run: { key: '', filter, count } }]);
   }
 
-  /** What stands at a row of the screen; undefined beyond the end. */
+  /** The content of a row of the screen; undefined beyond the end. */
   at(index: number): Place | undefined {
     if (index < 0 || index >= this.length) return undefined;
     let low = 0;
@@ -71,7 +72,7 @@ export class Layout {
     return piece.kind === 'group' ? piece : { kind: 'issue', run: piece.run, offset: index - (this.starts[low] ?? 0) };
   }
 
-  /** The row of the screen where an issue of a run stands. */
+  /** The row of the screen that contains an issue of a run. */
   indexOf(run: string, offset: number): number | undefined {
     const piece = this.pieces.findIndex((one) => one.kind === 'run' && one.run.key === run);
     const start = this.starts[piece];

@@ -1,9 +1,9 @@
 /** How rows in view have moved. Pure. */
 
-/** Where the issue stands now that stood at a row of the screen; undefined where it is not held, or no issue stood there. */
+/** The present row of the issue that was in a row of the screen; undefined if it is not held, or no issue was there. */
 export type Moved = (before: number) => number | undefined;
 
-/** By how many rows most of those in view have moved; a single row that moved far away does not count. */
+/** The number of rows by which most of the rows in view have moved; a single row that moved far away does not count. */
 export function commonShift({ first, last }: { readonly first: number; readonly last: number }, now: Moved): number {
   const counts = new Map<number, number>();
   for (let index = first; index <= last; index += 1) {

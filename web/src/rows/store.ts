@@ -1,6 +1,6 @@
 /**
- * The rows of the grid: asked for by the page as they come into view, kept within a bound, and given up when they are no
- * longer wanted. What the grid shows is read from here alone.
+ * The rows of the grid. The page requests them as they come into view, keeps a limited number, and cancels requests
+ * that are no longer needed. The grid reads its rows only from here.
  */
 import { isAbort } from '../api/problem';
 import type { Row } from '../fields/values';
@@ -11,7 +11,7 @@ export type Slot =
   | { readonly kind: 'issue'; readonly row: Row }
   | { readonly kind: 'group'; readonly group: Group }
   | { readonly kind: 'loading' }
-  /** The index lags: the row that stood here has gone, or stands elsewhere by now. */
+  /** The index lags: the row that was here is gone, or is elsewhere by now. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -31,7 +31,7 @@ interface Page {
   readonly number: number;
   rows: readonly Row[] | null;
   error: unknown;
-  /** Whether the rows are shown although newer ones are wanted. */
+  /** Whether the rows are shown although newer ones are needed. */
   stale: boolean;
   request: AbortController | null;
 }
@@ -44,7 +44,7 @@ export interface Range {
 
 export class RowStore {
   private layoutNow = new Layout([]);
-  /** The least recently wanted first. */
+  /** The least recently used first. */
   private readonly pages = new Map<string, Page>();
   private readonly places = new Map<number, { readonly page: Page; readonly position: number }>();
   private inView: Range = { first: 0, last: -1 };
@@ -70,19 +70,22 @@ export class RowStore {
     return this.layoutNow;
   }
 
-  /** Hear of rows that came, changed or went. Returns how to stop hearing of them. */
+  /** Call a listener when rows came, changed or went. Returns how to stop that. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Hear, before a change is drawn, that issues in view stand in other rows of the screen. Returns how to stop hearing of it. */
+  /**
+   * Call a listener, before a change is drawn, when issues in view are in other rows of the screen. Returns how to stop
+   * that.
+   */
   onMove(listener: (now: Moved) => void): () => void {
     this.moveListeners.add(listener);
     return () => this.moveListeners.delete(listener);
   }
 
-  /** What stands at a row of the screen. */
+  /** The content of a row of the screen. */
   at(index: number): Slot {
     const place = this.layoutNow.at(index);
     if (!place) return { kind: 'gone' };
@@ -104,7 +107,7 @@ export class RowStore {
     return place?.page.rows?.[place.position];
   }
 
-  /** Show something else: another order, another filter, other groups. Nothing of the present rows is kept. */
+  /** Show another order, another filter, other groups. None of the present rows is kept. */
   reset(layout: Layout): void {
     this.renewing.abort();
     for (const page of this.pages.values()) page.request?.abort();
@@ -130,7 +133,10 @@ export class RowStore {
     this.changed();
   }
 
-  /** The rows of the screen that are in view. Asks for what is missing there, and gives up what left the view. */
+  /**
+   * Set the rows of the screen that are in view. Requests the missing ones, and cancels requests for rows that left the
+   * view.
+   */
   show(range: Range): void {
     this.inView = range;
     if (this.timer !== null) {
@@ -138,7 +144,7 @@ export class RowStore {
       return;
     }
     this.ask();
-    // A scroll bar that is dragged passes a page with each frame. Only where it rests is asked for.
+    // A scroll bar that is dragged passes a page with each frame. Rows are requested only where it rests.
     this.timer = setTimeout(() => {
       this.timer = null;
       if (!this.moved) return;
@@ -147,7 +153,7 @@ export class RowStore {
     }, this.pause);
   }
 
-  /** Read what is in view anew. The present rows stay until then, and the others are forgotten. */
+  /** Read the rows in view again. The present rows stay until then, and the others are forgotten. */
   refresh(): void {
     this.renewing.abort();
     const wanted = new Set(this.wanted().map(([run, number]) => keyOf(run.key, number)));
@@ -160,14 +166,17 @@ export class RowStore {
     this.ask();
   }
 
-  /** Read what is in view anew, and show all of it in one step, if `may` still allows it then. Answers whether it did. */
+  /**
+   * Read the rows in view again, and show all of them in one step, if `may` still allows it then. Returns whether it
+   * did.
+   */
   async renew(may: () => boolean, fetchRows: FetchRows = this.fetchRows): Promise<boolean> {
     this.renewing.abort();
     const { signal } = (this.renewing = new AbortController());
     const wanted = this.wanted();
     const read = await Promise.all(
       wanted.map(async ([run, number]) => [run, number, await fetchRows(run, number * this.pageSize, this.pageSize, signal)] as const),
-      // The rows that are shown stay; whoever scrolls hears what is wrong.
+      // The rows on the screen stay; the next scroll reports the error.
     ).catch(() => null);
     if (!read || signal.aborted || !may()) return false;
     const keys = new Set(wanted.map(([run, number]) => keyOf(run.key, number)));
@@ -189,7 +198,7 @@ export class RowStore {
     return true;
   }
 
-  /** Put another state of an issue in the place of the one that is held. A new issue may be held twice: at the end, and in its place. */
+  /** Replace the held state of an issue. A new issue may be held twice: at the end, and in its place. */
   replace(num: number, change: (row: Row) => Row): void {
     if (!this.places.has(num)) return;
     for (const page of this.pages.values()) {
@@ -198,7 +207,7 @@ export class RowStore {
     this.changed();
   }
 
-  /** Stop all requests; nobody looks any more. */
+  /** Stop all requests: the rows are no longer shown. */
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.renewing.abort();
@@ -287,7 +296,7 @@ export class RowStore {
     for (const { num } of page.rows ?? []) if (this.places.get(num)?.page === page) this.places.delete(num);
   }
 
-  /** Make a change, and tell where the issues in view stand after it, if any stands elsewhere. */
+  /** Make a change, and report the new rows of the issues in view, if any moved. */
   private moving(change: () => void): void {
     const before = new Map<number, number>();
     for (let index = Math.max(0, this.inView.first); this.moveListeners.size && index <= this.inView.last; index += 1) {

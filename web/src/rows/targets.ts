@@ -1,4 +1,4 @@
-/** Which issues stand in some rows of the screen, as a job of the API takes them: however many, and none of them has to be held. Pure. */
+/** The issues in some rows of the screen, as a job of the API takes them: any number, held or not. Pure. */
 import type { Filter } from '../api/types';
 import type { Layout } from './layout';
 
@@ -7,11 +7,14 @@ export interface Target {
   readonly filter: Filter | null;
   /** Both included, counted from 0 in the order of the view; null: all of them. */
   readonly rows: { readonly from: number; readonly to: number } | null;
-  /** How many there were when they were chosen. */
+  /** Their number at the time of the choice. */
   readonly count: number;
 }
 
-/** The rows of the screen from one to another, both included: a target for each run that they touch, without the heads of groups. */
+/**
+ * The rows of the screen from one to another, both included: a target for each run that they touch, without the heads
+ * of groups.
+ */
 export function targetsOf(layout: Layout, first: number, last: number): readonly Target[] {
   const targets: Target[] = [];
   let start = 0;

@@ -1,4 +1,6 @@
-/** Give many issues a value: all that the filter leaves, or those in the selected rows. A job of the API writes it. */
+/**
+ * Gives many issues a value: all that the filter leaves, or the ones in the selected rows. A job of the API writes it.
+ */
 import { useId, useState } from 'preact/hooks';
 import { parseTyped } from '../cells/parse';
 import type { Typed } from '../cells/editors/editor';
@@ -59,7 +61,7 @@ export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
 interface NewValueProps {
   readonly model: ProjectModel;
   readonly field: Field;
-  /** How many issues are to have it; null where that is not known. */
+  /** The number of issues to change; null if it is not known. */
   readonly count: number | null;
   readonly disabled: boolean;
   readonly onTake: (value: CellValue) => void;
@@ -67,7 +69,7 @@ interface NewValueProps {
 
 function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
   const id = useId();
-  // Undefined until one is chosen: nothing is made empty by accident.
+  // Undefined until one is chosen, so that no value is emptied by accident.
   const [value, setValue] = useState<CellValue | undefined>(undefined);
   const [editing, setEditing] = useState(false);
   const [problem, setProblem] = useState('');

@@ -1,4 +1,4 @@
-/** The comments on an issue, in its panel: who said what, and a field to say something, with mentions of colleagues. */
+/** The comments on an issue, in its panel, and a field to write one, with mentions of colleagues. */
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
@@ -77,7 +77,7 @@ function Comment({ model, comments, comment }: CommentProps) {
         known={mentioned}
         onCancel={() => setEditing(false)}
         onSubmit={async (text, mentions) => {
-          // Whom the text never named stays mentioned.
+          // A mention stays even if the text never named the user.
           const all = [...new Set([...unsaid.map(({ id }) => id), ...mentions])];
           const taken = await comments.change(comment, text, all);
           if (taken) setEditing(false);
@@ -119,7 +119,7 @@ function Comment({ model, comments, comment }: CommentProps) {
 }
 
 function NewComment({ model, comments }: { readonly model: ProjectModel; readonly comments: Comments }) {
-  // The same comment sent again is made once, however its answer was lost; the next one is another.
+  // The same comment sent again is made once, even if its answer was lost; the next one has another key.
   const key = useRef({ text: '', key: '' });
   return (
     <CommentForm
@@ -148,16 +148,16 @@ const TALLEST = 240;
 
 interface CommentFormProps {
   readonly people: People;
-  /** Where the text is kept until it is saved, and its place there. */
+  /** The unsaved texts, and the place of this one among them. */
   readonly drafts: Map<string, CommentDraft>;
   readonly place: string;
   readonly label: string;
   readonly submit: string;
   readonly busy: boolean;
   readonly begin: string;
-  /** Who may be mentioned in it already. */
+  /** The users whom it may mention already. */
   readonly known: readonly Mentionable[];
-  /** Answers whether it was taken; the field is empty then. */
+  /** Returns whether it was taken; the field is empty then. */
   readonly onSubmit: (text: string, mentions: readonly string[]) => Promise<boolean>;
   readonly onCancel?: () => void;
 }
@@ -191,7 +191,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     const mention = begun(element.value, element.selectionStart);
     asked.current += 1;
     const round = asked.current;
-    // A name may go on behind a space; once nobody is called so, the mention has ended.
+    // A name may continue after a space; once no user has such a name, the mention has ended.
     const found = mention ? await people.find(mention.prefix).catch(() => []) : [];
     if (round !== asked.current) return;
     setAt(mention?.at ?? 0);
@@ -285,7 +285,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
   );
 }
 
-/** Arrow keys go through those who are offered. */
+/** Arrow keys move through the suggested users. */
 function walk(event: KeyboardEvent): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
   const buttons = [...(event.currentTarget as HTMLElement).querySelectorAll('button')];

@@ -1,4 +1,8 @@
-/** A list of what was deleted: who did it and when, until when it can come back, and for those who may its restoration and its removal for good. */
+/**
+ * A list of deleted items: who deleted each and when, and until when it can be restored.
+ *
+ * Users with the right also see how to restore an item or remove it permanently.
+ */
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import { formatDatetime } from '../cells/format';
@@ -10,7 +14,7 @@ import { Confirm } from './settings/confirm';
 
 interface DeletedListProps<T extends Deletion> {
   readonly deleted: Deleted<T>;
-  /** How one is called in the list, where its name does not say all. */
+  /** The title of an item in the list, if its name is not enough. */
   readonly titleOf?: (one: T) => string;
   /** The name of a user. */
   readonly nameOf: (user: string) => string;
@@ -84,7 +88,7 @@ function nameIn({ name }: Deletion): string {
   return name;
 }
 
-/** Why something was not restored, or not removed for good. */
+/** The reason why an item was not restored, or not removed permanently. */
 export function NotDone<T extends Deletion>({ deleted }: { readonly deleted: Deleted<T> }) {
   const refusal = deleted.refusal.value;
   if (refusal === null) return null;

@@ -1,4 +1,7 @@
-/** What was deleted and can be restored: that of just now is offered at once, and all of it is listed behind a title. */
+/**
+ * Deleted items that can be restored. The one of just now is offered at once, and all are listed under a title that
+ * opens.
+ */
 import { useState } from 'preact/hooks';
 import { formatDatetime } from '../cells/format';
 import type { Deleted, Deletion } from '../project/deleted';
@@ -8,7 +11,7 @@ import { Toast } from '../ui/toast';
 import { words } from '../words';
 import { DeletedList, NotDone } from './deleted-list';
 
-/** What is said of one kind of such things. */
+/** The texts about one kind of items. */
 interface Texts {
   readonly title: string;
   readonly what: string;
@@ -57,7 +60,7 @@ interface JustDeletedProps<T extends Deletion> {
   readonly textOf: (name: string, until: string) => string;
 }
 
-/** What was deleted just now. */
+/** The item that was deleted just now. */
 export function JustDeleted<T extends Deletion>({ deleted, textOf }: JustDeletedProps<T>) {
   const latest = deleted.latest.value;
   const { said, say, status } = useSaid();

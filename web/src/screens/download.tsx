@@ -1,4 +1,4 @@
-/** A button that downloads the file of an export. Its link is good for minutes, so it is asked for when it is wanted. */
+/** A button that downloads the file of an export. Its link is valid for minutes, so it is requested at the click. */
 import { useState } from 'preact/hooks';
 import type { Jobs } from '../project/jobs';
 import { reasonOf } from '../ui/refusal';

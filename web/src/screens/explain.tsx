@@ -1,4 +1,4 @@
-/** How the rows in front of the user were found, and what that cost. */
+/** The plan by which the rows on the screen were found, and its cost. */
 import type { Explanation, PlanNode } from '../api/types';
 import type { ProjectModel } from '../project/model';
 import { Drawer } from '../ui/drawer';

@@ -1,4 +1,4 @@
-/** Export of what the grid shows, with progress: the page writes a small file itself, a job of the API a large one. */
+/** Export of the rows in the grid, with progress: the page writes a small file itself, a job of the API a large one. */
 import { useId, useState } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import { Export } from '../project/exporting';
@@ -95,7 +95,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
   );
 }
 
-/** How far the page is with a file that it writes. */
+/** The progress of a file that the page writes. */
 function Written({ running, matched }: { readonly running: Export; readonly matched: number }) {
   const { phase, rows, error } = running.state.value;
   const all = Math.max(1, matched);

@@ -1,4 +1,4 @@
-/** What every screen of a signed-in user has: the bar at the top with the way home and the way out. */
+/** The frame of every screen of a signed-in user: the bar at the top with the way home and the way out. */
 import type { ComponentChildren } from 'preact';
 import { initialsOf, type Person, type Session } from '../auth/session';
 import { follow } from '../router';
@@ -11,7 +11,7 @@ interface FrameProps {
   readonly session: Session;
   readonly user: Person;
   readonly title: string;
-  /** What stands before the title. */
+  /** The content before the title. */
   readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -1,4 +1,6 @@
-/** What became of an issue, newest first: who changed which field, when, from what to what. It is read when it is opened. */
+/**
+ * The history of an issue, newest first: who changed which field, when, and both values. It is read when it is opened.
+ */
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ChangeEvent, CommentEvent } from '../api/types';
@@ -23,7 +25,7 @@ export function HistoryOfIssue({ model, num }: { readonly model: ProjectModel; r
   );
 }
 
-/** Milliseconds before a history is read again that lacks a change which was told: copies of the table differ for moments. */
+/** Milliseconds before each read of a history that lacks a reported change: copies of the table differ for moments. */
 const AGAIN = [0, 500, 2_000, 8_000] as const;
 
 function Changes({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
@@ -137,7 +139,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
 }
 
 function Edits({ model, change }: { readonly model: ProjectModel; readonly change: ChangeEvent | CommentEvent }) {
-  // A deleted issue had what is told of it before.
+  // The values of a deleted issue are no edits.
   if (change.kind === 'comment' || change.kind === 'delete') return null;
   const edits = model.fields.flatMap((field) => {
     const edit = change.fields[field.id];

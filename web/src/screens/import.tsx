@@ -1,4 +1,7 @@
-/** Import of a CSV file: what it holds and where that goes, then progress, the refused rows, and how far the index is. */
+/**
+ * Import of a CSV file: its content and the field of each column, then progress, the refused rows, and the lag of the
+ * index.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import type { FieldType } from '../api/types';
 import { permits } from '../auth/session';
@@ -190,7 +193,7 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
   );
 }
 
-/** Why rows were refused: the most frequent reasons. The file of refused rows has each row's. */
+/** The most frequent reasons for refused rows. The file of refused rows has the reason of each. */
 function Reasons({ refused }: { readonly refused: readonly RefusedRow[] }) {
   const reasons = reasonsOf(refused);
   return (

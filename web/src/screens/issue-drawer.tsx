@@ -20,7 +20,7 @@ interface IssueDrawerProps {
 }
 
 export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
-  // The panel goes along with the focus of the grid, once that moves: a list may have opened another issue.
+  // The panel follows the focus of the grid, but only once that moves: a list may have opened another issue.
   const before = useRef(model.selection.peek());
   useSignalEffect(() => {
     if (model.selection.value !== before.current) model.openIssue();
@@ -57,7 +57,7 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
   );
 }
 
-/** The version of the issue that the grid has, which hears of edits first; 0 where it has none. */
+/** The version of the issue in the grid, which receives edits first; 0 if the grid does not have it. */
 function useHeldVersion(model: ProjectModel, num: number): number {
   const [, redraw] = useState(0);
   useEffect(() => model.rows.onChange(() => redraw((before) => before + 1)), [model]);

@@ -1,4 +1,4 @@
-/** A field of the issue in the panel: its value, the grid's editor where it may be changed, and what is remarkable about it. */
+/** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';

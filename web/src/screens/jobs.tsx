@@ -1,4 +1,4 @@
-/** The background jobs of the project: how far each is, what it could not do and why; cancelling one, and taking back what it did. */
+/** The background jobs of the project: progress, refused issues with reasons, cancelling, and undo. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import type { BackgroundJob } from '../api/types';
@@ -87,7 +87,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
   );
 }
 
-/** What a job left as it was, issue by issue. It is read when it is opened. */
+/** The issues that a job could not change, one by one. They are read when the list is opened. */
 function RefusedIssues({ model, job, count }: { readonly model: ProjectModel; readonly job: string; readonly count: number }) {
   const [open, setOpen] = useState(false);
   return (

@@ -1,9 +1,9 @@
-/** Others who have the project open, by their initials, and at which issues they look. */
+/** Others who have the project open, by their initials, and the issues at which they look. */
 import { initialsOf } from '../auth/session';
 import type { Looker } from '../live/socket';
 import { words } from '../words';
 
-/** How many are shown by their initials; the others are counted. */
+/** The number of users shown by their initials; the others are counted. */
 const SHOWN = 5;
 
 export function Lookers({ lookers }: { readonly lookers: readonly Looker[] }) {

@@ -1,4 +1,4 @@
-/** A screen that says one thing: that something loads, failed, or does not exist. */
+/** A screen with one message: something loads, failed, or does not exist. */
 import type { ComponentChildren } from 'preact';
 
 interface NoticeProps {

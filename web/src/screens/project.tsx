@@ -1,4 +1,4 @@
-/** A project: the rail of projects, the toolbar, the grid, the status line, and what lies open beside it. */
+/** A project: the rail of projects, the toolbar, the grid, the status line, and the panels beside it. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
@@ -41,7 +41,7 @@ import { Toolbar } from './toolbar/toolbar';
 import { ViewList, ViewNotice, ViewWindows } from './views';
 import { WebhooksWindow } from './webhooks';
 
-/** Half of the page's code. It comes while the session and the project are asked for. */
+/** Half of the page's code. It loads while the session and the project are requested. */
 const gridView = import('../grid/grid-view');
 
 interface ProjectScreenProps {
@@ -56,7 +56,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
   const shown = useRef<ProjectModel | null>(null);
   const open = async (signal: AbortSignal) => {
     const opened = await openProject(api, id, user, signal);
-    // What is being typed is not taken away.
+    // Text that is being typed is not discarded.
     await shown.current?.rest();
     signal.throwIfAborted();
     return opened;
@@ -121,7 +121,7 @@ function RailButton() {
   );
 }
 
-/** Another tenant's project answers like one that does not exist. */
+/** The API answers the same for another tenant's project as for one that does not exist. */
 function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   const absent = error instanceof ApiError && error.status === 404;
   return (
@@ -141,9 +141,9 @@ function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRet
   );
 }
 
-/** The project with its saved views, which are asked for side by side. */
+/** The project with its saved views, which are requested in parallel. */
 async function openProject(api: Api, id: string, user: Person, signal: AbortSignal): Promise<Opened> {
-  // It begins with what is read first of the project.
+  // The feed starts with the first read of the project.
   const feed = followChanges(api, id, signal);
   const [project, listed] = await Promise.all([
     loadProject(api, id, signal),
@@ -176,7 +176,7 @@ interface OpenProjectProps {
 }
 
 function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
-  // It outlives the model: what somebody opens while the project is read anew stays open.
+  // It outlives the model: panels that are open while the project is read again stay open.
   const desk = useMemo(() => new Desk(), []);
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed, desk), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
@@ -203,19 +203,19 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
   const isAsking = help || actions.question.value !== null || hasConflict(model) || views.asked.value !== null;
   const isOpen = isAsking || desk.window.value !== null;
   useEffect(() => {
-    // What had the focus before may be gone, as an editor is.
+    // The element that had the focus before may be gone, such as an editor.
     const focus = model.selection.peek()?.anchor;
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
   const add = async () => {
     const before = model.selection.peek();
     const made = await actions.create();
-    // Where the connection was away meanwhile, the user may be elsewhere.
+    // If the connection was lost meanwhile, the user may be elsewhere.
     if (!made || model.selection.peek() !== before) return;
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
   };
-  // Where the grid does not have the cell, the panel does.
+  // If the grid does not have the cell, the panel does.
   const show = (num: number, id: string) => {
     const row = model.rows.indexOf(num);
     const column = model.columns.peek().findIndex(({ field }) => field === id);

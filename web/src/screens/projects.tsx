@@ -1,4 +1,4 @@
-/** The tenant's projects in name order, and how to make one. */
+/** The tenant's projects in name order, with a way to create one. */
 import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { permits, type Person, type Session } from '../auth/session';

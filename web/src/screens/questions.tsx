@@ -1,4 +1,4 @@
-/** What the user is asked: before rows are deleted or added, which of two values to keep, and how the keys are called. */
+/** Questions to the user: before rows are deleted or added, and which of two values to keep. Also the list of keys. */
 import { formatValue } from '../cells/format';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';

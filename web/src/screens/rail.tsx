@@ -1,4 +1,4 @@
-/** The views of the open project and the other projects, at the left of it. It folds away, and stays so in this browser. */
+/** The views of the open project and the other projects, at its left. It folds away, and stays so in this browser. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { addressOfProject, follow } from '../router';
 import { words } from '../words';
 
 const KEY = 'gridview.rail';
-/** Where the grid would be left with too little room, the rail begins folded. */
+/** In a window narrower than this the rail begins folded, to leave room for the grid. */
 const NARROW = '(max-width: 760px)';
 
 export const railOpen = signal(window.localStorage.getItem(KEY) !== 'closed' && !window.matchMedia(NARROW).matches);
@@ -17,14 +17,14 @@ export function toggleRail(): void {
   if (!window.matchMedia(NARROW).matches) window.localStorage.setItem(KEY, railOpen.value ? 'open' : 'closed');
 }
 
-/** From this many projects on they can be searched. */
+/** From this number of projects on they can be searched. */
 const MANY = 8;
 
 interface RailProps {
   readonly projects: Projects;
-  /** The project that is open. */
+  /** The open project. */
   readonly open: string;
-  /** What stands above the projects. */
+  /** The content above the projects. */
   readonly children?: ComponentChildren;
 }
 

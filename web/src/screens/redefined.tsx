@@ -1,4 +1,7 @@
-/** The fields or states of the open project have changed: they are read anew, or, where the user has something to lose by it, when the user says so. */
+/**
+ * The fields or states of the open project have changed. They are read again at once, or at the user's word if a read
+ * would discard some work.
+ */
 import { useEffect, useRef } from 'preact/hooks';
 import type { ProjectModel } from '../project/model';
 import { words } from '../words';

@@ -1,10 +1,10 @@
-/** The texts that are no values of their fields, beside the grid: at which cells, and why. */
+/** The texts that are no values of their fields, beside the grid: their cells, and the reasons. */
 import { refusedIn, type RefusedCell } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { Drawer } from '../ui/drawer';
 import { words } from '../words';
 
-/** How many are listed; the others are counted. */
+/** The number of listed texts; the others are counted. */
 const SHOWN = 200;
 
 interface RefusedDrawerProps {

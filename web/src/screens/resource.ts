@@ -1,4 +1,4 @@
-/** Something that a screen loads when it opens: not there yet, there, or refused. */
+/** A resource that a screen loads when it opens: loading, loaded, or refused. */
 import { useEffect, useState } from 'preact/hooks';
 import { isAbort } from '../api/problem';
 
@@ -7,7 +7,10 @@ export type Resource<T> =
   | { readonly kind: 'ready'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Load, and load again when one of `inputs` changes or `reload` is called. What is no longer wanted is cancelled. */
+/**
+ * Load, and load again when one of `inputs` changes or `reload` is called. A load that is no longer needed is
+ * cancelled.
+ */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],

@@ -1,4 +1,7 @@
-/** What stands in the place of rows when there are none: an empty project, a filter that nothing passes, a refusal and its way out. */
+/**
+ * The notice in place of rows if there are none: an empty project, a filter without results, or a refusal with its
+ * remedy.
+ */
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import type { Build } from '../api/types';
@@ -47,7 +50,7 @@ export function RowsNotice({ model }: { readonly model: ProjectModel }) {
   );
 }
 
-/** Issues that others have just made may not be in the index yet, so it is looked at again. */
+/** New issues of others may not be in the index yet, so it is read again. */
 function NoIssues({ onLook }: { readonly onLook: () => void }) {
   useEffect(() => {
     const timer = setInterval(() => {
@@ -77,7 +80,7 @@ function Building({ build, onLook }: { readonly build: Build; readonly onLook: (
   );
 }
 
-/** The background work that a query has to wait for. */
+/** The background work for which a query must wait. */
 function buildIn(error: unknown): Build | null {
   return error instanceof ApiError && error.kind === 'not-ready' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
 }

@@ -1,4 +1,4 @@
-/** Signing in: the local stack asks who to be; in the cloud a button leads to the managed login. */
+/** Signing in: the local stack asks for the user; in the cloud a button leads to the managed login. */
 import { useState } from 'preact/hooks';
 import { isRole, type Role, type Session, type SessionState } from '../auth/session';
 import { words } from '../words';

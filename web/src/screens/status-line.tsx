@@ -1,4 +1,4 @@
-/** The line below the grid: what is selected, how many rows there are, how late they are, and what the page costs. */
+/** The line below the grid: the selection, the number of rows, their lag, and the cost of the page. */
 import { refusedIn } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';

@@ -1,4 +1,4 @@
-/** The trash: deleted issues, which editors restore and administrators remove for good. */
+/** The trash: deleted issues, which editors restore and administrators remove permanently. */
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { permits } from '../auth/session';
@@ -9,13 +9,16 @@ import { Dialog } from '../ui/dialog';
 import { words } from '../words';
 import { DeletedList } from './deleted-list';
 
-/** Milliseconds before each reading of the trash after an issue was deleted or restored: copies of the table differ for moments. */
+/**
+ * Milliseconds before each reading of the trash after an issue was deleted or restored: copies of the table differ for
+ * moments.
+ */
 const AGAIN = [0, 1_000] as const;
 
 export function TrashWindow({ model }: { readonly model: ProjectModel }) {
   const trash = useMemo(() => trashOf(model.api, model.project.id, () => model.settle()), [model]);
   useEffect(() => void model.people.load(), [model]);
-  // A user who has read on keeps the list: new entries are at its start.
+  // If the user has read further pages the list stays: new entries are at its start.
   const catchingUp = useMemo(
     () => new CatchingUp(async () => (trash.things.isAtStart ? trash.things.load() : undefined), () => false, AGAIN),
     [trash],

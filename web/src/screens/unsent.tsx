@@ -1,4 +1,4 @@
-/** Changes that the API has not answered yet, on every screen: how many, and what becomes of them. */
+/** Changes that the API has not answered yet, on every screen: how many, and their state. */
 import { outbox } from '../edits/outbox';
 import { words } from '../words';
 

@@ -25,9 +25,12 @@ interface ValueEditorProps {
   readonly value: CellValue;
   /** A text that was refused, with which the editing begins. */
   readonly refused?: string | null;
-  /** Hears that the editing begins; returns what hears of its end. */
+  /** Called when the editing begins; returns a function to call at its end. */
   readonly begin?: () => () => void;
-  /** What was entered, null where the value stays as it was; and whether a key ended it, so that the focus has nowhere to go. */
+  /**
+   * The entered value, or null if it stays as it was. Also whether a key ended the editing, so that no other element
+   * took the focus.
+   */
   readonly onEnd: (typed: Typed | null, byKey: boolean) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The saved views of the open project: a list to open them from, with what can be done to each, and the windows that it takes. */
+/** The saved views of the open project: a list to open them, with the actions on each, and their windows. */
 import { useMemo, useState } from 'preact/hooks';
 import type { SavedView } from '../api/types';
 import { VISIBILITIES, type SavedViews, type Visibility } from '../project/saved-views';
@@ -75,7 +75,7 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
   );
 }
 
-/** What can be done with what is shown, where it is not as it was saved. */
+/** The actions on the present look, if it differs from the saved one. */
 function Saving({ views }: { readonly views: SavedViews }) {
   const { base, changed } = views.opened.value;
   return (
@@ -117,7 +117,7 @@ function entriesOf(views: SavedViews, view: SavedView, copy: () => void): readon
   ];
 }
 
-/** What is asked of the user about a view, and what the API refused. */
+/** Questions to the user about a view, and refusals of the API. */
 export function ViewWindows({ views }: { readonly views: SavedViews }) {
   const asked = views.asked.value;
   const refusal = views.refusal.value;
@@ -144,7 +144,7 @@ interface WindowProps {
 function SaveWindow({ views, onClose }: WindowProps) {
   const [name, setName] = useState('');
   const [visibility, setVisibility] = useState<Visibility>('private');
-  // The same request again is done once, however its answer was lost.
+  // The same request sent again is carried out once, even if its answer was lost.
   const key = useMemo(() => crypto.randomUUID(), [name, visibility]);
   const refusal = views.refusal.value;
   const save = async () => {
@@ -246,7 +246,7 @@ function Submit({ busy }: { readonly busy: boolean }) {
   );
 }
 
-/** That the address names a view that there is not, or that parts of it are gone. */
+/** The notice that the address names a missing view, or that parts of it are gone. */
 export function ViewNotice({ views }: { readonly views: SavedViews }) {
   const { base, missing } = views.opened.value;
   if (missing && views.error.value === null) {

@@ -1,4 +1,4 @@
-/** The webhooks of a project, for its admins: where changes are sent, and what became of each message. */
+/** The webhooks of a project, for its admins: where changes are sent, and the outcome of each message. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../api/types';
@@ -37,7 +37,7 @@ export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
   );
 }
 
-/** A secret, until it has been taken: nobody tells it again. */
+/** A secret, until the user has copied it: it is shown only once. */
 function Secret({ told, onTaken }: { readonly told: ToldSecret; readonly onTaken: () => void }) {
   const [said, setSaid] = useState('');
   const copy = () => {
@@ -137,7 +137,7 @@ const NEW: WebhookDraft = { url: '', view: null, columns: null, events: eventsOf
 
 function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonly webhooks: Webhooks }) {
   const [round, setRound] = useState(0);
-  // The same request again is done once, however its answer was lost.
+  // The same request sent again is carried out once, even if its answer was lost.
   const [sent, setSent] = useState<{ readonly draft: string; readonly key: string } | null>(null);
   const save = async (draft: WebhookDraft) => {
     const text = JSON.stringify(draft);
@@ -158,7 +158,7 @@ function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonl
 interface WebhookFormProps {
   readonly model: ProjectModel;
   readonly initial: WebhookDraft;
-  /** The name of its view when that was chosen: the view may be deleted, or private. */
+  /** The name of its view at the time of the choice: the view may be deleted, or private. */
   readonly chosen?: string | null;
   readonly isNew: boolean;
   readonly busy: boolean;

@@ -3,7 +3,7 @@ import { guarded } from '../cells/guard';
 
 export type Block = readonly (readonly string[])[];
 
-/** Texts as lines that are edited; one with a line break or a quote at its beginning is in quotes. */
+/** Texts as lines to edit; one with a line break, or with a quote at its beginning, is in quotes. */
 export function toLines(texts: readonly string[]): string {
   return texts.map(quoted).join('\n');
 }
@@ -12,12 +12,15 @@ export function fromLines(text: string): readonly string[] {
   return fromTsv(text).map((cells) => cells.join('\t'));
 }
 
-/** Text that spreadsheets take apart into the same cells again. */
+/** Text that spreadsheets split into the same cells again. */
 export function toTsv(block: Block): string {
   return block.map((row) => row.map(quoted).join('\t')).join('\r\n');
 }
 
-/** What spreadsheets prefer to take. It is guarded as exports are; the text is exact, for the page's own paste and for editors. */
+/**
+ * A table of HTML, which spreadsheets prefer. It is guarded like exports; the text is exact, for the page's own paste
+ * and for editors.
+ */
 export function toHtml(block: Block): string {
   const rows = block.map((row) => `<tr>${row.map((cell) => `<td>${escaped(guarded(cell))}</td>`).join('')}</tr>`);
   return `<table>${rows.join('')}</table>`;

@@ -5,7 +5,7 @@ export interface Cell {
   readonly column: number;
 }
 
-/** What is selected: from the cell that is focused to the one that the mouse or shift has reached. */
+/** The selection: from the cell in focus to the one that the mouse or Shift has reached. */
 export interface Selection {
   readonly anchor: Cell;
   readonly reach: Cell;

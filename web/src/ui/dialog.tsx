@@ -9,7 +9,7 @@ import { mayClose } from './unsaved';
 interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
-  /** It opens by itself, so that keys which are meant for what had the focus must not choose anything in it. */
+  /** It opens by itself, so a key meant for the element in focus must not choose anything in it. */
   readonly unasked?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -28,7 +28,8 @@ export function Dialog({ title, wide = false, unasked = false, onClose, children
     // Closing gives the focus back to what had it.
     return () => element?.close();
   }, []);
-  // The browser gives the focus back at once, and says later that the window is closed: what is pressed between may open it again.
+  // The browser returns the focus at once, and reports later that the window is closed: a key pressed between may open
+  // it again.
   const isClosed = useRef(false);
   const closed = () => {
     if (isClosed.current) return;
@@ -47,7 +48,7 @@ export function Dialog({ title, wide = false, unasked = false, onClose, children
       aria-labelledby={id}
       onClose={closed}
       onKeyDown={(event) => {
-        // The browser would close the dialog at the second Escape, whatever it is asked.
+        // The browser would close the dialog at the second Escape, even if that is prevented.
         if (event.key !== 'Escape' || event.defaultPrevented) return;
         event.preventDefault();
         close();

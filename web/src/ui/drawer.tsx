@@ -22,7 +22,7 @@ export function Drawer({ title, isForm = false, onClose, children }: DrawerProps
   const close = () => {
     if (panel.current && mayClose(panel.current)) onClose();
   };
-  // Before the grid gets its new width: it would take the focus back then.
+  // Before the grid gets its new width, since it would take the focus back then.
   useLayoutEffect(() => {
     if (!isForm || !body.current || !enter(body.current)) head.current?.focus();
   }, []);

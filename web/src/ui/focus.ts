@@ -1,11 +1,14 @@
-/** Where the focus goes when something opens, and where it goes back to when that closes. */
+/** The place of the focus when something opens, and when that closes. */
 import type { RefObject } from 'preact';
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
 
 const FIELDS = 'input, select, textarea';
 const CONTROLS = `${FIELDS}, button, a[href], summary`;
 
-/** Focus what a form or a question begins with: what it names itself, its first field, or its default action. Answers whether there is one. */
+/**
+ * Focus the beginning of a form or a question: the element that it names, its first field, or its default action.
+ * Returns whether there is one.
+ */
 export function enter(panel: HTMLElement): boolean {
   const first = usable(panel, CONTROLS);
   const entry = usable(panel, '[autofocus]') ?? (first?.matches(FIELDS) ? chosenOf(first) : usable(panel, '.dialog-buttons .primary'));
@@ -23,15 +26,15 @@ function usable(panel: HTMLElement, selector: string): HTMLElement | undefined {
   return [...panel.querySelectorAll<HTMLElement>(selector)].find((one) => one.checkVisibility() && !one.matches(':disabled'));
 }
 
-/** Of a group of radio buttons, the chosen one has the focus. */
+/** The element of a field that takes the focus: for radio buttons, the chosen one. */
 function chosenOf(field: HTMLElement): HTMLElement {
   if (!(field instanceof HTMLInputElement) || field.type !== 'radio') return field;
   return field.closest('fieldset')?.querySelector<HTMLElement>('input[type="radio"]:checked') ?? field;
 }
 
 /**
- * Give the focus back when a panel goes that has it: to what had it before it came into the panel. `anchor` takes it where nothing had.
- * Returns how to give it back before.
+ * Return the focus when a panel that has it goes: to the element that had it before, or else to `anchor`. Returns how
+ * to do so earlier.
  */
 export function useFocusBack(panel: RefObject<HTMLElement | null>, anchor?: HTMLElement): () => void {
   const before = useRef<Element | null>(null);

@@ -1,4 +1,4 @@
-/** A menu beside what opened it: entries that do something, and entries of which some are chosen. A click elsewhere or Escape closes it. */
+/** A menu beside the element that opened it, with actions and choices. A click elsewhere or Escape closes it. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useFocusBack } from './focus';
 import { Icon } from './icon';
@@ -8,7 +8,7 @@ import { keepBeside } from '../place';
 export interface MenuEntry {
   readonly text: string;
   readonly icon?: IconName;
-  /** Given where the entry is a choice. */
+  /** Set if the entry is a choice. */
   readonly chosen?: boolean;
   readonly disabled?: boolean;
   readonly act: () => void;
@@ -26,7 +26,7 @@ export function Menu({ anchor, label, groups, onClose }: MenuProps) {
   const panel = useRef<HTMLDivElement>(null);
   const giveBack = useFocusBack(panel, anchor);
   const act = (entry: MenuEntry) => {
-    // What the entry opens gives it back in its turn.
+    // An element that the entry opens returns the focus later.
     giveBack();
     onClose();
     entry.act();

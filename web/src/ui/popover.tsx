@@ -1,4 +1,7 @@
-/** A button with a panel that belongs to it. The browser closes the panel on Escape and on a click elsewhere, and gives the focus back. */
+/**
+ * A button with a panel that belongs to it. The browser closes the panel on Escape and on a click elsewhere, and gives
+ * the focus back.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { enterFirst } from './focus';
@@ -9,9 +12,9 @@ import { keepBeside } from '../place';
 interface PopoverProps {
   readonly label: string;
   readonly icon: IconName;
-  /** How many things are set in the panel; they stand in the button. */
+  /** The number of settings in the panel, shown in the button. */
   readonly count?: number;
-  /** Whether the panel is asked for from elsewhere. */
+  /** Whether another part of the page asks for the panel. */
   readonly asked?: boolean;
   readonly onClose?: () => void;
   readonly children: (close: () => void) => ComponentChildren;

@@ -1,4 +1,4 @@
-/** Why a request was refused, and the way out: again, or what would make it possible, for those who may do it. */
+/** Why a request was refused, and the way out: a retry, or a remedy for users who may begin it. */
 import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError, OfflineError } from '../api/problem';
@@ -9,10 +9,10 @@ import { words } from '../words';
 interface RefusalProps {
   readonly error: unknown;
   readonly title?: string;
-  /** In place of what the API says. */
+  /** Replaces the text of the API. */
   readonly reason?: string;
   readonly onRetry?: () => void;
-  /** What remedies need: who asks, and what is to be done when they have begun. */
+  /** The requirements of remedies: the API, the user's role, and a function to call when one has begun. */
   readonly remedied?: { readonly api: Api; readonly role: Role; readonly onBegun: () => void };
 }
 
@@ -66,7 +66,7 @@ function titleOf(error: unknown): string {
   return words.refusal.failed;
 }
 
-/** A sentence for people. */
+/** A sentence for users. */
 export function reasonOf(error: unknown): string {
   if (error instanceof OfflineError) return words.refusal.offlineWhy;
   if (!(error instanceof ApiError)) return String(error);

@@ -1,11 +1,11 @@
-/** What is said of what somebody has just done, in an element that has the focus then: the button that had it has gone. */
+/** Reports the outcome of the user's action in an element that then has the focus, since the pressed button is gone. */
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface Said {
   readonly said: string;
   readonly say: (text: string) => void;
-  /** Of the element in which it is said. */
+  /** The element that reports it. */
   readonly status: RefObject<HTMLParagraphElement | null>;
 }
 

@@ -1,4 +1,4 @@
-/** Give the user a file. */
+/** Gives the user a file. */
 import type { Sink } from '../project/exporting';
 
 export function save(file: Blob, name: string): void {
@@ -10,7 +10,7 @@ export function save(file: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Have the browser fetch a file from a link that says how it is to be saved. */
+/** Let the browser fetch a file from a link that says how to save it. */
 export function saveFrom(url: string): void {
   const link = document.createElement('a');
   link.href = url;
@@ -18,7 +18,10 @@ export function saveFrom(url: string): void {
   link.click();
 }
 
-/** A file that is written piece by piece, whose download begins when it is whole. Each piece is a blob of its own, which browsers may keep on disk. */
+/**
+ * A file that is written piece by piece, with a download when it is complete. Each piece is a blob, which browsers may
+ * keep on disk.
+ */
 export function download(name: string): Sink {
   const parts: Blob[] = [];
   return {

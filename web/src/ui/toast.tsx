@@ -1,4 +1,7 @@
-/** Says what has just happened, and offers to take it back. It stays until it is used or closed, and takes the focus of what has gone. */
+/**
+ * Reports an action that has just happened, and offers to undo it. It stays until it is used or closed, and takes the
+ * focus of an element that is gone.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { words } from '../words';
@@ -7,7 +10,7 @@ import { Icon } from './icon';
 interface ToastProps {
   readonly text: string;
   readonly action: string;
-  /** What the action is for those who hear it without the text. */
+  /** The accessible name of the action, for users who do not see the text. */
   readonly called: string;
   readonly busy: boolean;
   readonly onAction: () => void;

@@ -1,6 +1,6 @@
 /**
- * Input that is not saved. A form marks itself with `data-unsaved` as long as closing it would lose something. Windows and
- * panels ask before they close around one, and so does the page.
+ * Unsaved input. A form marks itself with `data-unsaved` as long as closing it would lose something. Windows, panels
+ * and the page ask before they close around one.
  */
 import { useEffect } from 'preact/hooks';
 import { words } from '../words';
@@ -14,7 +14,7 @@ export function holdsUnsaved(part: ParentNode): boolean {
   return part.querySelector('[data-unsaved]') !== null;
 }
 
-/** Whether a part of the page may be closed: asks the user where something in it is not saved. */
+/** Whether a part of the page may be closed: asks the user if something in it is not saved. */
 export function mayClose(part: ParentNode): boolean {
   return !holdsUnsaved(part) || mayDiscard();
 }
@@ -23,7 +23,7 @@ export function mayDiscard(): boolean {
   return window.confirm(words.unsaved.discard);
 }
 
-/** Have the browser ask before the page is left, as long as something would be lost. */
+/** Let the browser ask before the page is left, as long as something would be lost. */
 export function useLeaving(wouldLose: () => boolean): void {
   useEffect(() => {
     const leaving = (event: BeforeUnloadEvent) => {

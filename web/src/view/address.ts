@@ -1,4 +1,4 @@
-/** A view as the query part of an address, and back. What an address has that no view may hold is left out. */
+/** A view as the query part of an address, and back. Parts of an address that no view may have are left out. */
 import { formatJson, parseJson } from '../api/json';
 import type { Filter, SortKey } from '../api/types';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
@@ -6,7 +6,7 @@ import { DEFAULT_VIEW, MAX_GROUPS, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type
 
 const MAX_SEARCH = 200;
 
-/** `sort=-due,name.first&columns=name:240!,due:120&height=56`; what is as usual is not said. */
+/** The address of a view, such as `sort=-due,name.first&columns=name:240!,due:120&height=56`. Defaults are left out. */
 export function toAddress(view: View): string {
   const parts: [string, string][] = [];
   const put = (name: string, text: string) => {
@@ -21,7 +21,7 @@ export function toAddress(view: View): string {
   put('footers', Object.entries(view.footers).map((pair) => pair.join(':')).join(','));
   put('color', view.color ?? '');
   put('height', view.height === DEFAULT_VIEW.height ? '' : String(view.height));
-  // The signs that this grammar is made of may stand in a query as they are; so an address stays legible.
+  // The characters of this grammar may be in a query unescaped, so the address stays legible.
   return new URLSearchParams(parts).toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%21', '!');
 }
 
@@ -76,7 +76,7 @@ function footer(text: string): [string, string][] {
   return field && fn ? [[field, fn]] : [];
 }
 
-/** The filter as it stands: the API checks it, and its refusal says what is wrong. */
+/** The filter, unchecked: the API checks it, and its refusal says what is wrong. */
 function filterIn(text: string | null): Filter | null {
   if (text === null) return null;
   try {

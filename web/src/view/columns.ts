@@ -17,7 +17,7 @@ const WIDTHS: Readonly<Record<FieldType, number>> = {
   user: 140,
 };
 
-/** The columns of a view that says nothing of them: number and name frozen, then all in order. */
+/** The default columns: number and name frozen, then all in order. */
 export function defaultColumns(fields: readonly Field[]): readonly Column[] {
   return fields.map(({ id, type }) => ({
     field: id,
@@ -26,7 +26,7 @@ export function defaultColumns(fields: readonly Field[]): readonly Column[] {
   }));
 }
 
-/** The columns in the order of the screen: the frozen ones stand first. */
+/** The columns in the order of the screen: the frozen ones come first. */
 export function inScreenOrder(columns: readonly Column[]): readonly Column[] {
   return [...columns.filter(({ frozen }) => frozen), ...columns.filter(({ frozen }) => !frozen)];
 }
@@ -44,7 +44,7 @@ export function hidden(columns: readonly Column[], field: string): readonly Colu
   return columns.length > 1 ? columns.filter((column) => column.field !== field) : columns;
 }
 
-/** Show a field, where the project's own order has it among those shown. */
+/** Show a field, in its place of the project's order among the shown ones. */
 export function shown(columns: readonly Column[], field: string, fields: readonly Field[]): readonly Column[] {
   if (columns.some((column) => column.field === field)) return columns;
   const defaults = defaultColumns(fields);
@@ -68,7 +68,7 @@ export function moved(columns: readonly Column[], field: string, before: string 
   return [...others.slice(0, at), placed, ...others.slice(at)];
 }
 
-/** The columns as a screen of some width can bear them: frozen ones take no more than half of it. */
+/** The columns for a screen of some width: frozen ones take no more than half of it. */
 export function fittingWidth(columns: readonly Column[], width: number): readonly Column[] {
   let taken = 0;
   return columns.map((column) => {

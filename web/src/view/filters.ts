@@ -1,4 +1,6 @@
-/** Filters as people build them: which operators a field has, drafts that may be incomplete, and the filter of the API. Pure. */
+/**
+ * Filters for the builder: the operators of a field, drafts that may be incomplete, and the filter of the API. Pure.
+ */
 import type { FieldType, Filter } from '../api/types';
 import type { Field } from '../fields/fields';
 
@@ -8,7 +10,7 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** What a person enters for an operator. */
+/** The operands that a user enters for an operator. */
 export type Operand = 'none' | 'one' | 'two' | 'many';
 
 export const MAX_DEPTH = 5;
@@ -43,11 +45,11 @@ export interface ConditionDraft {
   readonly kind: 'condition';
   readonly field: string;
   readonly op: Operator;
-  /** As they are entered; which of them count is the operator's to say. */
+  /** As they are entered; the operator decides which of them count. */
   readonly values: readonly string[];
 }
 
-/** How the parts of a group are joined; the last two are the others under a `not`. */
+/** The joins of the parts of a group; the last two are the others under a `not`. */
 export const JOINS = ['and', 'or', 'nor', 'nand'] as const;
 export type Join = (typeof JOINS)[number];
 
@@ -57,7 +59,7 @@ export interface GroupDraft {
   readonly parts: readonly Draft[];
 }
 
-/** A filter that came with a link and that the builder has no inputs for. It is kept as it is. */
+/** A filter from a link for which the builder has no inputs. It is kept unchanged. */
 export interface FixedDraft {
   readonly kind: 'fixed';
   readonly filter: Filter;
@@ -77,7 +79,7 @@ export function withField(draft: ConditionDraft, field: Field): ConditionDraft {
   return operatorsOf(field.type).includes(draft.op) ? { ...fresh, op: draft.op } : fresh;
 }
 
-/** The draft as a filter; null while nothing in it is complete. What is incomplete is left out. */
+/** The draft as a filter; null while no part of it is complete. Incomplete parts are left out. */
 export function toFilter(draft: Draft, fields: readonly Field[]): Filter | null {
   switch (draft.kind) {
     case 'fixed':
@@ -96,25 +98,25 @@ export function toFilter(draft: Draft, fields: readonly Field[]): Filter | null 
   }
 }
 
-/** The filter as a group of drafts, which `toFilter` makes the same filter of. */
+/** The filter as a group of drafts, from which `toFilter` makes the same filter. */
 export function fromFilter(filter: Filter | null, fields: readonly Field[]): GroupDraft {
   if (!filter) return NO_CONDITIONS;
   const draft = draftOf(filter, fields);
   return draft.kind === 'group' ? draft : { ...NO_CONDITIONS, parts: [draft] };
 }
 
-/** Add a condition to what the outermost `and` asks for. */
+/** Add a condition to the outermost `and`. */
 export function added(draft: GroupDraft, part: Draft): GroupDraft {
   return draft.join === 'and' || draft.parts.length === 0
     ? { ...draft, parts: [...draft.parts, part] }
     : { kind: 'group', join: 'and', parts: [draft, part] };
 }
 
-/** The filter together with the words that are searched for in the names. */
+/** The filter together with the search words for the names. */
 export function withSearch(filter: Filter | null, words: string, issues: number): Filter | null {
   const value = words.trim();
   if (!value) return filter;
-  // Parts of words are found by reading names, which the API does in projects of this size alone.
+  // To find parts of words, the API reads names, which it does only in projects up to this size.
   const search: Filter = { field: 'name', op: issues <= MAX_READ ? 'contains' : 'has_words', value };
   if (!filter) return search;
   return 'and' in filter ? { and: [...filter.and, search] } : { and: [filter, search] };
@@ -129,7 +131,7 @@ export function conditionsIn(filter: Filter | null): number {
   return parts ? parts.reduce((sum, part) => sum + conditionsIn(part), 0) : 1;
 }
 
-/** The fields that a filter asks about. */
+/** The fields that a filter uses. */
 export function fieldsIn(filter: Filter | null): ReadonlySet<string> {
   if (!filter) return new Set();
   if ('not' in filter) return fieldsIn(filter.not);

@@ -1,4 +1,4 @@
-/** Whether a row still stands where the sort wants it. Pure. */
+/** Decides whether a row is still in its place in the sort. Pure. */
 import type { SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
 import { folded } from '../fields/fold';
@@ -41,7 +41,7 @@ function compareValues(field: Field, a: NonNullable<CellValue>, b: NonNullable<C
   }
 }
 
-/** Decimals of any length: doubles tell most apart, and digits the rest. */
+/** Compares decimals of any length: doubles distinguish most of them, and digits the rest. */
 function compareDecimals(a: string, b: string): number {
   const rough = Number(a) - Number(b);
   if (rough !== 0 || a === b) return rough;

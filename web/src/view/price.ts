@@ -1,4 +1,4 @@
-/** What reads cost. Pure. */
+/** The price of reads. Pure. */
 
 /** US dollars for a million read units, on demand, in us-east-1. */
 const DOLLARS_PER_MILLION_UNITS = 0.125;

@@ -1,8 +1,9 @@
 /**
- * Saved views: what one looks like, and which one an address names. Pure.
+ * Saved views: their look, and the view that an address names. Pure.
  *
- * `view=v3` is the view as it was saved; `view=v3&edited=1&…` is what somebody has made of it, in full. An address that names none is a view of
- * its own, and an empty one the project's default. What is searched for and which groups are closed belong to the address alone.
+ * `view=v3` is the view as it was saved; `view=v3&edited=1&…` is a user's edited version, in full. An address without a
+ * view is a view of its own, and an empty one is the project's default. The search words and the closed groups belong
+ * only to the address.
  */
 import type { SavedView, ViewCreate } from '../api/types';
 import { fromAddress, toAddress } from './address';
@@ -10,7 +11,7 @@ import { MAX_WIDTH, MIN_WIDTH } from './columns';
 import { withSearch } from './filters';
 import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
 
-/** What the address says of all issues as they are, where the project opens with something else. */
+/** Names all issues without changes in an address, if the project's default is another view. */
 export const ALL = 'all';
 
 /** The parts of a view that are saved. */
@@ -18,10 +19,10 @@ export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'f
 
 export interface Opened {
   readonly view: View;
-  /** The saved view that it is, or was made of. */
+  /** The saved view that the address names, or on which it is based. */
   readonly base: SavedView | null;
   readonly changed: boolean;
-  /** Whether the address names a view that there is not. */
+  /** Whether the address names a view that does not exist. */
   readonly missing: boolean;
 }
 
@@ -41,7 +42,10 @@ export function viewOf(saved: SavedView): View {
   };
 }
 
-/** What is saved of a view. What is searched for becomes a condition; `issues` of the project say which one. */
+/**
+ * The saved parts of a view. The search words become a condition, whose form depends on the number of `issues` of the
+ * project.
+ */
 export function lookOf(view: View, issues: number): Look {
   return {
     query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues) },
@@ -64,7 +68,7 @@ export function openedAt(address: string, saved: readonly SavedView[]): Opened {
   return { view: { ...before, search: given.search, closed: given.closed }, base, changed: false, missing: false };
 }
 
-/** The address of a view that was made of a saved one, or of none. */
+/** The address of a view that is based on a saved one, or on none. */
 export function addressOf(view: View, base: SavedView | null, saved: readonly SavedView[]): string {
   const { search, closed } = view;
   const passing = toAddress({ ...DEFAULT_VIEW, search, closed });
@@ -72,12 +76,12 @@ export function addressOf(view: View, base: SavedView | null, saved: readonly Sa
   return isPlain(view) && defaultOf(saved) ? joined(`view=${ALL}`, passing) : toAddress(view);
 }
 
-/** The link to a saved view; null: to all issues as they are. */
+/** The link to a saved view; null: to all issues without changes. */
 export function linkTo(base: SavedView | null, saved: readonly SavedView[]): string {
   return addressOf(base ? viewOf(base) : DEFAULT_VIEW, base, saved);
 }
 
-/** The default first, then those that everybody sees, then one's own, by their names. */
+/** Sorted: the default first, then the shared ones, then the user's own, each by name. */
 export function inOrder(saved: readonly SavedView[]): readonly SavedView[] {
   const ranks = { default: 0, shared: 1, private: 2 };
   return [...saved].sort((a, b) => ranks[a.visibility] - ranks[b.visibility] || a.name.localeCompare(b.name) || idOf(a) - idOf(b));

@@ -1,4 +1,7 @@
-/** What of a project is shown and how: the state that a link restores. It has the shape of the API's views. */
+/**
+ * The part of a project on the screen, and its look: the state that a link restores. It has the shape of the API's
+ * views.
+ */
 import type { Filter, SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
 
@@ -15,23 +18,23 @@ export interface Column {
 export interface GroupKey {
   readonly field: string;
   readonly unit: 'day' | 'month' | 'year' | null;
-  /** Whose days, months and years those of points in time are; left out: the reader's own. */
+  /** The time zone of the days, months and years of points in time; if undefined, the reader's own. */
   readonly timezone?: string;
 }
 
 export interface View {
   readonly sort: readonly SortKey[];
   readonly filter: Filter | null;
-  /** Words that the name has; empty for none. */
+  /** Words that the name must contain; empty for none. */
   readonly search: string;
   readonly groups: readonly GroupKey[];
   /** Keys of the groups that are closed. */
   readonly closed: readonly string[];
-  /** Those shown, in order; `null` is all of them as the project has them. */
+  /** The columns on the screen, in order; `null` is all of them as the project has them. */
   readonly columns: readonly Column[] | null;
   /** The summary of each column that has one, such as `sum`. */
   readonly footers: Readonly<Record<string, string>>;
-  /** The option field whose colours the rows have. */
+  /** The option field that gives the rows their colours. */
   readonly color: string | null;
   readonly height: RowHeight;
 }
@@ -51,7 +54,7 @@ export const DEFAULT_VIEW: View = {
 export const MAX_SORT_KEYS = 3;
 export const MAX_GROUPS = 3;
 
-/** Sort by a field: alone, or as one more key. A second click turns the direction, a third takes the key away. */
+/** Sort by a field: as the only key, or as one more. A second click turns the direction, a third removes the key. */
 export function sortedBy(sort: readonly SortKey[], field: string, { add }: { add: boolean }): readonly SortKey[] {
   const present = sort.find((key) => key.field === field);
   const next: SortKey | null = !present
@@ -64,14 +67,14 @@ export function sortedBy(sort: readonly SortKey[], field: string, { add }: { add
   return sort.flatMap((key) => (key.field !== field ? [key] : next ? [next] : []));
 }
 
-/** Put a key with this direction in its place among the others, or alone. */
+/** Put a key with this direction in its place among the others, or as the only one. */
 export function withSortKey(sort: readonly SortKey[], key: SortKey): readonly SortKey[] {
   return sort.some(({ field }) => field === key.field)
     ? sort.map((present) => (present.field === key.field ? key : present))
     : [key];
 }
 
-/** The view without what names fields that the project does not have (any more). */
+/** The view without the parts that name fields which the project does not have (any more). */
 export function fitting(view: View, fields: readonly Field[]): View {
   const known = new Set(fields.map(({ id }) => id));
   const colored = fields.find(({ id, type }) => id === view.color && type === 'enum');

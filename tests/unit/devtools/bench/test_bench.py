@@ -1,4 +1,4 @@
-"""The pure parts of `./dev bench`; what it measures is in tests/engine."""
+"""The pure parts of `./dev bench`; tests/engine tests its measurements."""
 
 import io
 from concurrent.futures import ThreadPoolExecutor
@@ -137,7 +137,7 @@ def test_a_change_is_told_by_what_it_and_its_fold_write() -> None:
     rows = [" ".join(line.split()) for line in lines]
     assert "create 100,000 1,000 on 19.3 2.0 15.8 1.5 8.7" in rows
     assert "create 100,000 40 on 37.5 2.0 15.8 19.7 8.7" in rows
-    # That of the largest fold.
+    # The figure of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
     told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)["changes"]
     assert [(one["together"], round(one["write_units"], 1)) for one in told] == [(1_000, 19.3), (40, 37.5)]

@@ -1,4 +1,4 @@
-"""One viewer's worst is measured in virtual time, so the targets hold or break in the same way on every machine."""
+"""One viewer's worst load, measured in virtual time, so the targets hold or break alike on every machine."""
 
 import io
 from functools import cache
@@ -67,7 +67,7 @@ def test_what_a_function_has_reserved_has_a_rate_of_its_own() -> None:
 
 
 def test_polls_without_limits_use_up_an_account(table: MemoryTable) -> None:
-    """What the bench would report if the limits were gone."""
+    """The bench's report without the limits."""
     without = run(table, 10, "polls", limited=False)
     assert without.throttled > 0
     assert without.worst("page") > report.WORST_SECONDS
@@ -76,7 +76,7 @@ def test_polls_without_limits_use_up_an_account(table: MemoryTable) -> None:
 
 
 def test_the_polls_of_the_load_last_as_long_as_they_may(table: MemoryTable) -> None:
-    """No change of the colleague ends one, so the account's 10 are in flight at each moment where nothing limits them."""
+    """No change of the colleague ends one, so without limits the account's 10 are in flight at each moment."""
     assert run(table, 10, "polls", limited=False).throttled > 50
 
 

@@ -1,4 +1,4 @@
-"""The pure parts of the comparison with PostgreSQL; that both sides answer alike is in tests/engine."""
+"""The pure parts of the comparison with PostgreSQL; tests/engine checks that both sides answer alike."""
 
 import io
 import shutil
@@ -59,7 +59,7 @@ def test_units_are_told_besides_those_of_the_documents_shown() -> None:
     assert not found.missed(COLD)
     assert not found.missed(KEPT)
     assert found.dollars == pytest.approx(130 * 0.125)
-    # A page of the index gives documents for less than a read of each.
+    # A page of the index returns documents for less than a read of each.
     assert line(10, 20, cold=40, kept=30).units(COLD) == 0
 
 

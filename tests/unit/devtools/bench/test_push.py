@@ -1,4 +1,4 @@
-"""What is told of how late changes are pushed."""
+"""The report of how late changes are pushed."""
 
 from devtools.bench import push
 

@@ -1,4 +1,4 @@
-"""What slices give and what a neighbour costs is measured in virtual time, so the order of the figures is the same everywhere."""
+"""The gain by slices and the cost of a neighbour, in virtual time, so the order of the figures is always the same."""
 
 import pytest
 

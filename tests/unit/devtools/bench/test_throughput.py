@@ -1,4 +1,4 @@
-"""What consumers of one project's new issues come to, in virtual time: the same everywhere."""
+"""The throughput of consumers for one project's new issues, in virtual time: the same everywhere."""
 
 import io
 
@@ -14,7 +14,7 @@ def test_consumers_of_one_project_never_meet() -> None:
     assert four.per_second > 3.5 * alone.per_second
     assert alone.failed == four.failed == 0
     assert four.calls < alone.calls + 0.5, "nothing is written twice"
-    # The fold comes behind.
+    # The fold comes later.
     assert 0 < four.per_second_in_blocks < four.per_second
     assert throughput.throughput((4,), stock=100, batches=2, batch=20)[0] == four
 

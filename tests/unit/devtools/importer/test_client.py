@@ -1,4 +1,4 @@
-"""Requests that survive what a network and a server do."""
+"""Requests that survive faults of a network and a server."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ Answer = httpx.Response | httpx.TransportError
 
 
 class Server:
-    """Gives the answers in order, and remembers the requests."""
+    """Gives the answers in order, and records the requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.requests: list[httpx.Request] = []
@@ -29,7 +29,7 @@ class Server:
 
 
 class Time:
-    """A clock that only sleeping moves."""
+    """A clock that moves only by sleeping."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Types told from values."""
+"""Types inferred from values."""
 
 from collections.abc import Iterable
 from decimal import Decimal

@@ -8,7 +8,7 @@ from infra.settings import Settings
 
 
 class Time:
-    """A clock that only waiting moves."""
+    """A clock that moves only by waiting."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -40,7 +40,7 @@ def test_time_that_was_not_used_is_not_made_up_for() -> None:
 
 
 def test_workers_share_the_rate() -> None:
-    """Each waits for all that were before it, though none of them has come back yet."""
+    """Each waits for all earlier ones, though none of these has returned yet."""
     waits: list[float] = []
     pace = Pace(10, waits.append, lambda: 0.0)
     for _ in range(4):
@@ -62,7 +62,7 @@ def test_a_deployed_api_has_a_rate_by_default(asked: int | None, api: str | None
 
 
 def test_people_can_write_while_an_import_takes_its_default() -> None:
-    """All writes of a tenant fit into one key even if all are edits of one project, and an import leaves half of them."""
+    """All writes of a tenant fit into one key even if all edit one project, and an import leaves half of them."""
     allowed = Settings().writes_per_second
     assert allowed == WRITES_OF_A_KEY
     assert allowed * UNITS_OF_AN_EDIT <= KEY_WRITE_UNITS == 1_000

@@ -1,4 +1,4 @@
-"""What an import makes of a file."""
+"""The plan of an import for a file."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an import remembers on disk."""
+"""The progress of an import on disk."""
 
 import json
 from pathlib import Path

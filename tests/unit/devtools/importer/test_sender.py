@@ -51,7 +51,7 @@ def test_no_rows_make_no_batch() -> None:
 
 
 class Server:
-    """An API whose results for each title are scripted; it answers the same to the same key."""
+    """An API with scripted results for each title; it answers the same to the same key."""
 
     def __init__(self, results: Callable[[str, int], int]) -> None:
         self.answers: dict[str, Any] = {}
@@ -197,7 +197,7 @@ def test_after_a_failure_nothing_is_sent_and_what_was_acknowledged_counts() -> N
             failing.set()
             raise Failure("no more")
         if batch.index in (1, 3):
-            # Under way while the other fails; acknowledged afterwards.
+            # In flight while the other fails; acknowledged afterwards.
             failing.wait(5)
             cancelled.wait(5)
         return outcome_of(batch)

@@ -1,4 +1,4 @@
-"""The token of an import into a deployed stack, and its renewal, with a Cognito that only remembers."""
+"""The token of an import into a deployed stack, and its renewal, with a Cognito that only records."""
 
 from typing import Any
 

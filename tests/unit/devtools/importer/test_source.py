@@ -1,4 +1,4 @@
-"""Reading files: what comes out of sound ones, and the one sentence that broken ones end in."""
+"""Reading files: the rows of sound ones, and the one sentence for broken ones."""
 
 import gzip
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What an import makes of the states and options of a project that is there already."""
+"""The mapping of an import to the states and options of an existing project."""
 
 import json
 from typing import Any

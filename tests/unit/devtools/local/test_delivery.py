@@ -28,7 +28,7 @@ def numbers(records: Iterable[Record]) -> list[int]:
 
 
 class World:
-    """Everything around a delivery, and what happened."""
+    """Everything around a delivery, and its results."""
 
     def __init__(self, respond: Callable[[list[int]], Any], **policy: Any) -> None:
         self.invocations: list[list[int]] = []
@@ -63,7 +63,7 @@ def fail(_: list[int]) -> Any:
 
 
 def fail_with(*poison: int) -> Callable[[list[int]], Any]:
-    """Fails as a whole whenever one of these is in the batch."""
+    """A function that fails as a whole if one of these is in the batch."""
 
     def respond(batch: list[int]) -> Any:
         if set(poison) & set(batch):
@@ -74,7 +74,7 @@ def fail_with(*poison: int) -> Callable[[list[int]], Any]:
 
 
 def report(*poison: int) -> Callable[[list[int]], Any]:
-    """Reports those of these that are in the batch."""
+    """A function that reports the ones of these in the batch."""
 
     def respond(batch: list[int]) -> Any:
         return {"batchItemFailures": [{"itemIdentifier": f"{n:021d}"} for n in batch if n in poison]}
@@ -165,7 +165,7 @@ def test_a_failed_batch_is_split_down_to_the_record_that_fails() -> None:
         [6],
         [7, 8],
     ]
-    # Splitting is no retry: the record alone has all of them.
+    # Splitting is no retry: the single record has all of them.
     assert world.discarded == [([6], Reason.RETRIES, 3)]
     assert world.pauses == [1, 2]
 

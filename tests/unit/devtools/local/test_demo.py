@@ -1,4 +1,4 @@
-"""What the first start loads: the worked example as it is written down, and the demo project."""
+"""The data of the first start: the worked example as it is documented, and the demo project."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ def loaded() -> MemoryTable:
 
 
 def test_loads_that_were_killed_are_made_whole_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Among the documents, and among the blocks."""
+    """The kill is among the documents, or among the blocks."""
     monkeypatch.setattr(demo, "ISSUES", FEW)
     table = MemoryTable()
     document = keys.issue("0807", demo.PROJECT, FEW // 2)
@@ -223,7 +223,7 @@ def test_the_next_issue_gets_the_next_number(loaded: Table) -> None:
 
 
 def test_the_demo_is_the_same_on_every_machine(loaded: Table) -> None:
-    """Whoever changes the demo on purpose writes down the new digest."""
+    """To change the demo, note the new digest here."""
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     content = dumps([to_json(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)])
     assert (

@@ -44,5 +44,5 @@ def test_a_batch_is_kept_whole_as_lambda_writes_it_to_a_bucket(tmp_path: Path) -
             "streamArn": "arn:s",
         }
         assert json.loads(batch["payload"]) == {"Records": records}
-    # Nothing half-written lies beside them.
+    # No half-written file is beside them.
     assert list(tmp_path.iterdir()) == [folder]

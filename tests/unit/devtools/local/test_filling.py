@@ -1,4 +1,4 @@
-"""The tables of a new data folder: made once for the same sources, copied from then on, all or nothing."""
+"""The tables of a new data folder: made once for the same sources, then copied, all or nothing."""
 
 import contextlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ class KilledError(BaseException):
 
 
 class Making:
-    """An engine that makes one file; what was made, and whether the next time it dies."""
+    """An engine that makes one file. Records its runs, and dies the next time if set."""
 
     def __init__(self) -> None:
         self.made: list[str] = []
@@ -65,7 +65,7 @@ def making(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Making:
 
 
 def filled(root: Path, name: str, *, empty: bool = False) -> list[str]:
-    """What is said while a data folder of this name gets its tables."""
+    """The output while a data folder of this name gets its tables."""
     folder, said = Folder(root / name), list[str]()
     folder.make()
     filling.fill(folder, empty=empty, say=said.append)

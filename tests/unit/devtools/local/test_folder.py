@@ -77,7 +77,7 @@ def test_a_stack_runs_while_its_supervisor_lives(folder: Folder) -> None:
     state = State("http://127.0.0.1:1", "http://127.0.0.1:2", os.getpid(), "http://127.0.0.1:3/1/queue")
     me = living(os.getpid())
     folder.write_state(state)
-    assert folder.running() is None  # nobody said which process this is
+    assert folder.running() is None  # nothing recorded which process this is
     folder.write_processes([me])
     assert folder.running() == folder.require_running() == state
     # The same id, started at another time, is another process.

@@ -1,4 +1,4 @@
-"""What a function sees of a request, and what a client sees of its answer, as an HTTP API does it."""
+"""A request for a function, and its answer for a client, as an HTTP API forms them."""
 
 import base64
 import json
@@ -74,7 +74,7 @@ def test_an_unknown_path_of_the_api_goes_to_the_function_that_refuses_it(method:
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "BREW"])
 def test_a_method_without_routes_has_no_greedy_one(method: str) -> None:
-    """So a preflight meets no authorizer."""
+    """A preflight then meets no authorizer."""
     with pytest.raises(matching.UnknownPathError):
         matching.match(method, "/v1/nowhere")
 

@@ -1,4 +1,4 @@
-"""Which hosts and origins are this machine: every way in which an authority can look like one that it is not."""
+"""The hosts and origins of this machine, against every way in which an authority can imitate one."""
 
 import pytest
 
@@ -39,7 +39,7 @@ STRANGERS = (
     "0177.0.0.1",
     "１２７.0.0.1",
     "127。0。0。1",
-    # names that begin or end like ours
+    # names that begin or end like a local one
     "localhost.",
     "localhost.:8420",
     "127.0.0.1.",

@@ -1,4 +1,4 @@
-"""The pump over a stream that the test plays."""
+"""The pump over a stream that the test controls."""
 
 import json
 from pathlib import Path

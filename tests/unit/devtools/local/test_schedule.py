@@ -28,6 +28,6 @@ def test_jobs_go_on_whatever_becomes_of_an_invocation() -> None:
 
     with pytest.raises(EnoughError):
         schedule.run(invoke, pause)
-    # The check is never asked for: it is for `./dev fsck`.
+    # The check is never started: it is for `./dev fsck`.
     assert events == [{"task": "jobs"}] * 4
     assert pauses[0] == pauses[3] < pauses[1] == pauses[2]

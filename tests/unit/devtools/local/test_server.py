@@ -1,4 +1,4 @@
-"""The API server as a WSGI application, with functions that only remember."""
+"""The API server as a WSGI application, with functions that only record."""
 
 import io
 import json

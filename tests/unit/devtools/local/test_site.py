@@ -1,4 +1,4 @@
-"""The page beside the API on this machine: its files, its session, and whom both keep out. The functions only remember."""
+"""The page beside the API on this machine: its files, its session, and refused callers. The functions only record."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ Answered = tuple[int, dict[str, str], bytes]
 
 
 class Browser(Client):
-    """A browser at a stack. It keeps the cookie that it is given."""
+    """A browser at a stack. It keeps its cookies."""
 
     def __init__(self, data: Path, dist: Path) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Browser(Client):
         assert self.ask("POST", sessions.PATH, {"key": sessions.new_key(self.data)})[0] == 204
 
     def claims(self) -> dict[str, str]:
-        """Those that the last function call came with."""
+        """The claims of the last function call."""
         found: dict[str, str] = self.events[-1][1]["requestContext"]["authorizer"]["jwt"]["claims"]
         return found
 

@@ -9,7 +9,7 @@ from devtools.local.sqs import Queue, answer
 
 
 class Clock:
-    """A queue's clock, which stands still unless it is moved."""
+    """A queue's clock, which moves only when the test moves it."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0
@@ -40,7 +40,7 @@ def call(queue: Queue, operation: str, **request: Any) -> dict[str, Any]:
 
 
 def bodies(queue: Queue) -> list[str]:
-    """What can be received, without taking it from anybody."""
+    """The bodies that can be received, without receiving them."""
     return [letter.body for _, letter in queue.receive(100, 0)]
 
 
@@ -81,7 +81,7 @@ def test_a_deleted_message_is_gone_and_may_be_deleted_again(queue: Queue, path: 
     for _ in range(2):
         call(queue, "DeleteMessage", ReceiptHandle=got["ReceiptHandle"])
     assert bodies(queue) == ["b"]
-    # At once, not only for this process: a kill -9 does not bring it back.
+    # At once, and on disk: it does not return after a kill -9.
     assert bodies(Queue(path)) == ["b"]
 
 

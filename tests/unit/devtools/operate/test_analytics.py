@@ -1,4 +1,4 @@
-"""The SQL for Athena, held to the items as they are stored: each path that it names is there, and gives what the API tells."""
+"""The SQL for Athena against the stored items: each path that it names exists, and gives the API's value."""
 
 import re
 from decimal import Decimal
@@ -51,7 +51,7 @@ def catalog(table: MemoryTable, project: str = "35e9") -> Catalog:
 
 
 class Evaluated:
-    """What the view's expressions give of one exported item, by the few forms that they have."""
+    """The values of the view's expressions for one exported item, by their few forms."""
 
     def __init__(self, item: dict[str, Any]) -> None:
         self.item = {name.lower(): value for name, value in item.items()}
@@ -120,7 +120,7 @@ def test_each_issue_is_a_row_with_the_values_of_the_api(table: MemoryTable) -> N
 
 
 def _is_chosen(sql: str, item: Evaluated) -> bool:
-    """What the WHERE clause says of an item."""
+    """The result of the WHERE clause for an item."""
     begin = re.search(r"starts_with\(item\.pk\.s, '([^']+)'\)", sql)
     project = re.search(r"item\.sk\.s = '([^']+)'", sql)
     assert begin

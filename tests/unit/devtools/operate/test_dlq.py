@@ -37,11 +37,11 @@ UUID = re.compile(r"^[0-9a-f-]{36}$")
 
 
 class KilledError(BaseException):
-    """The process is gone."""
+    """The process dies."""
 
 
 class Watched:
-    """Something whose calls all go through `around`."""
+    """Passes all calls of an object through `around`."""
 
     def __init__(self, beneath: Any, around: Callable[[str], None]) -> None:
         self._beneath, self._around = beneath, around
@@ -57,7 +57,7 @@ class Watched:
 
 
 class World:
-    """A table, a queue, a store of failed batches, and what a command on them prints."""
+    """A table, a queue, a store of failed batches, and a command's output on them."""
 
     def __init__(self, table: MemoryTable, batches: FailedBatches, keep: Callable[[list[Any]], str]) -> None:
         self.table = table
@@ -147,7 +147,7 @@ def _dated(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def edited(world: World, num: int, version: int, **fields: Any) -> dict[str, Any]:
-    """Edit an issue in the table, and tell the record of it."""
+    """Edit an issue in the table, and return the record of it."""
     before = world.table.get(key_of(num), keys.project(TENANT, PROJECT))
     after: Item = damage.document(world.table, num, version=version, **fields)
     world.table.put(after)
@@ -342,7 +342,7 @@ def test_a_batch_may_hold_its_records_as_text_or_as_they_are(world: World) -> No
 def test_killed_at_any_call_nothing_is_lost(
     world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What is received may be received again at once: so the next one need not wait for letters that were held.
+    # A received letter is visible again at once, so the next command need not wait for held letters.
     monkeypatch.setattr(dlq, "_HIDDEN_SECONDS", 0)
     sound = world.table
     calls, complete = 0, False

@@ -1,4 +1,4 @@
-"""A person who is forgotten is nowhere in the table, and everything else is as it was."""
+"""A forgotten person is nowhere in the table, and everything else is unchanged."""
 
 import json
 import zlib
@@ -28,7 +28,7 @@ KEY = {"idempotency-key": "k"}
 
 
 def told(value: Any) -> str:
-    """A value as text, with all that is packed in it."""
+    """A value as text, with all packed values in it."""
     if isinstance(value, bytes):
         try:
             return told(json.loads(zlib.decompress(value)))
@@ -42,7 +42,7 @@ def told(value: Any) -> str:
 
 
 def held(item: dict[str, Any]) -> str:
-    """All that an item holds, the bodies of a block too."""
+    """All contents of an item, including the bodies of a block."""
     text = told(item)
     if item[keys.PK].startswith(derived_keys.BLOCK_PREFIX):
         text += " ".join(Block.from_item(item).sets or ())
@@ -53,7 +53,7 @@ _INVERTED = "".join(chr(0x9E - ord(one)) for one in ANN)
 
 
 def traces(account: Cloud) -> list[tuple[str, str]]:
-    """The keys of the items in which the person is."""
+    """The keys of the items that contain the person."""
     return [
         key
         for key, item in account.table.items.items()
@@ -70,7 +70,7 @@ class World:
         self.meanwhile: Callable[[], object] = lambda: None
 
     def wait(self, seconds: float) -> None:
-        """Let the stream, the background work and the folds happen, and time pass."""
+        """Let the stream, the background work and the folds run, and time pass."""
         self.meanwhile()
         self.account.follow()
         self.account.upkeep()
@@ -95,7 +95,7 @@ class World:
 
 @pytest.fixture
 def world(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A project in which the person is everywhere."""
+    """A project that contains the person everywhere."""
     monkeypatch.setattr("gridview.chains.blocks.POPULAR", 4)
     monkeypatch.setattr("gridview.chains.blocks.UNPOPULAR", 2)
     made = World(account, Passing(monkeypatch))
@@ -156,12 +156,12 @@ def _people(at: int) -> dict[str, str]:
 
 
 def others(account: Cloud) -> dict[tuple[str, str], Any]:
-    """What another tenant has."""
+    """The items of another tenant."""
     return {key: item for key, item in account.table.items.items() if "3cc8" in key[0]}
 
 
 def asked(api: Client, user: str) -> tuple[list[int], int]:
-    """The issues of a user by a filter, and by groups."""
+    """The issues of a user, by a filter and by groups."""
     only = {"field": "who", "op": "eq", "value": user}
     answer = api.post(f"{BRIDGE}/grid", {"filter": only, "limit": 100, "count": True})
     assert answer.status == 200, answer.text
@@ -220,7 +220,7 @@ def test_a_run_that_is_killed_anywhere_ends_the_same_way_when_it_is_started_agai
     table, runs = world.account.table, 0
 
     class Killed(Exception):
-        """The process is gone."""
+        """The process dies."""
 
     for writes in (1, 2, 3, 5, 8, 13, 21, 34, 55):
         left = [writes]

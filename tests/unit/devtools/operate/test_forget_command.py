@@ -1,4 +1,4 @@
-"""`./dev forget`: what it removes besides the table's items, and what it reports."""
+"""`./dev forget`: the data outside the table that it removes, and its report."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def aws() -> Iterator[None]:
 
 
 class UserPool:
-    """Stands for Cognito's client: two users of one tenant and one of another, a page each."""
+    """Replaces Cognito's client: two users of one tenant and one of another, a page each."""
 
     def __init__(self) -> None:
         self.users = {"ann": ("0807", "sub-a"), "bob": ("0807", "sub-b"), "cat": ("3cc8", "sub-c")}

@@ -1,4 +1,4 @@
-"""`./dev fsck` over a table in memory: what it prints, and how it ends."""
+"""`./dev fsck` over a table in memory: its output, and its exit status."""
 
 from typing import Any
 

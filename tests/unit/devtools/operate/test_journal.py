@@ -1,4 +1,4 @@
-"""`./dev journal list`: which journals it shows, and what it shows of each."""
+"""`./dev journal list`: the journals that it shows, and the data of each."""
 
 from typing import Any
 

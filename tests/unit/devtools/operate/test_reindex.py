@@ -1,4 +1,4 @@
-"""What `./dev jobs` and `./dev reindex --wait` tell of a pass that is worked on in slices."""
+"""The report of `./dev jobs` and `./dev reindex --wait` about a pass in slices."""
 
 from dataclasses import replace
 

@@ -39,7 +39,7 @@ def secret(arns: dict[str, str]) -> Secret:
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses, which take no time."""
+    """The recorded pauses, which take no time."""
     pauses: list[float] = []
     monkeypatch.setattr(clock, "sleep", pauses.append)
     return pauses
@@ -88,7 +88,7 @@ def test_a_rotation_seals_every_webhook_under_the_new_secret(
 def test_two_rotations_are_ten_minutes_apart_and_lose_nothing_that_was_sealed_before(
     secret: Secret, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A function that has not heard of the first rotation defines a webhook during the second one's wait."""
+    """A function that has not read the first rotation creates a webhook during the second one's wait."""
     table = MemoryTable()
     put(table, "w1", secret)
     late = Seals(secret.values().all(), SECRETS)

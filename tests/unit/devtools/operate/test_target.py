@@ -1,4 +1,4 @@
-"""Which stack a command works on."""
+"""The stack on which a command works."""
 
 import argparse
 from pathlib import Path
@@ -64,7 +64,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> CloudFormation:
 def test_a_deployed_stack_that_is_named_without_deployed_is_refused(
     tmp_path: Path, option: tuple[str, str]
 ) -> None:
-    """Else the command would act on the local stack, under the name of another."""
+    """Otherwise the command would act on the local stack, under the name of another."""
     with pytest.raises(Failure, match="Add --deployed"):
         target.open(parsed("--data", str(tmp_path), *option))
 

@@ -1,4 +1,6 @@
-"""What every kind of query answers and costs stays as it was recorded, or costs less; and the comparison tells when it does not."""
+"""The answers and costs of every kind of query stay as recorded, or cost less; the comparison
+reports any other change.
+"""
 
 import warnings
 from pathlib import Path
@@ -13,7 +15,7 @@ from devtools.proof.faults import memory_table
 
 SMALL = min(baseline.SIZES)
 EVERY = 3
-"""Of so many questions one is asked; `./dev prove` asks all."""
+"""One of so many questions is asked; `./dev prove` asks all."""
 ANSWER = {"rows": [{"num": 1}], "next": True}
 FOUND = Found(ANSWER, Cost(2.5, 2, "index 1/9"), Cost(1.0, 1, "index 1/9"))
 RECORD = {"q": (FOUND.told, FOUND.cold, FOUND.warm)}
@@ -74,7 +76,7 @@ def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
 
 
 def test_what_is_read_besides_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The record holds what the meter of the function's own table told."""
+    """The record has the figures of the meter of the function's own table."""
     asked = Question("by name", "grid", {"sort": [{"field": "name"}], "limit": 50})
     with service.running(world.make(SMALL)) as running:
         before = running.ask(asked)

@@ -1,4 +1,4 @@
-"""Mutations of syntax trees: what a pattern matches, what it becomes, and what is refused."""
+"""Mutations of syntax trees: the places that a pattern matches, their replacements, and refusals."""
 
 import ast
 

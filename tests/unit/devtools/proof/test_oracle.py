@@ -1,4 +1,4 @@
-"""The differential test: random queries, answered by the grid over a table in memory and by SQLite over the same issues."""
+"""The differential test: random queries, answered by the grid over a table in memory and by SQLite."""
 
 import subprocess
 import sys
@@ -38,10 +38,10 @@ from gridview.support.errors import Unprocessable
 from tests.support import needs
 
 QUERIES = 720
-"""Of generated projects; `./dev prove` asks 48,000."""
+"""Questions to generated projects; `./dev prove` asks 48,000."""
 
 TRACKER_QUERIES = compare.QUESTIONS_A_PROJECT // 8
-"""Of a real tracker; `./dev prove` asks 1,000."""
+"""Questions to a real tracker; `./dev prove` asks 1,000."""
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_the_same_number_is_the_same_question() -> None:
     assert [told(player.play(seed)) for seed in (3, 57)] == [told(again.play(seed)) for seed in (3, 57)]
 
 
-# Whatever is wrong with the reading side is found out
+# Every fault of the reading side is detected
 
 
 def play_all(player: Player, seeds: Iterable[int]) -> None:
@@ -200,7 +200,7 @@ SPOILT: dict[str, tuple[int, Any, str, Any]] = {
         those_with_a_value_too,
     ),
 }
-"""With the question that found it out the last time: it is asked first, which saves the search, and no more."""
+"""Each with the question that detected it last time. It is asked first, only to save the search."""
 
 
 @pytest.mark.parametrize("spoilt", SPOILT)
@@ -276,7 +276,7 @@ def test_limits_are_held_everywhere_and_given_back(name: str) -> None:
 
 
 def test_the_oracle_shares_no_code_with_the_grid() -> None:
-    """What it is made of is importable without the core."""
+    """Its modules can be imported without the core."""
     root = Path(__file__).parents[4]
     code = "import devtools.proof.oracle.sql, sys; sys.exit(any(name.startswith('gridview') for name in sys.modules))"
     done = subprocess.run(  # noqa: S603

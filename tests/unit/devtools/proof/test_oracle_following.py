@@ -1,4 +1,4 @@
-"""The differential test of what answers say that they count; `devtools.proof.oracle.following` states what has to hold."""
+"""The differential test of the changes that answers count; `devtools.proof.oracle.following` has the rules."""
 
 from collections import Counter
 from typing import Any
@@ -41,7 +41,7 @@ def nothing_ahead(self: Seen, *given: Any) -> Any:
 
 
 def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
-    """A row enters again where it only changes."""
+    """A row enters again when it only changes."""
     found = move(self, before, after)
     return found if found is None or found.move != "change" else found._replace(move="enter")
 
@@ -52,7 +52,7 @@ SPOILT: dict[str, tuple[int, Any, str, Any]] = {
     "versions ahead are told": (1, _Telling, "_is_known", lambda *_: False),
     "a row that changes is told to enter": (0, FollowedRows, "move", always_enters),
 }
-"""What is done wrong, with the scenario that showed it the last time. It is tried first, which saves the search, and no more."""
+"""Mutations, each with the scenario that detected it last time. It is tried first, only to save the search."""
 
 
 @pytest.mark.parametrize("what", SPOILT)

@@ -1,4 +1,4 @@
-"""The differential test after imports that the index has not heard of; `devtools.proof.oracle.imports` states what has to hold."""
+"""The differential test after imports that are not in the index yet; `devtools.proof.oracle.imports` has the rules."""
 
 from collections import Counter
 from random import Random
@@ -21,7 +21,7 @@ SCENARIOS = 8
 """`./dev prove` plays 1,000."""
 
 QUESTIONS = 20
-"""Put to the large import."""
+"""Questions about the large import."""
 
 
 def test_answers_hold_every_new_issue_without_a_token() -> None:
@@ -60,7 +60,7 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "what was looked at before stays": (0, [(IndexView, "_show_anew", lambda *_: None)]),
     "nobody looks beyond GSI1": (0, [(unheard, "_written", lambda *_: {})]),
 }
-"""What is done wrong, and a scenario that shows it."""
+"""Mutations, each with a scenario that detects it."""
 
 
 @pytest.mark.parametrize("what", SPOILT)

@@ -1,6 +1,6 @@
-"""The differential test of questions with tokens to containers that keep what they read.
+"""The differential test of questions with tokens to containers that keep their reads.
 
-`devtools.proof.oracle.tokens` states what has to hold.
+`devtools.proof.oracle.tokens` has the rules.
 """
 
 from collections import Counter, defaultdict
@@ -66,7 +66,7 @@ def nothing_shown(shown: Any, late: Any, laid: Any = (), logged: Any = None) -> 
 
 
 def by_difference(self: FamilyOverlay, block: Block) -> Block:
-    """Only what the block does not show yet is changed."""
+    """Change only the moves that the block does not show yet."""
     shown = {key for key in self.inside(Range(block.lower, block.upper)) if int(key[-8:]) in block.members}
     return block if shown else put_in(self, block)
 
@@ -76,7 +76,7 @@ def however_old(self: block_cache.BlockCache, key: tuple[str, ...], _: float) ->
 
 
 def all_shown(self: journal_tail.JournalTail, head: Any, now: float, _: Any = None) -> Any:
-    """What is folded goes at once."""
+    """Drop folded moves at once."""
     return replace(self, floor=head.folded, shown=head.folded, looked_at=now, items=[], moves={})
 
 
@@ -118,10 +118,10 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     ),
     "what GSI1 does not show yet is forgotten": (2, [(journal_tail.JournalTail, "at_head", all_shown)]),
 }
-"""What is done wrong, and the scenario that showed it the last time. It is tried first, which saves the search, and no more."""
+"""Mutations, each with the scenario that detected it last time. It is tried first, only to save the search."""
 
 _SEARCHED = 300
-"""The rarest is shown by one scenario in twenty."""
+"""One scenario in twenty detects the rarest."""
 
 
 @pytest.mark.parametrize("what", SPOILT)

@@ -1,4 +1,4 @@
-"""The differential test while writers write and consumers are at work; `devtools.proof.oracle.writers` states what has to hold."""
+"""The differential test with concurrent writers and consumers; `devtools.proof.oracle.writers` has the rules."""
 
 from collections import Counter
 from typing import Any
@@ -47,10 +47,9 @@ SPOILT: dict[str, Spoilt] = {
         [(page, "belongs", whatever_stands_there)],
     ),
 }
-"""With the scenario that found it out the last time. It is tried first, which saves the search, and no more.
+"""Each with the scenario that detected it last time. It is tried first, only to save the search.
 
-What becomes of a listing of several moments and of a block that was split, tests/unit/view/test_block_reader.py tells: here
-they are too rare to be found.
+Listings of several moments and split blocks are too rare here: tests/unit/view/test_block_reader.py tests them.
 """
 
 

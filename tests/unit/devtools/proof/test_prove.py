@@ -1,4 +1,4 @@
-"""`./dev prove`: a line for each proof, what did not run and why, and the exit status."""
+"""`./dev prove`: a line for each proof, the proofs that did not run and why, and the exit status."""
 
 import io
 import re

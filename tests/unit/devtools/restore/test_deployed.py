@@ -1,4 +1,4 @@
-"""A restore of a deployed stack, against a DynamoDB that remembers what it is asked: what is done, in which order, and once."""
+"""A restore of a deployed stack, against a DynamoDB that records its calls: the steps, their order, each once."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,14 +25,14 @@ def refused(code: str) -> ClientError:
 
 @dataclass
 class Aws:
-    """As much of DynamoDB as a restore asks for. `dies_at`: the call of this number is refused once."""
+    """The part of DynamoDB that a restore uses. `dies_at`: the call of this number is refused once."""
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     policies: dict[str, str] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     dies_at: int = 0
     delays: int = 2
-    """Writes that are taken after the policy is there."""
+    """Writes that still succeed after the policy is there."""
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
@@ -100,7 +100,7 @@ class Aws:
 
 @pytest.fixture
 def raised(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
-    """The tables that were raised, each with the lost one that was read for it."""
+    """The tables whose versions were raised, each with the lost one that was read for it."""
     done: list[tuple[str, str | None]] = []
 
     def begun(table: Any, name: str, lost_writes: int | None) -> Any:
@@ -129,7 +129,7 @@ def stack_on(aws: Aws) -> Stack:
 
 
 def nothing(_: str) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 def test_writes_stop_first_and_the_new_table_gets_what_a_restore_leaves_out(raised: list[Any]) -> None:
@@ -141,7 +141,7 @@ def test_writes_stop_first_and_the_new_table_gets_what_a_restore_leaves_out(rais
     table = aws.tables[NEW]
     assert table["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
     assert (table["expiry"], table["recovery"], table["DeletionProtectionEnabled"]) == ("ENABLED", True, True)
-    assert aws.calls.count("probe") == 12  # two were taken, ten refused
+    assert aws.calls.count("probe") == 12  # two succeeded, ten were refused
     assert "Deny" in aws.policies[arn_of(OLD)]
     assert arn_of(NEW) not in aws.policies
 

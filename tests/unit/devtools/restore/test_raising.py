@@ -1,4 +1,4 @@
-"""Which items of a restored table change, and how."""
+"""The items of a restored table that change, and their changes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A restore's changes to a whole table: killed at any write and made again, they come to the same."""
+"""A restore's changes to a whole table: killed at any write and repeated, they give the same result."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def table() -> MemoryTable:
 
 
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads would make the order of writes a matter of luck."""
+    """Run one thread at a time: otherwise the order of writes would be random."""
     monkeypatch.setattr(
         "devtools.restore.table_pass.in_threads", lambda work, things, _: [work(one) for one in things]
     )

@@ -1,4 +1,4 @@
-"""What `./dev sam` writes and prints, with a synthesis that only leaves a template."""
+"""The files and output of `./dev sam`, with a synthesis that only leaves a template."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def test_every_event_is_for_one_function() -> None:
 
 
 class Synthesis:
-    """Stands in for cdk: leaves a template with one function, or fails."""
+    """Replaces cdk: leaves a template with one function, or fails."""
 
     status = 0
 
@@ -78,7 +78,7 @@ def synthesis(monkeypatch: pytest.MonkeyPatch) -> Synthesis:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
-    """The data folder of a stack that runs, on an address that containers reach."""
+    """The data folder of a running stack, on an address that containers reach."""
     made = Folder(tmp_path / "my data")
     made.make()
     me = known(os.getpid())

@@ -1,4 +1,4 @@
-"""The entry before a handler that only remembers."""
+"""The entry before a handler that only records."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""The template for SAM, made from small templates of every form that matters."""
+"""The template for SAM, made from small templates of every relevant form."""
 
 import json
 from typing import Any

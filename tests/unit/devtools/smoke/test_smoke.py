@@ -1,4 +1,4 @@
-"""`./dev smoke`: what it makes of how steps end, and of what IAM answers."""
+"""`./dev smoke`: its verdicts from the ends of steps, and from IAM's answers."""
 
 import hashlib
 import hmac
@@ -23,7 +23,7 @@ RIGHT = Ended(own=DONE, foreign=DENIED, untagged="AccessDenied", without=DENIED)
 
 
 class Answers:
-    """An API that answers each method and path as it is told, and 404 to all else."""
+    """An API with given answers for each method and path, and 404 for all else."""
 
     def __init__(self, **answers: httpx.Response) -> None:
         self.asked: list[str] = []
@@ -35,7 +35,7 @@ class Answers:
 
 
 class Nowhere:
-    """A stack of which nothing is asked."""
+    """A stack that no step uses."""
 
     name = "nowhere"
 
@@ -47,7 +47,7 @@ def on(answers: Answers) -> Tour:
 
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> dict[str, Exception | None]:
-    """How each step ends; by default well."""
+    """The end of each step; by default success."""
     told: dict[str, Exception | None] = dict.fromkeys(STEPS)
 
     def step(name: str) -> Any:

@@ -26,7 +26,7 @@ export function areaEditor(params: EditorParams): CellEditor {
       const cell = area.closest<HTMLElement>('.ag-cell');
       const place = cell ? () => placeOver(area, cell) : () => grow(area);
       if (cell) {
-        // A cell clips what is in it; the top layer does not.
+        // A cell clips its content; the top layer does not.
         area.popover = 'manual';
         area.showPopover();
         window.addEventListener('scroll', place, { capture: true, signal: closed.signal });

@@ -1,4 +1,4 @@
-/** Editors that choose: one option, several, or a user. What is typed narrows the list. */
+/** Editors that choose: one option, several, or a user. Typing narrows the list. */
 import type { CellValue } from '../../fields/values';
 import { words } from '../../words';
 import { isList } from '../format';
@@ -23,7 +23,8 @@ export function optionEditor(params: EditorParams): CellEditor {
     const options = matching(params, input.value).map((option) => item(params, option, option === value));
     const empty: ListItem[] = field.required || input.value ? [] : [{ value: '', element: new Text(words.cell.empty), chosen: value === null }];
     const items = [...empty, ...options];
-    // Of what is typed, the first that fits; else the value itself, so that Enter and Tab leave it as it is.
+    // Activates the first option that fits the typed text. Without text that is the value itself, so that Enter and Tab
+    // change nothing.
     list.set(items, input.value ? 0 : items.findIndex((one) => one.chosen));
   };
   input.addEventListener('input', narrow);
@@ -47,8 +48,10 @@ export function optionEditor(params: EditorParams): CellEditor {
 }
 
 /**
- * Several options. A click, and Enter at a line, take one more or less; Escape leaves all as it was; Tab, a click elsewhere, and Enter before any of
- * this end. What is typed then counts for the first option that it fits.
+ * Several options. A click on a line, or Enter, toggles one. Escape discards all changes.
+ *
+ * Tab, a click elsewhere, or Enter before any of these ends the editing. Typed text then counts as the first option
+ * that it fits.
  */
 export function optionsEditor(params: EditorParams): CellEditor {
   const { field, value, begin, done } = params;
@@ -100,7 +103,7 @@ export function optionsEditor(params: EditorParams): CellEditor {
   };
 }
 
-/** A user by id, with those that are known and begin so. */
+/** A user by id. Suggests known users whose names begin with the typed text. */
 export function userEditor(params: EditorParams): CellEditor {
   const { value, begin, suggestUsers, done } = params;
   const input = inputIn(params);

@@ -12,7 +12,7 @@ export interface CellEditor {
   readonly element: HTMLElement;
   /** The element is in the page: take the focus. */
   open(): void;
-  /** What the user entered; null where that is the value as it was. */
+  /** The entered value; null if it is unchanged. */
   result(): Typed | null;
   close(): void;
 }
@@ -20,9 +20,9 @@ export interface CellEditor {
 export interface EditorParams {
   readonly field: Field;
   readonly value: CellValue;
-  /** The text to begin with in place of the value's: the key with which typing began, or a text that was refused. */
+  /** The text to begin with instead of the value's: the typed key, or a text that was refused. */
   readonly begin: Beginning | null;
-  /** Users whose id or name begins so. */
+  /** Users whose id or name begins with the text. */
   readonly suggestUsers: (prefix: string) => Promise<readonly string[]>;
   /** End the editing, and take the result. */
   readonly done: () => unknown;
@@ -30,7 +30,7 @@ export interface EditorParams {
 
 export interface Beginning {
   readonly text: string;
-  /** Whether the text is the first of what the user types. */
+  /** Whether the text is the first that the user typed. */
   readonly isTyped: boolean;
 }
 
@@ -47,10 +47,13 @@ export function labelled<T extends Input>(input: T, { field }: EditorParams): T 
   return input;
 }
 
-/** Fill the input with a text of the value, or with what the editing begins with. Returns what its result is. */
+/**
+ * Fill the input with a text of the value, or with the beginning of the editing. Returns a function that reads its
+ * result.
+ */
 export function filled(input: Input, text: string, begin: Beginning | null): () => Typed | null {
   input.value = text;
-  // Inputs change what they are given: an area knows one kind of line break only.
+  // Inputs normalize their text: an area has only one kind of line break.
   const shown = input.value;
   if (begin) input.value = begin.text;
   return () => (input.value === shown ? null : { text: input.value });

@@ -1,4 +1,4 @@
-/** The editor of each type, and why what is in it is no value. A check box has none: it is toggled in its cell. */
+/** The editor of each type, and why its content is no value. A check box has none: it is toggled in its cell. */
 import type { FieldType } from '../../api/types';
 import { Note } from '../note';
 import { parseTyped } from '../parse';
@@ -19,7 +19,7 @@ const EDITORS: Readonly<Record<FieldType, (params: EditorParams) => CellEditor>>
 };
 
 export interface OpenEditor extends CellEditor {
-  /** Whether the result is a value of the field. If not, the editor says why, until the user goes on. */
+  /** Whether the result is a value of the field. If not, the editor says why, until the user continues. */
   settles(): boolean;
 }
 
@@ -40,7 +40,7 @@ export function editorFor(params: EditorParams): OpenEditor {
   };
   element.addEventListener('input', () => show(''));
   element.addEventListener('keydown', (event) => {
-    // The keys of an input method are its own. What no value can be made of stays open.
+    // The keys of an input method belong to it. An editor whose content is no value stays open.
     const ends = event.key === 'Enter' || event.key === 'Tab';
     if (event.isComposing) event.stopPropagation();
     else if (ends && !event.defaultPrevented && !settles()) {

@@ -1,4 +1,4 @@
-/** The list below an editor: what may be chosen, narrowed by what is typed. It stands in the top layer, above all else. */
+/** The list of choices below an editor, narrowed by the typed text. It is in the top layer, above everything else. */
 import { keepBeside } from '../../place';
 
 export interface ListItem {
@@ -65,7 +65,7 @@ export class ChoiceList {
     return this.items[this.active]?.value;
   }
 
-  /** Arrow keys. Answers whether the key was one. */
+  /** Move by an arrow key. Returns whether the key was one. */
   move(key: string): boolean {
     if (key !== 'ArrowDown' && key !== 'ArrowUp') return false;
     const { length } = this.items;

@@ -17,8 +17,8 @@ export function numberEditor(params: EditorParams): CellEditor {
 }
 
 /**
- * A date is typed as text, in any form that `parseText` knows, or picked with the browser's picker beside it. The
- * browser's own input would lose what is no date yet.
+ * A date, typed as text in any form that `parseText` knows, or picked with the browser's picker beside it. The
+ * browser's own input would lose an incomplete date.
  */
 export function dateEditor(params: EditorParams): CellEditor {
   const { field, value, begin } = params;

@@ -1,4 +1,4 @@
-/** The grid on AG Grid Community: its infinite row model knows how many rows there are, and nothing of what they hold. */
+/** The grid on AG Grid Community. Its infinite row model knows the number of rows, but not their content. */
 import {
   CellStyleModule,
   ColumnApiModule,
@@ -45,7 +45,7 @@ ModuleRegistry.registerModules([
 ]);
 
 const HEADER_HEIGHT = 34;
-/** Rows of one block of the row model. A block holds nothing but the numbers of its rows. */
+/** Rows of one block of the row model. A block holds only the numbers of its rows. */
 const BLOCK = 500;
 
 /** How many frames an editor waits for its row. */
@@ -91,7 +91,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     suppressDragLeaveHidesColumns: true,
     suppressOverlays: ['noRows'], // the page has words of its own for a grid without rows
     animateRows: false,
-    // Cells are drawn with their rows. The library would make them in frames of its own, and rows stayed blank where it waited for one too many.
+    // Cells are drawn with their rows. The library would draw them in frames of its own, and rows stayed blank when it
+    // waited too long.
     suppressAnimationFrame: true,
     suppressRowTransform: true,
     stopEditingWhenCellsLoseFocus: true,
@@ -195,7 +196,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       if (rows) viewport.scrollTop += (rows * height) / ratio();
       if (!cell || !host.contains(document.activeElement)) return;
       focus.know(cell);
-      // The browser tells of the scroll with the next frame. The next key belongs to this issue even before that.
+      // The browser reports the scroll with the next frame. The next key belongs to this issue even before that.
       viewport.dispatchEvent(new Event('scroll'));
       api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
@@ -233,8 +234,10 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
 }
 
 /**
- * Tab takes the value and goes to the next cell, without editing that one too. Escape leaves the value as it was, at once: the
- * library would close the editor a moment later, and the keys that follow would still go into it. Answers whether the key was taken.
+ * Handle the keys that end an editor. Returns whether the key was taken.
+ *
+ * Tab takes the value and goes to the next cell, without editing that one too. Escape keeps the former value, at once.
+ * The library would close the editor a moment later, and the keys that follow would still go into it.
  */
 function leftByKey(event: KeyboardEvent, api: GridApi<Placeholder>): boolean {
   if (event.key !== 'Tab' && event.key !== 'Escape') return false;
@@ -246,7 +249,10 @@ function leftByKey(event: KeyboardEvent, api: GridApi<Placeholder>): boolean {
   return true;
 }
 
-/** Keys at the head of a column: Enter sorts, Alt and the arrow open the menu. Answers whether the key was taken. */
+/**
+ * Handle a key at the head of a column: Enter sorts, Alt and the arrow open the menu. Returns whether the key was
+ * taken.
+ */
 function headKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean {
   const head = event.target instanceof Element ? event.target.closest<HTMLElement>('.ag-header-cell') : null;
   if (event.key === 'Enter') owner.sort(field, event.shiftKey);
@@ -256,7 +262,7 @@ function headKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean
   return true;
 }
 
-/** Keys at the summary of a column. Answers whether the key was taken. */
+/** Handle a key at the summary of a column. Returns whether the key was taken. */
 function footerKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean {
   const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
   if (!cell || (event.key !== 'Enter' && event.key !== ' ')) return false;
@@ -285,7 +291,7 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
       owner.commit(node?.rowIndex ?? -1, column.field.id, (newValue as Edited).typed);
       return false;
     },
-    // What the library compares to know which cells to draw again.
+    // The library compares these values to know which cells to draw again.
     valueGetter: ({ node }) => {
       if (node?.rowPinned) return null;
       const slot = owner.at(node?.rowIndex ?? -1);

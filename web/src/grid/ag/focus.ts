@@ -1,11 +1,14 @@
-/** Tells the owner which cell has the focus, in the very moment: the library's own event comes later, and keys may come between. */
+/**
+ * Reports to the owner which cell has the focus, immediately. The library's own event comes later, and keys may come
+ * between.
+ */
 import type { Cell } from '../../selection/range';
 import type { GridOwner } from '../grid';
 
 export interface Focus {
-  /** Tell of a cell, whether it has the focus already or is only going to have it. */
+  /** Report a cell that has the focus or is about to get it. */
   readonly tell: (cell: Cell) => void;
-  /** Know of a cell that will have the focus, without telling of it. */
+  /** Remember a cell that is about to get the focus, without a report. */
   readonly know: (cell: Cell) => void;
   readonly stop: () => void;
 }
@@ -18,7 +21,8 @@ export function followFocus(host: HTMLElement, cellOf: (element: Element) => Cel
   };
   const moved = ({ target }: FocusEvent) => {
     const cell = target instanceof Element ? cellOf(target) : null;
-    // The focus comes back to its cell when an editor or a menu closes, and when the cell is drawn anew. A range from it stays.
+    // The focus returns to its cell when an editor or a menu closes, and when the cell is drawn again. A range from it
+    // stays.
     if (cell && !(told?.row === cell.row && told.column === cell.column)) tell(cell);
   };
   host.addEventListener('focusin', moved);

@@ -11,7 +11,7 @@ export interface HeaderParams {
 
 export class ColumnHeader implements IHeaderComp {
   private readonly element = document.createElement('div');
-  /** One for all that the head shows in its life: it may have the focus. */
+  /** The same element for the life of the head: it may have the focus. */
   private readonly menu = document.createElement('button');
   private head!: HTMLElement;
   private own!: HeaderParams;

@@ -1,7 +1,8 @@
 /**
  * The mouse, a pen and fingers on cells: ranges by dragging and by Shift, and the fill handle at the corner of a range.
  *
- * The library focuses a cell on `pointerdown`, and the browser on the `mousedown` that follows: both would move the anchor of the range.
+ * The library focuses a cell on `pointerdown`, and the browser on the `mousedown` that follows: both would move the
+ * anchor of the range.
  */
 import type { GridOwner } from '../grid';
 import type { Cell } from '../../selection/range';
@@ -24,7 +25,7 @@ export interface PointerOptions {
   readonly pressed: (cell: Cell) => void;
   /** A finger tapped a cell: it gets the focus. */
   readonly tapped: (cell: Cell) => void;
-  /** The focus stays at the anchor of the range, or comes back to it, also from an editor. Nothing scrolls. */
+  /** Keep the focus at the anchor of the range, or return it there, also from an editor. Nothing scrolls. */
   readonly hold: (anchor: Cell) => void;
 }
 
@@ -32,7 +33,7 @@ export interface PointerOptions {
 export function followPointer({ viewport, owner, footer, cellOf, pressed, tapped, hold }: PointerOptions): () => void {
   const stop = new AbortController();
   let drag: AbortController | null = null;
-  /** What the last press means: `taken` from library and browser; a `tap`, unless the finger scrolls; or nothing of ours. */
+  /** The meaning of the last press: `taken` from library and browser, a `tap` unless the finger scrolls, or none. */
   let press: 'taken' | 'tap' | null = null;
 
   const elementAt = (target: EventTarget | null): HTMLElement | null =>

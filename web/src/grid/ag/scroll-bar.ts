@@ -1,13 +1,15 @@
 /**
- * The scroll bar and the rows, together whenever both rest. The library lets whichever was scrolled last lead for 150 ms, and drops what it
- * hears of the other meanwhile. On a busy machine an event of the rows may come so late that they lead while the bar is dragged: the bar's
- * last event is dropped, and the rows stay where they were. So who was scrolled last is told again, once nobody leads any more.
+ * Keeps the scroll bar and the rows together whenever both rest.
+ *
+ * The element that was scrolled last leads for 150 ms, and the library drops events of the other meanwhile. On a busy
+ * machine a late event of the rows may let them lead while the bar is dragged. The bar's last event is then dropped,
+ * and the rows stay where they were. So the last scroll is reported again as soon as no element leads.
  */
 
-/** Milliseconds without an event after which nobody leads. */
+/** Milliseconds without an event after which no element leads. */
 const REST = 250;
 
-/** What scrolls: an element, or in tests something like one. */
+/** A scrolling element, or a stand-in in tests. */
 export type Scrolled = EventTarget & { readonly scrollTop: number };
 
 /** Keep two elements together that the library scrolls by each other. Returns how to undo it. */

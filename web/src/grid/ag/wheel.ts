@@ -1,16 +1,18 @@
 /**
- * The wheel, exact at any length. Browsers end elements at some height (33,554,428 px in Chromium, 17.9 million in Firefox). Beyond it the
- * library maps the scroll bar onto the rows by a ratio, and with it each step of the wheel: at a million rows of 56 px a step
- * of 360 px would move 630. This takes the ratio out of the step again, and keeps the part of a pixel that is left.
+ * Makes the wheel exact at any length.
+ *
+ * Browsers limit the height of elements (33,554,428 px in Chromium, 17.9 million in Firefox). Beyond it the library
+ * maps the scroll bar, and each step of the wheel, onto the rows by a ratio. At a million rows of 56 px a step of 360
+ * px would move 630. This removes the ratio from the step, and keeps the fraction of a pixel that remains.
  */
 
-/** The rows' height divided by the way that the scroll bar has; 1 where all rows fit. */
+/** The rows' height divided by the distance that the scroll bar covers; 1 if all rows fit. */
 export function ratioOf(rows: number, rowHeight: number, viewport: number, scrollHeight: number): number {
   const way = scrollHeight - viewport;
   return way > 0 ? Math.max(1, (rows * rowHeight - viewport) / way) : 1;
 }
 
-/** Make the wheel of a viewport exact. `ratio` is asked at each step. Returns how to undo it. */
+/** Make the wheel of a viewport exact. Reads `ratio` at each step. Returns how to undo it. */
 export function keepWheelExact(viewport: HTMLElement, ratio: () => number): () => void {
   let rest = 0;
   const onWheel = (event: WheelEvent) => {

@@ -7,7 +7,7 @@ export class WideRow implements ICellRendererComp {
 
   init(params: ICellRendererParams & { readonly owner: GridOwner }): void {
     this.element.className = 'wide-row';
-    this.element.setAttribute('role', 'gridcell'); // a row may hold cells alone
+    this.element.setAttribute('role', 'gridcell'); // a row may contain only cells
     this.refresh(params);
   }
 

@@ -38,7 +38,7 @@ export function Attributes({ definitions, deleted, people }: AttributesProps) {
   );
 }
 
-/** What the form changes of a field. `search` is of texts alone, and `options` of those that have some. */
+/** The parts of a field that the form changes. Only texts have `search`, and only some types have `options`. */
 interface Defined {
   readonly name: string;
   readonly required: boolean;

@@ -1,4 +1,4 @@
-/** How far background work is. */
+/** The progress of background work. */
 import type { Build } from '../../api/types';
 import { words } from '../../words';
 

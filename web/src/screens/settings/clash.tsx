@@ -1,9 +1,9 @@
-/** Somebody changed the same part of a definition meanwhile: both values, and the choice between them. */
+/** Someone else changed the same part of a definition meanwhile: both values, and the choice between them. */
 import { words } from '../../words';
 import type { OptionInput } from './options-editor';
 
 interface ClashProps {
-  /** What is called so, as the user has it and as it stands there. */
+  /** Each part by its name, with the user's value and the present one. */
   readonly parts: readonly { readonly name: string; readonly yours: string; readonly theirs: string }[];
   readonly onYours: () => void;
   readonly onTheirs: () => void;

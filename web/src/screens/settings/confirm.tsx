@@ -1,10 +1,12 @@
-/** A button for what cannot be undone, or not for ever: it says what it means, and asks for a second press. */
+/**
+ * A button for an action that cannot be undone, or not for long: it explains the action, and asks for a second press.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { words } from '../../words';
 
 interface ConfirmProps {
   readonly label: string;
-  /** What tells the button from others with its label, for those who hear it. */
+  /** An accessible name that distinguishes the button from others with the same label. */
   readonly called?: string;
   readonly question: string;
   readonly onConfirm: () => void;
@@ -13,7 +15,7 @@ interface ConfirmProps {
 export function Confirm({ label, called = label, question, onConfirm }: ConfirmProps) {
   const [asked, setAsked] = useState<boolean | null>(null);
   const first = useRef<HTMLButtonElement>(null);
-  // The button that was pressed gives way to the question, and comes back.
+  // The question replaces the pressed button, which returns afterwards.
   useEffect(() => {
     if (asked !== null) first.current?.focus();
   }, [asked]);

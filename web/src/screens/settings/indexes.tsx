@@ -1,4 +1,4 @@
-/** The composite indexes: they make orders by several fields cheap at any size. */
+/** The composite indexes, which make a sort by several fields cheap at any size. */
 import { useState } from 'preact/hooks';
 import type { SortKey } from '../../api/types';
 import { fieldsOf } from '../../fields/fields';

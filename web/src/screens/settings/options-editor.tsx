@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 
 export interface OptionInput {
-  /** Left out for a new one. */
+  /** Undefined for a new one. */
   readonly id?: string;
   readonly value: string;
   readonly color: Option['color'];

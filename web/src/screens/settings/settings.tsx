@@ -1,4 +1,4 @@
-/** The settings of a project, for its admins: its name, its fields, its indexes, and its end. */
+/** The settings of a project, for its admins: its name, its fields, its indexes, and its deletion. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../../api/client';
 import type { Project } from '../../api/types';
@@ -18,7 +18,7 @@ interface SettingsProps {
   readonly project: Project;
   readonly people: People;
   readonly onDeleted: () => void;
-  /** The settings are closed. Hears of the project as it was read last. */
+  /** Called with the last read of the project when the settings are closed. */
   readonly onClose: (now: Project) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The draft of a form. It follows what others change, and asks where they changed the same part. */
+/** The draft of a form. It follows changes of others, and asks if they changed the same part. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { begun, clashes, isChanged, onTop } from '../../project/draft';
 
@@ -6,20 +6,20 @@ type Seen = Readonly<Record<'If-Match', string>>;
 
 interface Drafted<V> {
   readonly value: V;
-  /** Whether the user has changed anything that is not saved. */
+  /** Whether the user has unsaved changes. */
   readonly isChanged: boolean;
-  /** What `If-Match` tells: the version that the user saw. */
+  /** The version that the user saw, for `If-Match`. */
   readonly seen: Seen;
-  /** What the user and somebody else have changed, each to something else. */
+  /** Parts that both the user and someone else have changed, to different values. */
   readonly clashing: readonly (keyof V)[];
   readonly put: (change: Partial<V>) => void;
   readonly keepYours: () => void;
   readonly keepTheirs: () => void;
-  /** The API has taken the draft. What stands there then is it, with what the API adds, such as ids. */
+  /** The API has taken the draft. The present content becomes the draft, with additions of the API, such as ids. */
   readonly taken: () => void;
 }
 
-/** `now` is what stands there, as far as the page knows. */
+/** The draft of a form. `now` is the present content, as far as the page knows it. */
 export function useDraft<V extends object>(version: number, now: V): Drafted<V> {
   const [draft, setDraft] = useState(() => begun(version, now));
   const taken = useRef(false);
@@ -49,7 +49,7 @@ export function useDraft<V extends object>(version: number, now: V): Drafted<V> 
   };
 }
 
-/** The headers of a change of what has this version. */
+/** The headers of a change of a definition with this version. */
 export function seen({ version }: { readonly version: number }): Seen {
   return { 'If-Match': `"${version}"` };
 }

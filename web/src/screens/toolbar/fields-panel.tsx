@@ -1,4 +1,4 @@
-/** Which fields are columns, in which order, and which of them stay when the grid is scrolled sideways. */
+/** The fields that are columns, their order, and which of them stay when the grid is scrolled sideways. */
 import { useState } from 'preact/hooks';
 import type { ProjectModel } from '../../project/model';
 import { frozen, hidden, moved, shown } from '../../view/columns';
@@ -6,7 +6,7 @@ import type { Column } from '../../view/view';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 
-/** From this many fields on they can be searched. */
+/** From this number of fields on they can be searched. */
 const MANY = 12;
 
 export function FieldsPanel({ model }: { readonly model: ProjectModel }) {

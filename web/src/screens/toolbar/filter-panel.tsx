@@ -1,4 +1,4 @@
-/** The builder of filters. What is entered counts when it is applied, so that nothing half done is asked for. */
+/** The builder of filters. Input takes effect when it is applied, so that no incomplete filter is sent. */
 import { useState } from 'preact/hooks';
 import type { Field } from '../../fields/fields';
 import type { ProjectModel } from '../../project/model';
@@ -56,7 +56,7 @@ export function FilterPanel({ model, close }: { readonly model: ProjectModel; re
   );
 }
 
-/** The present filter, with a new condition where one was asked for, or where there is none yet. */
+/** The present filter, with a new condition if one was requested, or if there is none yet. */
 function begun(model: ProjectModel): GroupDraft {
   const draft = fromFilter(model.view.peek().filter, model.fields);
   const asked = model.desk.filtering.peek() ?? (draft.parts.length ? null : 'name');

@@ -1,4 +1,4 @@
-/** What a condition compares with: the inputs that suit the type of its field. */
+/** The operands of a condition: the inputs that fit the type of its field. */
 import { useState } from 'preact/hooks';
 import type { Field } from '../../fields/fields';
 import { fromLines, toLines } from '../../selection/clipboard';
@@ -56,7 +56,7 @@ function Options({ field, chosen, onChange }: { readonly field: Field; readonly 
   );
 }
 
-/** Values, one a line. The text is kept as it is typed: half a quoted value is no other value. */
+/** Values, one a line. The text is kept as typed: half of a quoted value is no other value. */
 function Lines({ values, onChange }: Pick<OperandsProps, 'values' | 'onChange'>) {
   const [text, setText] = useState(() => toLines(values));
   return (
@@ -121,7 +121,7 @@ function Value({ field, label, value, onChange }: ValueProps) {
         />
       );
     case 'text':
-      // A text may have lines; Enter applies the filter all the same.
+      // A text may have several lines; Enter applies the filter nevertheless.
       return (
         <textarea
           rows={value.split('\n').length}

@@ -24,7 +24,7 @@ export function SortPanel({ model }: { readonly model: ProjectModel }) {
 interface SortKeysProps {
   readonly keys: readonly SortKey[];
   readonly fields: readonly Field[];
-  /** What is said where there is no key. */
+  /** The text if there is no key. */
   readonly none: string;
   readonly onChange: (keys: readonly SortKey[]) => void;
 }

@@ -1,4 +1,4 @@
-/** The one line above the grid: what is shown and how. */
+/** The line above the grid, which controls the rows and their look. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Actions } from '../../project/actions';
@@ -116,7 +116,7 @@ function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & {
   );
 }
 
-/** What can be done to many issues at once. */
+/** The actions on many issues at once. */
 function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
   const { range, desk } = model;
   const matched = model.counting.counts.value?.matched ?? null;

@@ -1,4 +1,4 @@
-"""What is drawn of a module, under which names, and what each mutant changes."""
+"""The mutants drawn from a module, their names, and the change of each."""
 
 import ast
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def work(self, one, other):
 
 
 def drawn(statement: str) -> list[str]:
-    """The changes of a function with this statement."""
+    """The mutations of a function with this statement."""
     return [one.name.removeprefix("x:work ") for one in draw("x", FUNCTION.format(statement))]
 
 

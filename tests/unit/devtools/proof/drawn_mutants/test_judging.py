@@ -1,4 +1,4 @@
-"""Judging drawn mutants: tests find them out in forks, and what goes round in circles is ended."""
+"""Judging drawn mutants: tests detect them in forks, and endless ones are ended."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Probes: which statements have one, and that a module with probes does what it did."""
+"""Probes: the statements that have one, and that a module with probes behaves as before."""
 
 import ast
 import sys
@@ -41,7 +41,7 @@ def test_a_module_with_probes_does_the_same_and_shows_which_blocks_were_executed
     monkeypatch.delitem(sys.modules, "probed_module")
     assert executed(hits) == set()
     assert probed_module.work(1) == "yes"
-    # The docstring, the condition, and what stands in it.
+    # The docstring, the condition, and its body.
     assert executed(hits) == {5, 6, 7}
     hits[:] = bytes(len(hits))
     assert probed_module.work(0) == "no"

@@ -1,4 +1,4 @@
-"""`./dev faults`: what it prints, and that what differs can be played again by one command."""
+"""`./dev faults`: its output, and that one command repeats a difference."""
 
 import io
 from collections import Counter

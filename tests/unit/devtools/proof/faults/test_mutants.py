@@ -1,4 +1,4 @@
-"""The scenarios and tests can fail: whatever is spoilt in the core, one of them finds it out."""
+"""The scenarios and tests can fail: one of them detects each mutation of the core."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ HOLDS_NO_RULE = {
     "gridview.live_api.resources": "plain values",
     "gridview.query_api.container": "plain values",
 }
-"""Modules of which no mutant would show anything."""
+"""Modules whose mutants no scenario can detect."""
 
 
 def test_every_module_has_a_mutant_by_hand_or_one_that_is_drawn_or_a_reason_to_have_none() -> None:
@@ -61,13 +61,13 @@ def test_a_mutant_has_one_place_in_its_function_and_something_to_find_it_out(mut
 
 
 def test_mutants_are_found_out() -> None:
-    """Some of those of which is known what finds them out; `./dev prove` judges all, and searches for the others."""
+    """Some of the mutants with a known detector; `./dev prove` judges all, and searches for the others."""
     known = [mutant for mutant in MUTANTS if mutant.by not in FIRST or mutant.seed is not None]
     some = known[::60]
     verdicts = list(judged(some, 1))
     assert {verdict.name for verdict in verdicts} == {mutant.name for mutant in some}
     assert [verdict.name for verdict in verdicts if verdict.difference is None] == []
-    # By something that is wrong, not by waiting in vain.
+    # By a wrong result, not by waiting in vain.
     assert [verdict.name for verdict in verdicts if verdict.difference == ENDLESS] == []
 
 

@@ -1,4 +1,4 @@
-"""The scenarios themselves: one of every few points that are enumerated, and some that are drawn, end without a difference.
+"""The scenarios themselves: one of every few enumerated points, and some drawn ones, end without a difference.
 
 The seeds are fixed, so a run is the same every time. `./dev prove` plays every point, and 20,000 scenarios in all.
 """
@@ -22,12 +22,12 @@ from devtools.proof.faults.virtual import Constants
 from gridview.chains import blocks
 
 EVERY = 250
-"""Of so many points that are enumerated, one is played: neighbours are much alike."""
+"""One of so many enumerated points is played: neighbours are much alike."""
 
 DRAWN = range(RANDOM, RANDOM + 40)
 
 PEOPLE = range(TOGETHER + 24, TOGETHER + 36)
-"""People who work together, of each family and with each size of batches."""
+"""Scenarios with several users, of each family and with each size of batches."""
 
 
 @cache
@@ -68,7 +68,7 @@ def test_what_is_drawn_ends_without_a_difference() -> None:
 
 @pytest.mark.parametrize("size", SMALL, ids=lambda size: f"up to {size['chains.blocks.MAX_BYTES']} bytes")
 def test_small_blocks_are_small_as_the_large_ones_are_large(size: Constants) -> None:
-    """Constants of the core, in the relations that they have to each other."""
+    """The constants of the core have the same relations to each other."""
     assert {f"chains.blocks.{name}" for name in vars(blocks)} >= {*size}
     assert size["chains.blocks.UNPOPULAR"] < size["chains.blocks.POPULAR"]
     assert size["chains.blocks.ROOMY"] <= size["chains.blocks.MAX_BYTES"]
@@ -185,7 +185,7 @@ def test_kill_points_are_every_write_with_every_fate() -> None:
         writes = {one.write for one in found}
         assert writes == set(range(len(writes))), script.name
         assert len(found) == len(writes) * len(points._FATES)
-        # Where nothing that is indexed differs, in the end, the ledger alone is written.
+        # If no indexed value differs in the end, only the ledger is written.
         alone = script.bare or script.name in ("removed and restored at once", "lost and put back at once")
         assert len(writes) >= (1 if alone else 3), script.name
 

@@ -1,4 +1,4 @@
-"""The parts of the simulator: the stream, the adversary, and the judges, who must be able to find fault."""
+"""The parts of the simulator: the stream, the adversary, and the judges, who must be able to find a fault."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -139,7 +139,7 @@ def test_what_is_killed_does_nothing_more_but_what_had_left_may_land() -> None:
     assert stored(table) == "1"
     sent.land()
     assert stored(table) == "12"
-    sent.land()  # its condition does not hold any more, and nobody hears of that
+    sent.land()  # its condition no longer holds, and no caller gets an answer
 
 
 def side_by_side(table: MemoryTable, at_once: int, *rows: str) -> Callable[[Around], Any]:
@@ -317,13 +317,13 @@ def block(world: World, family: str, name: str = blocks.HEAD) -> Item:
 
 
 def rewritten(world: World, family: str, **instead: Any) -> None:
-    """The first block of a family is another."""
+    """Change the first block of a family."""
     found = Block.from_item(block(world, family))
     world.engine.put(replace(found, **instead).to_item("acme", project.PROJECT))
 
 
 def behind(world: World, family: str, **instead: Any) -> None:
-    """Behind the only block of a family there comes to be another."""
+    """Add another block after the only one of a family."""
     one = Block.from_item(block(world, family))
     other: dict[str, Any] = {"id": "1", "lower": "z", "upper": None, "next": None, "sets": {}, **instead}
     world.engine.put(replace(one, upper="z", next="1").to_item("acme", project.PROJECT))
@@ -553,7 +553,7 @@ def test_a_walk_finds_an_issue_that_stands_nowhere_and_one_that_stands_wrong(wor
     def walk() -> None:
         truth.assert_walk(world, "start", descending=False, nulls_first=False, limit=1)
 
-    world.pass_time(60)  # what the journal has told a moment ago would be laid over what is stored
+    world.pass_time(60)  # otherwise the journal of a moment ago would be laid over the stored state
     walk()
     found = entry(world, 1, "a1.1")
     world.engine.delete(key(1), found[keys.SK])
