@@ -8,7 +8,8 @@ from infra.paths import ROOT
 from infra.routes import BY_KEY, BY_PATH, DECLARED, METHODS, REFUSES
 from tests.support.templates import of_construct, only, resources
 
-PAGE = (ROOT / "docs" / "settings.md").read_text("utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text("utf-8")
+INSTALL = (ROOT / "docs" / "install.md").read_text("utf-8")
 
 ROUTE_QUOTA = 300
 """API Gateway: routes of an API."""
@@ -35,7 +36,7 @@ def test_there_is_room_for_more_paths(template: dict[str, Any]) -> None:
 
 
 def test_the_page_of_settings_names_the_numbers_of_routes_and_resources(template: dict[str, Any]) -> None:
-    rows = dict(re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", PAGE, re.MULTILINE))
+    rows = dict(re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", SETTINGS, re.MULTILINE))
     assert rows["routes of an API"].startswith(f"{len(_routes(template))}, ")
     (about,) = re.findall(r"about (\d+)", rows["resources of a stack"])
     assert abs(int(about) - len(template["Resources"])) <= 10
@@ -77,8 +78,8 @@ def test_what_strangers_and_wrong_paths_can_start_is_what_the_page_says(template
     settings = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")["RouteSettings"]
     of_strangers = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if _public(key))
     wrong = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if key.endswith(EVERY_PATH))
-    assert f"strangers start at most {of_strangers} invocations a second" in " ".join(PAGE.split())
-    assert f"of everyone share {wrong} requests a second" in " ".join(PAGE.split())
+    assert f"strangers start at most {of_strangers} invocations a second" in " ".join(INSTALL.split())
+    assert f"All wrong paths and methods share {wrong} requests a second" in " ".join(INSTALL.split())
 
 
 def test_the_stage_waits_for_the_routes_that_it_has_settings_of(template: dict[str, Any]) -> None:
