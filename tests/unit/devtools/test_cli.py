@@ -100,12 +100,12 @@ def test_every_check_is_run_and_the_worst_counts(monkeypatch: pytest.MonkeyPatch
     ran = []
 
     def run(module: str, *arguments: str) -> int:
-        ran.append((module, arguments[0]))
-        return {"check": 1, "format": 0, "--strict": 0}[arguments[0]]
+        ran.append((module, *arguments[:1]))
+        return int(arguments[:1] == ("check",))
 
     monkeypatch.setattr(checks, "_python", run)
     assert cli.main(["check"]) == 1
-    assert ran == [("ruff", "check"), ("ruff", "format"), ("mypy", "--strict")]
+    assert ran == [("ruff", "check"), ("ruff", "format"), ("mypy", "--strict"), ("devtools.prose",)]
 
 
 def test_every_folder_of_tests_is_a_suite() -> None:
