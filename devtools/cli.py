@@ -34,7 +34,7 @@ _STACK = "devtools.operate.target:register"
 COMMANDS = {
     "up": Command("start the local stack", f"{_LOCAL}:up", f"{_LOCAL}:add_up"),
     "status": Command(
-        "tell whether the local stack is running, and where", f"{_LOCAL}:status", f"{_LOCAL}:add_status"
+        "show whether the local stack is running, and where", f"{_LOCAL}:status", f"{_LOCAL}:add_status"
     ),
     "down": Command("stop the local stack and keep its data", f"{_LOCAL}:down", _DATA),
     "logs": Command("show the log of the local stack", f"{_LOCAL}:logs", f"{_LOCAL}:add_logs"),

@@ -180,9 +180,9 @@ def _row(section: Section, line: Line) -> list[str]:
     return [
         line.question.name,
         *(
-            told
+            cell
             for side in OURS
-            for told in (
+            for cell in (
                 f"{line.costs[side].milliseconds:,.1f}{MISSED if section.slower(line, side) else ''}",
                 f"{line.costs[side].cpu_milliseconds:,.1f}",
             )

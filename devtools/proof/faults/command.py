@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev faults`."""
     parser.description = _DESCRIPTION
     parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="how many (default: 2000)")
-    parser.add_argument("--seed", metavar="S", type=int, help="play this one, and tell what happens in it")
+    parser.add_argument("--seed", metavar="S", type=int, help="play this one, and show what happens in it")
     parser.add_argument("--mutants", action="store_true", help="look whether the scenarios find spoilt code")
     add_engine(parser)
     add_jobs(parser)

@@ -236,9 +236,7 @@ class Functions(NamedTuple):
             "fences": self.fences or Fences(),
             "job_queue": Hints(hints.append),
             "heart": _Still(),
-            "canary": vars(self.catalogs).setdefault(
-                "canary", Canary()
-            ),  # one container, whoever it is that uses it
+            "canary": vars(self.catalogs).setdefault("canary", Canary()),  # one container for all its users
             **self._redriving,
         }
         done = [self._invoke("upkeep", {"task": "jobs"}, **given)]
