@@ -1,0 +1,282 @@
+"""The numbers of all issues in one field, and what they come to for any set of issues. Exact, and pure.
+
+A column is made of pages (`encoding.number_pages`). Numbers whose exponents are near each other share a layer
+(`number_layers`), so a column of amounts in cents has one layer. A few numbers that no layer suits are *loose*.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from functools import cached_property
+
+from pyroaring import BitMap
+
+from gridview.chains.number_layers import Layer
+from gridview.encoding.bit_chunks import CHUNK, bitmap_of
+from gridview.encoding.number_pages import NO_BITS, SLOTS, Slices, exact_sum, whole_number
+from gridview.encoding.values import NUMBER_DIGITS
+
+_NEAR = 9
+"""Exponents that differ by at most this much share a layer: the coarser numbers take up to 30 slices more."""
+
+_ROOM = 64
+"""Slices that a number may need in a layer which others made narrower."""
+
+_LOOSE = 256
+"""Beyond so many loose numbers, those of near exponents get layers of their own."""
+
+_PAGES_OF_A_CHUNK = CHUNK // SLOTS
+_ROUNDED = Context(prec=NUMBER_DIGITS)
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """The numbers of issues. Never changed once made: `with_values` returns another column."""
+
+    layers: tuple[Layer, ...] = ()
+    loose: Mapping[int, Decimal] = field(default_factory=dict)
+
+    @cached_property
+    def members(self) -> BitMap:
+        """The issues that have a number."""
+        return BitMap.union(BitMap(self.loose), *(one.present for one in self.layers))
+
+    @property
+    def size(self) -> int:
+        """About the bytes in memory."""
+        sets = sum(one.width + 2 for one in self.layers)
+        return sum(len(one.present) for one in self.layers) * sets // 8 + 200 * len(self.loose) + 1_000
+
+    def value_of(self, num: int) -> Decimal | None:
+        """Return the number of an issue; None if it has none."""
+        for layer in self.layers:
+            m = layer.number_of(num)
+            if m is not None:
+                return _shown(layer, m)
+        return self.loose.get(num)
+
+    def with_values(self, values: Mapping[int, Decimal | None]) -> "NumberColumn":
+        """Return the column with other numbers of some issues (None: no number)."""
+        out = BitMap(values)
+        kept = {num: value for num, value in self.loose.items() if num not in values}
+        layers = list(self.layers)
+        chosen, loose = _distributed(
+            layers, {num: value for num, value in values.items() if value is not None}
+        )
+        for place, layer in enumerate(layers):
+            if chosen[place] or not layer.present.isdisjoint(out):
+                layers[place] = layer.with_numbers(chosen[place], out)
+        return _settled([one for one in layers if one.present], kept | loose)
+
+    def among(self, within: BitMap, besides: Sequence[Decimal] = ()) -> "Numbers":
+        """Return the numbers of a set of issues, and other numbers with them."""
+        return Numbers(self, within, besides)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of some issues of a column, and others `besides`. Each property takes intersections of slices."""
+
+    column: NumberColumn
+    within: BitMap
+    besides: Sequence[Decimal] = ()
+
+    @cached_property
+    def _layers(self) -> list[tuple[Layer, BitMap]]:
+        parts = ((layer, layer.present & self.within) for layer in self.column.layers)
+        return [(layer, part) for layer, part in parts if part]
+
+    @cached_property
+    def _others(self) -> list[Decimal]:
+        """The numbers that no layer has, in order."""
+        loose = self.column.loose
+        return sorted([*self.besides, *(value for num, value in loose.items() if num in self.within)])
+
+    @cached_property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return len(self._others) + sum(len(part) for _, part in self._layers)
+
+    @cached_property
+    def sum(self) -> Decimal:
+        """Their sum, digit for digit; 0 for none."""
+        return exact_sum((*self._others, *(layer.value(layer.sum(part)) for layer, part in self._layers)))
+
+    @property
+    def average(self) -> Decimal | None:
+        """Their mean, to 38 digits; None for none."""
+        return _ROUNDED.divide(self.sum, Decimal(self.count)) if self.count else None
+
+    @property
+    def least(self) -> Decimal | None:
+        """The least number; None for none."""
+        return self.at(0) if self.count else None
+
+    @property
+    def greatest(self) -> Decimal | None:
+        """The greatest number; None for none."""
+        return self.at(self.count - 1) if self.count else None
+
+    @property
+    def median(self) -> Decimal | None:
+        """The number in the middle, or the mean of the two, to 38 digits; None for none."""
+        if not self.count:
+            return None
+        high = self.at(self.count // 2)
+        if self.count % 2:
+            return high
+        return _ROUNDED.divide(exact_sum((self.at(self.count // 2 - 1), high)), Decimal(2))
+
+    def at(self, rank: int) -> Decimal:
+        """Return the number of a rank, ascending from 0. IndexError beyond them."""
+        if not 0 <= rank < self.count:
+            raise IndexError(rank)
+        parts, others = self._layers, self._others
+        while True:
+            parts = [(layer, part) for layer, part in parts if part]
+            if not parts:
+                return others[rank]
+            layer, most = max(parts, key=lambda one: len(one[1]))
+            if len(parts) == 1 and not others:
+                return _shown(layer, layer.at(rank, most))
+            pivot = _shown(layer, layer.at(len(most) // 2, most))
+            splits = [(one, part, *one.split(pivot, part)) for one, part in parts]
+            less = [one for one in others if one < pivot]
+            lower = len(less) + sum(len(below) for _, _, below, _ in splits)
+            equal = others.count(pivot) + sum(len(there) for *_, there in splits)
+            if rank < lower:
+                parts, others = [(one, below) for one, _, below, _ in splits], less
+            elif rank < lower + equal:
+                return pivot
+            else:
+                rank -= lower + equal
+                parts = [(one, part - below - there) for one, part, below, there in splits]
+                others = [one for one in others if one > pivot]
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different numbers there are."""
+        if not self._layers:
+            return len(set(self._others))
+        (first, most), *further = sorted(self._layers, key=lambda one: len(one[1]), reverse=True)
+        found = first.distinct(most)
+        strange: set[Decimal] = set()
+        others = [*self._others, *(_shown(layer, m) for layer, part in further for m in layer.distinct(part))]
+        for value in others:
+            m = first.whole(value)
+            if m is None:
+                strange.add(value)
+            else:
+                found.add(m)
+        return len(found) + len(strange)
+
+
+def column_of(pages: Mapping[int, Slices]) -> NumberColumn:
+    """Return the column of pages, by the number of the page: issue num is in slot num % 256 of page num // 256."""
+    layers = [
+        _layer(near, pages) for near in _near({one.exponent for one in pages.values() if _is_sliced(one)})
+    ]
+    exceptions = {
+        page * SLOTS + slot: value for page, one in pages.items() for slot, value in one.exceptions.items()
+    }
+    chosen, loose = _distributed(layers, exceptions)
+    with_exceptions = [
+        layer.with_numbers(numbers, BitMap(numbers)) if numbers else layer
+        for layer, numbers in zip(layers, chosen, strict=True)
+    ]
+    return _settled(with_exceptions, loose)
+
+
+def _shown(layer: Layer, m: int) -> Decimal:
+    return layer.value(m).normalize(_ROUNDED) if m else Decimal(0)
+
+
+def _is_sliced(page: Slices) -> bool:
+    return page.present != NO_BITS
+
+
+def _near(exponents: Iterable[int]) -> list[list[int]]:
+    """Return the exponents in groups that share a layer, ascending."""
+    groups: list[list[int]] = []
+    for exponent in sorted(exponents):
+        if groups and exponent - groups[-1][0] <= _NEAR:
+            groups[-1].append(exponent)
+        else:
+            groups.append([exponent])
+    return groups
+
+
+def _layer(exponents: Sequence[int], pages: Mapping[int, Slices]) -> Layer:
+    """Return the layer of the sliced numbers of pages with these exponents."""
+    lowest = exponents[0]
+    chunks: dict[tuple[int, int], dict[int, Slices]] = {}
+    for page, one in pages.items():
+        if one.exponent in exponents and _is_sliced(one):
+            key, place = divmod(page, _PAGES_OF_A_CHUNK)
+            chunks.setdefault((key, one.exponent), {})[place] = one
+    present: dict[int, int] = {}
+    negative: dict[int, int] = {}
+    slices: list[dict[int, int]] = []
+    for (key, exponent), some in chunks.items():
+        width = max(len(one.magnitudes) for one in some.values())
+        bits = [
+            _together({at: one.magnitudes[place] for at, one in some.items() if place < len(one.magnitudes)})
+            for place in range(width)
+        ]
+        for _ in range(exponent - lowest):
+            bits = _tenfold(bits)
+        present[key] = present.get(key, 0) | _together({at: one.present for at, one in some.items()})
+        negative[key] = negative.get(key, 0) | _together({at: one.negative for at, one in some.items()})
+        slices += [{} for _ in range(len(slices), len(bits))]
+        for place, one in enumerate(bits):
+            slices[place][key] = slices[place].get(key, 0) | one
+    return Layer(lowest, bitmap_of(present), bitmap_of(negative), tuple(map(bitmap_of, slices)))
+
+
+def _together(slices: Mapping[int, bytes]) -> int:
+    """Return the bits of a chunk, from the slices of its pages."""
+    return int.from_bytes(b"".join(slices.get(at, NO_BITS) for at in range(_PAGES_OF_A_CHUNK)), "little")
+
+
+def _tenfold(bits: Sequence[int]) -> list[int]:
+    """Return ten times the numbers in slices: twice each and eight times each, added digit by digit."""
+    twice, eightfold = [0, *bits, 0, 0, 0], [0, 0, 0, *bits, 0]
+    found, carry = [], 0
+    for one, other in zip(twice, eightfold, strict=True):
+        found.append(one ^ other ^ carry)
+        carry = one & other | carry & (one ^ other)
+    while found and not found[-1]:
+        found.pop()
+    return found
+
+
+def _distributed(
+    layers: Sequence[Layer], values: Mapping[int, Decimal]
+) -> tuple[list[dict[int, int]], dict[int, Decimal]]:
+    """Return the multiples that each layer takes, by issue, and the numbers that are left over."""
+    chosen: list[dict[int, int]] = [{} for _ in layers]
+    left: dict[int, Decimal] = {}
+    for num, value in values.items():
+        for place in range(len(layers) - 1, -1, -1):
+            m = layers[place].whole(value)
+            if m is not None and m.bit_length() <= max(layers[place].width, _ROOM):
+                chosen[place][num] = m
+                break
+        else:
+            left[num] = value
+    return chosen, left
+
+
+def _settled(layers: Sequence[Layer], loose: Mapping[int, Decimal]) -> NumberColumn:
+    """Return the column, with layers for loose numbers if there are many."""
+    if len(loose) <= _LOOSE:
+        return NumberColumn(tuple(layers), dict(loose))
+    parts = {num: whole_number(value) for num, value in loose.items()}
+    made = []
+    for near in _near({exponent for _, exponent in parts.values()}):
+        numbers = {
+            num: m * 10 ** (exponent - near[0]) for num, (m, exponent) in parts.items() if exponent in near
+        }
+        made.append(Layer(near[0], BitMap(), BitMap(), ()).with_numbers(numbers, BitMap()))
+    ordered = sorted((*layers, *made), key=lambda layer: layer.exponent)
+    return NumberColumn(tuple(ordered))

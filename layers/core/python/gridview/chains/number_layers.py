@@ -1,0 +1,187 @@
+"""Numbers of many issues in bit slices: sums, ends, ranks and distinct values of any set of issues. Exact, and pure.
+
+A *layer* holds the numbers ±m·10^e of one exponent e. Its slice p is the set of the issues whose m has the binary digit
+2^p. The sum of a set of issues is the sum of 2^p times the sizes of intersections, whatever the size of the set:
+
+```
+issue         1     2     3          negative  {3}
+number        5     6    -3          slice 0   {1, 3}        sum = 1·(1 - 1) + 2·(1 - 1) + 4·(2 - 0) = 8
+m           101   110    11          slice 1   {2, 3}
+                                     slice 2   {1, 2}
+```
+
+A million numbers of 24 bits take 3.3 MB. A sum takes 26 intersections, some 0.1 ms.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import compress
+
+from pyroaring import BitMap
+
+from gridview.encoding.bit_chunks import CHUNK_BYTES, chunks_of
+from gridview.encoding.number_pages import scaled, whole_number
+
+_SPREAD = [bytes(byte >> place & 1 for place in range(8)) for byte in range(256)]
+"""The bits of a byte as a byte each, the lowest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The numbers of some issues as multiples of 10^exponent. `slices` begin with the lowest binary digit.
+
+    Never changed once made: `with_numbers` returns another one.
+    """
+
+    exponent: int
+    present: BitMap
+    negative: BitMap
+    slices: tuple[BitMap, ...]
+
+    @property
+    def width(self) -> int:
+        """The binary digits of the largest magnitude."""
+        return len(self.slices)
+
+    def whole(self, value: Decimal) -> int | None:
+        """Return a number as a multiple of the layer's power of ten; None if it is none."""
+        m, exponent = whole_number(value)
+        if not m:
+            return 0
+        return None if exponent < self.exponent else m * 10 ** (exponent - self.exponent)
+
+    def with_numbers(self, numbers: Mapping[int, int], out: BitMap) -> "Layer":
+        """Return the layer without the issues of `out`, and with these multiples, by issue."""
+        width = max((m.bit_length() for m in numbers.values()), default=0)
+        slices = [one - out for one in self.slices]
+        slices += [BitMap() for _ in range(len(slices), width)]
+        for place, one in enumerate(slices):
+            one |= BitMap(num for num, m in numbers.items() if abs(m) >> place & 1)
+        while slices and not slices[-1]:
+            slices.pop()
+        present = (self.present - out) | BitMap(numbers)
+        negative = (self.negative - out) | BitMap(num for num, m in numbers.items() if m < 0)
+        return replace(self, present=present, negative=negative, slices=tuple(slices))
+
+    def value(self, m: int) -> Decimal:
+        """Return m times the layer's power of ten, digit for digit."""
+        return scaled(m, self.exponent)
+
+    def number_of(self, num: int) -> int | None:
+        """Return the multiple of an issue; None if it has no number here."""
+        if num not in self.present:
+            return None
+        m = sum(1 << place for place, one in enumerate(self.slices) if num in one)
+        return -m if num in self.negative else m
+
+    def sum(self, within: BitMap) -> int:
+        """Return the sum of the multiples of a set of issues."""
+        negative = self.negative & within
+        if not negative:
+            return sum(one.intersection_cardinality(within) << place for place, one in enumerate(self.slices))
+        return sum(
+            (one.intersection_cardinality(within) - 2 * one.intersection_cardinality(negative)) << place
+            for place, one in enumerate(self.slices)
+        )
+
+    def at(self, rank: int, within: BitMap) -> int:
+        """Return the multiple of a rank, ascending from 0, among issues of this layer. IndexError beyond them."""
+        left = within & self.negative
+        if rank < len(left):
+            return -self._magnitude_at(len(left) - 1 - rank, left)
+        return self._magnitude_at(rank - len(left), within - self.negative)
+
+    def _magnitude_at(self, rank: int, within: BitMap) -> int:
+        if not 0 <= rank < len(within):
+            raise IndexError(rank)
+        found = 0
+        for place in range(self.width - 1, -1, -1):
+            without = len(within) - self.slices[place].intersection_cardinality(within)
+            if rank < without:
+                within = within - self.slices[place]
+            else:
+                rank -= without
+                within = within & self.slices[place]
+                found |= 1 << place
+        return found
+
+    def split(self, pivot: Decimal, within: BitMap) -> tuple[BitMap, BitMap]:
+        """Return the issues whose number is less than a pivot, and those whose number is equal to it."""
+        m, exponent = whole_number(pivot)
+        if exponent >= self.exponent:
+            return self._split(m * 10 ** (exponent - self.exponent), within)
+        floor, rest = divmod(m, 10 ** (self.exponent - exponent))
+        less, equal = self._split(floor, within)
+        return (less | equal, BitMap()) if rest else (less, equal)
+
+    def _split(self, m: int, within: BitMap) -> tuple[BitMap, BitMap]:
+        negative = within & self.negative
+        if m < 0:
+            lower, equal = self._split_magnitudes(-m, negative)
+            return negative - lower - equal, equal
+        lower, equal = self._split_magnitudes(m, within - self.negative)
+        return negative | lower, equal
+
+    def _split_magnitudes(self, m: int, within: BitMap) -> tuple[BitMap, BitMap]:
+        if m.bit_length() > self.width:
+            return within, BitMap()
+        less, equal = BitMap(), within
+        for place in range(self.width - 1, -1, -1):
+            if m >> place & 1:
+                less |= equal - self.slices[place]
+                equal = equal & self.slices[place]
+            else:
+                equal = equal - self.slices[place]
+        return less, equal
+
+    def distinct(self, within: BitMap) -> set[int]:
+        """Return the multiples that issues of this layer have: 25 to 65 ms for a million numbers of 24 bits.
+
+        The layer's bits are spread to bytes for it once more each time: some 130 ms.
+        """
+        found: set[int] = set()
+        positive, negative = within - self.negative, within & self.negative
+        for some, sign in ((positive, 1), (negative, -1)):
+            found.update(sign * m for m in self._magnitudes(some))
+        return found
+
+    def _magnitudes(self, within: BitMap) -> set[int]:
+        found: set[int] = set()
+        slices = [chunks_of(one & within) for one in self.slices]
+        for key, bits in chunks_of(within).items():
+            there = _spread(bits)
+            planes = [
+                _plane([one.get(key, 0) for one in slices[begin : begin + 8]])
+                for begin in range(0, self.width, 8)
+            ]
+            found.update(_joined(planes, there))
+        return found
+
+
+def _spread(bits: int) -> bytes:
+    return b"".join(map(_SPREAD.__getitem__, bits.to_bytes(CHUNK_BYTES, "little")))
+
+
+def _plane(chunks: Sequence[int]) -> bytes:
+    """Return a byte for each number of a chunk, with up to eight slices as its bits."""
+    whole = 0
+    for place, bits in enumerate(chunks):
+        if bits:
+            whole |= int.from_bytes(_spread(bits), "little") << place
+    return whole.to_bytes(8 * CHUNK_BYTES, "little")
+
+
+def _joined(planes: Sequence[bytes], there: bytes) -> Iterable[int]:
+    """Return the magnitudes whose byte in `there` is 1, from the planes of their bytes, the lowest first."""
+    if not planes:
+        return (0,)
+    size = next((size for size in (1, 2, 4, 8) if size >= len(planes)), None)
+    if size is None:
+        return {
+            int.from_bytes(bytes(one), "little") for one in set(compress(zip(*planes, strict=True), there))
+        }
+    mixed = bytearray(size * len(there))
+    for place, plane in enumerate(planes):
+        mixed[place::size] = plane
+    return set(compress(memoryview(mixed).cast({1: "B", 2: "H", 4: "I", 8: "Q"}[size]), there))
