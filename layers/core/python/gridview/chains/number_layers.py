@@ -13,6 +13,7 @@ m           101   110    11          slice 1   {2, 3}
 A million numbers of 24 bits take 3.3 MB. A sum takes 26 intersections, some 0.1 ms.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -20,11 +21,10 @@ from itertools import compress
 
 from pyroaring import BitMap
 
-from gridview.encoding.bit_chunks import CHUNK_BYTES, chunks_of
+from gridview.encoding.bit_chunks import CHUNK, chunks_of
 from gridview.encoding.number_pages import scaled, whole_number
 
-_SPREAD = [bytes(byte >> place & 1 for place in range(8)) for byte in range(256)]
-"""The bits of a byte as a byte each, the lowest first."""
+_ONES = int.from_bytes(b"\x01" * CHUNK, "big")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,40 +136,29 @@ class Layer:
         return less, equal
 
     def distinct(self, within: BitMap) -> set[int]:
-        """Return the multiples that issues of this layer have: 25 to 65 ms for a million numbers of 24 bits.
-
-        The layer's bits are spread to bytes for it once more each time: some 130 ms.
-        """
-        found: set[int] = set()
-        positive, negative = within - self.negative, within & self.negative
-        for some, sign in ((positive, 1), (negative, -1)):
-            found.update(sign * m for m in self._magnitudes(some))
-        return found
+        """Return the multiples that issues of this layer have: some 100 ms for half a million."""
+        negative = within & self.negative
+        found = self._magnitudes(within - negative)
+        return found | {-m for m in self._magnitudes(negative)} if negative else found
 
     def _magnitudes(self, within: BitMap) -> set[int]:
         found: set[int] = set()
-        slices = [chunks_of(one & within) for one in self.slices]
+        slices = list(map(chunks_of, self.slices))
         for key, bits in chunks_of(within).items():
-            there = _spread(bits)
-            planes = [
-                _plane([one.get(key, 0) for one in slices[begin : begin + 8]])
-                for begin in range(0, self.width, 8)
-            ]
-            found.update(_joined(planes, there))
+            digits = [one.get(key, 0) for one in slices]
+            planes = [_plane(digits[begin : begin + 8]) for begin in range(0, self.width, 8)]
+            found.update(_joined(planes, _plane((bits,))))
         return found
 
 
-def _spread(bits: int) -> bytes:
-    return b"".join(map(_SPREAD.__getitem__, bits.to_bytes(CHUNK_BYTES, "little")))
-
-
-def _plane(chunks: Sequence[int]) -> bytes:
-    """Return a byte for each number of a chunk, with up to eight slices as its bits."""
+def _plane(slices: Sequence[int]) -> bytes:
+    """Return a byte for each number of a chunk, the highest number first, with up to eight slices as its bits."""
     whole = 0
-    for place, bits in enumerate(chunks):
+    for place, bits in enumerate(slices):
         if bits:
-            whole |= int.from_bytes(_spread(bits), "little") << place
-    return whole.to_bytes(8 * CHUNK_BYTES, "little")
+            # A character for each bit: "0" and "1" differ in the lowest bit.
+            whole |= (int.from_bytes(f"{bits:0{CHUNK}b}".encode(), "big") & _ONES) << place
+    return whole.to_bytes(CHUNK, "big")
 
 
 def _joined(planes: Sequence[bytes], there: bytes) -> Iterable[int]:
@@ -181,7 +170,7 @@ def _joined(planes: Sequence[bytes], there: bytes) -> Iterable[int]:
         return {
             int.from_bytes(bytes(one), "little") for one in set(compress(zip(*planes, strict=True), there))
         }
-    mixed = bytearray(size * len(there))
+    mixed = bytearray(size * CHUNK)
     for place, plane in enumerate(planes):
-        mixed[place::size] = plane
-    return set(compress(memoryview(mixed).cast({1: "B", 2: "H", 4: "I", 8: "Q"}[size]), there))
+        mixed[place if sys.byteorder == "little" else size - 1 - place :: size] = plane
+    return compress(memoryview(mixed).cast({1: "B", 2: "H", 4: "I", 8: "Q"}[size]), there)

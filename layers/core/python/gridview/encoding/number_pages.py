@@ -14,7 +14,9 @@ A bit's place is its slot, the lowest first, so slices of consecutive pages can 
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Context, Decimal
+from functools import reduce
 from math import ceil, log2
+from operator import or_
 from struct import Struct
 from struct import error as StructError  # noqa: N812
 from typing import NamedTuple
@@ -175,7 +177,8 @@ def decoded(stored: bytes) -> Slices:
     slices = [stored[at : at + SLICE_BYTES] for at in range(begin, end, SLICE_BYTES)]
     present = slices.pop(0)
     negative = slices.pop(0) if flags else NO_BITS
-    if any(int.from_bytes(one) & ~int.from_bytes(present) for one in (negative, *slices)):
+    found = reduce(or_, map(int.from_bytes, slices), int.from_bytes(negative))
+    if found & ~int.from_bytes(present):
         raise UnreadablePage("bits of absent slots")
     exceptions = dict(_exceptions(stored[end:]))
     if any(present[slot >> 3] >> (slot & 7) & 1 for slot in exceptions):
