@@ -76,6 +76,48 @@ def is_block(partition_key: str) -> bool:
     return partition_key.startswith(BLOCK_PREFIX)
 
 
+COLUMN_PREFIX = "column-"
+_PAGE_DIGITS = 6
+
+
+class ColumnKey(NamedTuple):
+    """The parts of the partition key of pages of a column."""
+
+    tenant: str
+    project: str
+    family: str
+    shard: int
+
+
+def column(tenant_id: str, project_id: str, family_id: str, shard: int) -> str:
+    """Partition key of the pages of a column's shard: `column-0807.35e9.a1.1.0`."""
+    return f"{COLUMN_PREFIX}{tenant_id}.{project_id}.{family_id}.{shard}"
+
+
+def column_page(number: int) -> str:
+    """Sort key of a page of a column: `000012`. The highest issue number is in page 390,624."""
+    return f"{number:0{_PAGE_DIGITS}}"
+
+
+def parse_column(partition_key: str) -> ColumnKey:
+    """Return the parts of the partition key of pages of a column; ValueError for any other key."""
+    if not is_column(partition_key):
+        raise ValueError("not the partition key of a column")
+    tenant_id, project_id, rest = partition_key.removeprefix(COLUMN_PREFIX).split(".", 2)
+    family_id, _, shard = rest.rpartition(".")
+    return ColumnKey(tenant_id, project_id, family_id, int(shard))
+
+
+def parse_column_page(sort_key: str) -> int:
+    """Return the number of a page in its sort key; ValueError for any other key."""
+    return int(sort_key)
+
+
+def is_column(partition_key: str) -> bool:
+    """Return whether this is the partition key of pages of a column, judged only by its type."""
+    return partition_key.startswith(COLUMN_PREFIX)
+
+
 # The journal
 
 FOLD = "fold"

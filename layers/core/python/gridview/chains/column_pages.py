@@ -1,0 +1,102 @@
+"""Pages of columns: the stored numbers of 256 issues in one order of a number field. Pure.
+
+A page has a write id that was never used before, and the position up to which the journal is folded into it, as a
+block has. It is not in GSI1: a page's key says which issues it has. A page that does not exist is empty.
+
+```
+column-0807.35e9.a1.1.0   000000  000001 ... 001023      issues 1 to 262,143
+column-0807.35e9.a1.1.1   001024  001025 ...         issues 262,144 to 524,287
+```
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Self
+
+from gridview.encoding import derived_keys, keys, number_pages
+from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage
+
+PAGES_OF_A_SHARD = 1_024
+"""Pages under one partition key: less than 1 MB of numbers of 24 bits, so that one Query lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPage:
+    """One page as it was read, or as it is to be written. Without a write id it does not exist."""
+
+    family: str
+    number: int
+    write_id: str = ""
+    position: int = 0
+    stored: bytes = b""
+
+    @property
+    def slices(self) -> Slices:
+        """Return its numbers. Raises UnreadablePage."""
+        return number_pages.decoded(self.stored)
+
+    def changed(self, values: Mapping[int, Decimal | None], position: int) -> Self:
+        """Return the page with other numbers of some of its issues, by issue, under a new write id.
+
+        Its position rises to `position`, if it is lower. Raises UnreadablePage.
+        """
+        slots = {slot_of(num): value for num, value in values.items()}
+        return replace(
+            self,
+            write_id=secrets.token_hex(6),
+            position=max(self.position, position),
+            stored=number_pages.changed(self.stored, slots),
+        )
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """Encode as the stored item."""
+        return {
+            keys.PK: derived_keys.column(tenant, project, self.family, shard_of(self.number)),
+            keys.SK: derived_keys.column_page(self.number),
+            "write_id": self.write_id,
+            "position": self.position,
+            "numbers": self.stored,
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item. UnreadablePage if it is no page; its numbers are not decoded yet."""
+        try:
+            family = derived_keys.parse_column(item[keys.PK]).family
+            number = derived_keys.parse_column_page(item[keys.SK])
+            write_id, position, stored = item["write_id"], int(item["position"]), bytes(item["numbers"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadablePage(f"{item.get(keys.PK)}: {type(error).__name__}") from error
+        if not isinstance(write_id, str) or not write_id or position < 0:
+            raise UnreadablePage(f"{item[keys.PK]}: no write id or position")
+        return cls(family, number, write_id, position, stored)
+
+
+def page_of(num: int) -> int:
+    """Return the number of the page that has an issue."""
+    return num // SLOTS
+
+
+def slot_of(num: int) -> int:
+    """Return the slot of an issue in its page."""
+    return num % SLOTS
+
+
+def shard_of(page: int) -> int:
+    """Return the number of the shard that has a page."""
+    return page // PAGES_OF_A_SHARD
+
+
+def by_page(values: Mapping[int, Decimal | None]) -> dict[int, dict[int, Decimal | None]]:
+    """Return values of issues by their pages."""
+    found: dict[int, dict[int, Decimal | None]] = {}
+    for num, value in values.items():
+        found.setdefault(page_of(num), {})[num] = value
+    return found
+
+
+def shards_up_to(last: int) -> Iterable[int]:
+    """Return the shards that may have pages if `last` is the last issue number given out."""
+    return range(shard_of(page_of(last)) + 1)
