@@ -57,7 +57,7 @@ def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "new issues are not laid over": (0, [(Overlay, "with_new", lambda self, _: self)]),
-    "what was looked at before stays": (0, [(IndexView, "_show_anew", lambda *_: None)]),
+    "what was looked at before stays": (0, [(IndexView, "_refresh_snapshot", lambda *_: None)]),
     "nobody looks beyond GSI1": (0, [(unheard, "_written", lambda *_: {})]),
 }
 """Mutations, each with a scenario that detects it."""

@@ -123,7 +123,7 @@ def update_issue(request: CommandRequest) -> Response:
     document, merged = using(request, update)
     further = {} if merged is None else {"merged": merged}
     answer = written(200, _issue_json(request, document) | further)
-    return answer.telling(token(request, {num: document["version"]}))
+    return answer.with_headers(token(request, {num: document["version"]}))
 
 
 @endpoints.delete(
@@ -150,7 +150,7 @@ def delete_issue(request: CommandRequest) -> Response:
         delete(own.catalogs.current(own.table, request.actor.tenant, request.path["project"]))
     else:
         using(request, delete)
-    return Response(204).telling(token(request, {num: DELETED}))
+    return Response(204).with_headers(token(request, {num: DELETED}))
 
 
 def _issue_json(request: CommandRequest, document: documents.Document) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def restore_issue(request: CommandRequest) -> Response:
     return done_once(
         request,
         restore,
-        lambda issue: written(200, issue).telling(token(request, {num: issue["version"]})),
+        lambda issue: written(200, issue).with_headers(token(request, {num: issue["version"]})),
     )
 
 

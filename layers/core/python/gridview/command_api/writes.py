@@ -45,7 +45,7 @@ def created(
     return done_once(
         request,
         create,
-        lambda resource: written(201, resource, location(resource)).telling(further(resource)),
+        lambda resource: written(201, resource, location(resource)).with_headers(further(resource)),
     )
 
 

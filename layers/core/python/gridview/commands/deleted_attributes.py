@@ -60,10 +60,10 @@ def restore_attribute(
         others = to_catalog(actor.tenant, project, items).attributes
         items.catalog["order"] = order
         require_room(items, [*others, restored])
-        told = attribute_json(items, restored)
+        answer = attribute_json(items, restored)
         stored = put(to_item(actor.tenant, project, restored), version_is(field.version))
-        commit(table, [stored, epoch], told)
-        return told
+        commit(table, [stored, epoch], answer)
+        return answer
 
     restored = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)

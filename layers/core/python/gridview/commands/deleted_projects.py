@@ -47,10 +47,10 @@ def list_deleted_projects(
     )
     found = table.batch_get([(item[keys.PK], listing) for item in page.items], consistent=True).items
     stored = [found.get((item[keys.PK], listing), {}) for item in page.items]
-    told = list(_told(stored))
-    shown = fitting(one for _, one in told)
-    more = page.last is not None or len(shown) < len(told)
-    last = told[len(shown) - 1][0] if len(shown) < len(told) else len(page.items) - 1
+    entries = list(_listed_projects(stored))
+    shown = fitting(one for _, one in entries)
+    more = page.last is not None or len(shown) < len(entries)
+    last = entries[len(shown) - 1][0] if len(shown) < len(entries) else len(page.items) - 1
     return {
         "items": shown,
         "next": cursors.seal(page.items[last][keys.SORT], binding) if more else None,
@@ -77,10 +77,10 @@ def restore_project(
         place = listed_at(items.project["name"], project)
         own = deleted_projects.restored(items, place, actor.user, clock.now())
         counter = table.get(own[keys.PK], keys.COUNTER, consistent=True) or {}
-        told = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
+        answer = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
         counted = one_more(table, actor.tenant, most)
-        commit(table, [*deleted_projects.restoration(items, own, counter), counted], told)
-        return told
+        commit(table, [*deleted_projects.restoration(items, own, counter), counted], answer)
+        return answer
 
     restored = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
@@ -105,8 +105,8 @@ def purge_project(
 
     def change() -> None:
         items, deleted = _find(table, actor, project)
-        told = partial(_deleted_json, project, items.project, deleted)
-        check(expected, items.project["version"], told)
+        current = partial(_deleted_json, project, items.project, deleted)
+        check(expected, items.project["version"], current)
         table.transact(deleted_projects.removal(items, items.job, clock.after(settling)))
 
     retry_lost_races(change)
@@ -133,7 +133,7 @@ def _restorable(own: Item) -> ProjectDeletion | None:
     return None if deleted is None or restorable.is_over(deleted.at) else deleted
 
 
-def _told(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _listed_projects(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Return the projects that can be restored, each with its place among these."""
     for place, own in enumerate(stored):
         deleted = _restorable(own)

@@ -223,9 +223,9 @@ def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
                 drop=(keys.SORT, "mark", *dropped),
             )
         except ConditionFailed as error:
-            stands = living(error.item)
-            if stands is not None:
-                seen = stands["version"]  # the clock of the last writer may be ahead
+            current = living(error.item)
+            if current is not None:
+                seen = current["version"]  # the clock of the last writer may be ahead
                 continue
             if error.item is not None and mark.items() <= error.item.items():
                 return  # by this call, whose answer was lost

@@ -79,12 +79,12 @@ def start(
         joining = OpenJob(project, job.id, actor.user, kind, clock.now())
         _require_room(open_now.open, joining)
         joined = save_line(actor.tenant, line, open_now.joined(joining))
-        told = job_json(job)
+        answer = job_json(job)
         try:
-            commit(table, [*new_job(job, actor.tenant, project, asked), joined], told)
+            commit(table, [*new_job(job, actor.tenant, project, asked), joined], answer)
         except TransactionFailed:
             continue
-        return told
+        return answer
     raise Conflict("Other requests are starting jobs. Try again.")
 
 

@@ -287,8 +287,8 @@ def replay_delivery(
         if before.choice != found.choice and before.num is not None:
             raise Conflict("The webhook has followed other rows since. Read the issue instead.")
         if before.num is not None and before.version is not None:
-            told = before.num, before.version
-            if told not in read_history(table, actor.tenant, project, [told], consistent=True):
+            change = before.num, before.version
+            if change not in read_history(table, actor.tenant, project, [change], consistent=True):
                 raise Conflict("What the message told is not remembered any more.")
         after = before.replayed(clock.now())
         answered = after.to_json(webhook)
@@ -312,9 +312,9 @@ def with_secret(
 
     Conflict if the secret that sealed it has been replaced twice since.
     """
-    told = dict(loads(answer)) if isinstance(answer, bytes) else dict(answer)
+    content = dict(loads(answer)) if isinstance(answer, bytes) else dict(answer)
     try:
-        secret = seals.open(told["secret"], binding_of(actor.tenant, project, told["id"]))
+        secret = seals.open(content["secret"], binding_of(actor.tenant, project, content["id"]))
     except ValueError:
         raise Conflict("The secret cannot be told again. Rotate it.") from None
-    return {**told, "secret": secret.decode()}
+    return {**content, "secret": secret.decode()}

@@ -285,9 +285,9 @@ class Gathered:
         self.labels[label.order] = label
         self.sizes[label.order] = self.sizes.get(label.order, 0) + size
 
-    def settle(self, told: Mapping[Label, BitMap]) -> None:
+    def settle(self, groups: Mapping[Label, BitMap]) -> None:
         """Put the unsettled issues into these groups."""
-        for label, members in told.items():
+        for label, members in groups.items():
             self.add(label, members)
         self.unsettled = BitMap()
 

@@ -178,7 +178,7 @@ def starting(asked: Asked) -> Access:
     body = _of_order(order).body(asked.operand)
     if len(folded(asked.operand)) > TEXT_WIDTH:
         return _ranged(order.order_id, [Range(before(body), after(body))], Doubt.LONG)
-    return _ranged(order.order_id, [Range(before(body), _behind_prefix(body))])
+    return _ranged(order.order_id, [Range(before(body), _after_prefix(body))])
 
 
 def containing(asked: Asked) -> Access:
@@ -351,7 +351,7 @@ _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def _behind_prefix(prefix: str) -> str | None:
+def _after_prefix(prefix: str) -> str | None:
     """The fence after every key with this prefix; None if no key comes after them."""
     while prefix:
         following = ord(prefix[-1]) + 1

@@ -124,7 +124,7 @@ def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberS
     """Choose how to read a page that one index answers. `snapshot`: None if the directories are not at hand."""
     if snapshot is not None:
         ahead = all_ahead(page, bucket_order(page.query.keys, snapshot))
-        if tell_a_page(ahead.buckets, page.query.limit + 1, begun=ahead.spot is not None):
+        if blocks_suffice(ahead.buckets, page.query.limit + 1, begun=ahead.spot is not None):
             return page_by_blocks(page.query.keys, None)
     return _plain_scan(page.query)
 
@@ -233,7 +233,7 @@ def rest_directories(page: GridPage) -> DirectoryScan:
     return read_directories(page.query.keys)
 
 
-def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
+def rest_after(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
     """Return the scan of the issues without a value, after the last of the others."""
     units = len(order.directory.entries) * prices.ITEM
     return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
@@ -254,7 +254,7 @@ def unheard_read() -> UnheardRead:
     return UnheardRead()
 
 
-def laid_over(last: int) -> int:
+def most_overlaid(last: int) -> int:
     """The most new issues that are laid over the index: all, for a project that may be read whole."""
     return WHOLE if last <= WHOLE else CANDIDATES
 
@@ -364,7 +364,7 @@ def walks(query: GridQuery, spot: Spot | None) -> bool:
     return spot.place.parts[0] is not None
 
 
-def tell_a_page(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
+def blocks_suffice(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
     """Whether the buckets ahead give this many rows, or all to the end, for less than the sort entries of these rows cost.
 
     `begun`: the number of rows left in the first one is unknown.

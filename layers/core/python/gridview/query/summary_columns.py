@@ -41,7 +41,7 @@ Needed = dict[Entry, frozenset[Function]]
 """Blocks whose bodies are needed, each with the functions that need them."""
 
 
-def is_told_by_blocks(asked: FieldSummary) -> bool:
+def is_answered_by_blocks(asked: FieldSummary) -> bool:
     """Whether blocks have the functions of a field: its index is complete, and its options are surely at their bodies."""
     moved = bool(asked.field.moving) and asked.field.type.has_options
     if moved and asked.field.type is FieldType.MULTI_ENUM:
@@ -101,8 +101,8 @@ class Column:
             if one_may:
                 yield entry
             if one_does and function in ENDS:
-                behind = self.entries[at:][:1] if function == "min" else [entry]
-                if not any(map(self._begins_inside, behind)):
+                nearest = self.entries[at:][:1] if function == "min" else [entry]
+                if not any(map(self._begins_inside, nearest)):
                     return
 
     def _begins_inside(self, entry: Entry) -> bool:
@@ -256,7 +256,7 @@ class ColumnValues:
         self.numbers = matched
         self.count = len(self.with_value & matched) if self.column.nullable else len(matched)
 
-    def untold(self) -> BitMap:
+    def unknown(self) -> BitMap:
         """The issues whose documents are needed: all that may differ, or the first with a body."""
         asked = self.column.asked.functions
         found = BitMap()
@@ -286,14 +286,15 @@ class ColumnValues:
         members = self.bodies.members.get(body, BitMap())
         return members[:count] if function == "min" else members[-count:]
 
-    def told(self, matched: int, documents: Mapping[int, Item]) -> FieldAnswer:
+    def answer(self, matched: int, documents: Mapping[int, Item]) -> FieldAnswer:
         """Return the values of the functions."""
         asked = self.column.asked
         return FieldAnswer(
-            asked.field, {function: self._told(function, matched, documents) for function in asked.functions}
+            asked.field,
+            {function: self._value_of(function, matched, documents) for function in asked.functions},
         )
 
-    def _told(self, function: Function, matched: int, documents: Mapping[int, Item]) -> Any:
+    def _value_of(self, function: Function, matched: int, documents: Mapping[int, Item]) -> Any:
         if function == "count":
             return self.count
         if function == "empty":

@@ -23,7 +23,7 @@ from gridview.view.index_clock import index_time
 from gridview.view.journal_tail import recent_moves, tail_of
 from gridview.view.moves import Logged, Move, Unheard, move_of
 from gridview.view.overlay import NOTHING, Overlay
-from gridview.view.shown_versions import Laid, ShownVersion
+from gridview.view.shown_versions import Overlaid, ShownVersion
 from gridview.view.unheard import unheard
 
 
@@ -126,7 +126,7 @@ class RecentChanges:
         """Lay these over; returns the issues that have changed meanwhile, or None if no change came since last time."""
         before, self.logged = self.logged, found.logged
         self._deleted |= found.deleted
-        if before is not None and found.logged.tells_no_more_than(before):
+        if before is not None and found.logged.is_unchanged_since(before):
             return None
         self.overlay = found.overlay.with_new(self._new)
         return frozenset() if before is None else found.logged.changed_since(before)
@@ -146,7 +146,7 @@ class RecentChanges:
 
     # The result
 
-    def laid(self) -> Laid:
+    def overlaid(self) -> Overlaid:
         """The changes that were laid over."""
         overlay = self.overlay or NOTHING
         versions = {
@@ -160,7 +160,7 @@ class RecentChanges:
             for move in overlay.of(self._named)
             if move.families
         ]
-        return Laid(self.logged or Logged(), versions, again)
+        return Overlaid(self.logged or Logged(), versions, again)
 
 
 def _logged_alone(logged: Logged, others: Container[int] = ()) -> list[Move]:
