@@ -125,7 +125,7 @@ def test_a_page_of_the_engine_may_hold_a_part_of_an_issue(written: Stack, table:
     with ThreadPoolExecutor(4) as pool:
         while not walk.done:
             part = walk.next(pool)
-            part.commit()
+            part.confirm()
             positions.append(walk.position)
     assert len(positions) > 4
     for position in positions:

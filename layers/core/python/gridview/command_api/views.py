@@ -14,7 +14,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, using
 from gridview.commands.actor import Role
 from gridview.commands.context import WriteContext
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
 from gridview.schema import ids
@@ -42,11 +42,11 @@ def create_view(request: CommandRequest) -> Response:
 
     table, actor, body = request.container.table, request.actor, request.body()
 
-    def create(commit: Commit = at_once) -> dict[str, Any]:
+    def create(transact: Transact = at_once) -> dict[str, Any]:
         def stored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
             change = saved_views.parse_create(catalog, body)
             ready = partial(saved_views.ready, catalog)
-            return views.create_view(table, catalog, actor, change, ready, commit=commit, epoch=epoch)
+            return views.create_view(table, catalog, actor, change, ready, transact=transact, epoch=epoch)
 
         return using(request, stored)
 

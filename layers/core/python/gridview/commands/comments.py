@@ -10,7 +10,7 @@ from typing import Any
 
 from gridview.commands.actor import Actor, Role
 from gridview.commands.comment_requests import CommentCreate, CommentPatch
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.pages import first_of
 from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
@@ -37,7 +37,7 @@ def create_comment(
     num: int,
     body: Any,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """Comment on an issue: one transaction of three items at most. The issue, its register and whom it
@@ -66,7 +66,7 @@ def create_comment(
         comment = Comment(num, after.last, request.text, mentions, version, now, actor.user, now, actor.user)
         answer = comment.to_json()
         created = put(comment.to_item(catalog.tenant, catalog.project), ABSENT)
-        commit(
+        transact(
             table, [created, _kept(catalog, num, before, after), *_activity_writes(catalog, comment)], answer
         )
         return answer

@@ -11,7 +11,7 @@ from typing import Any
 
 from gridview.commands.actor import Actor
 from gridview.commands.answers import fitting, project_json
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.projects import listed_at, one_more
@@ -64,7 +64,7 @@ def restore_project(
     project: str,
     *,
     most: int = 0,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Bring a deleted project back with all that belongs to it: one transaction of four items.
 
@@ -79,7 +79,7 @@ def restore_project(
         counter = table.get(own[keys.PK], keys.COUNTER, consistent=True) or {}
         answer = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
         counted = one_more(table, actor.tenant, most)
-        commit(table, [*deleted_projects.restoration(items, own, counter), counted], answer)
+        transact(table, [*deleted_projects.restoration(items, own, counter), counted], answer)
         return answer
 
     restored = retry_lost_races(change)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.pages import first_of
 from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
@@ -77,7 +77,7 @@ def create_view(
     change: ViewChange,
     ready: Ready,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """Create a view: one read of the counts beside the epoch, and one transaction of three items at most.
@@ -98,7 +98,7 @@ def create_view(
         new = View(number, name, "private", "", change.look, version, now, actor.user, now, actor.user)
         view, answer = ready(new.seen_by(visibility, actor.user))
         books.moved(None, view)
-        commit(table, [put(view.to_item(catalog.tenant, catalog.project), ABSENT), *books.writes()], answer)
+        transact(table, [put(view.to_item(catalog.tenant, catalog.project), ABSENT), *books.writes()], answer)
         return answer
 
     return retry_lost_races(made)

@@ -17,7 +17,14 @@ from pyroaring import BitMap
 
 from gridview.chains import blocks
 from gridview.chains.blocks import FIRST, HEAD, Block, Unreadable
-from gridview.derive.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
+from gridview.derive.families import (
+    INDEX_TOKENS_SUFFIX,
+    derived_strings,
+    families_of,
+    has_entries,
+    is_key,
+    keys_of,
+)
 from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
@@ -68,13 +75,13 @@ def former_families(catalog: Catalog) -> list[str]:
         for generation in range(1, one.indexes.next_generation)
     )
     present = {*families_of(catalog), *left(catalog)}
-    every = (family for one in former for family in (one, one + TOKENS_SUFFIX))
+    every = (family for one in former for family in (one, one + INDEX_TOKENS_SUFFIX))
     return [family for family in every if family not in present]
 
 
 def left(catalog: Catalog) -> frozenset[str]:
     """Return the families whose blocks are being removed."""
-    return frozenset(family for one in catalog.leaving for family in (one, one + TOKENS_SUFFIX))
+    return frozenset(family for one in catalog.leaving for family in (one, one + INDEX_TOKENS_SUFFIX))
 
 
 def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:

@@ -144,7 +144,7 @@ class Check:
             for tenant, project, family in sorted(part.families)
             if self._definitions.of(tenant, project).lacks(family)
         ]
-        part.commit()
+        part.confirm()
         self.tally.visits += [visit for visit in dict.fromkeys(visits) if visit not in self.tally.visits]
         self.tally.dead = list(dict.fromkeys((*self.tally.dead, *dead)))[:_DEAD]
         self.tally.issues += issues

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from gridview.derive.families import TOKENS_SUFFIX, has_entries, tokens_family, with_entries
+from gridview.derive.families import INDEX_TOKENS_SUFFIX, has_entries, index_token_family, with_entries
 from gridview.derive.images import Image, Underivable, target_of
 from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import UnknownSpec, present_sort_strings
@@ -376,9 +376,9 @@ def _of_places(
     claims = {family: string for family, string in applied.items() if not has_entries(family)}
     orders = () if catalog is None else catalog.orders
     built = [order for order in orders if order.index.state is IndexState.BUILDING]
-    building = {family for order in built for family in (order.order_id, tokens_family(order))}
+    building = {family for order in built for family in (order.order_id, index_token_family(order))}
     left = () if catalog is None else catalog.leaving
-    leaving = {family for order_id in left for family in (order_id, order_id + TOKENS_SUFFIX)}
+    leaving = {family for order_id in left for family in (order_id, order_id + INDEX_TOKENS_SUFFIX)}
     for family in sorted({*claims, *places} - leaving):
         claimed, may = claims.get(family), places.get(family, Places((None,)))
         if claimed not in may and not (claimed is None and family in building):

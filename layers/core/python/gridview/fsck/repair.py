@@ -187,10 +187,10 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     order = (
         image.order if image else ImageVersion(max(ledger.version, collection.version, hint), removed=True)
     )
-    unheard_of = image is None and hint > 0 and ledger.order < order
+    unknown_here = image is None and hint > 0 and ledger.order < order
     wrong = any(one.kind not in LEFT_ALONE for one in compared(collection, catalog))
     entries = with_entries(target)
-    if not wrong and not unheard_of and collection.live == entries:
+    if not wrong and not unknown_here and collection.live == entries:
         return None
     present = {**ledger.present}
     for family, entry in collection.entries.items():

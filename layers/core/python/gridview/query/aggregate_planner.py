@@ -11,7 +11,7 @@ from gridview.derive.families import NUMBERS
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
-from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family
+from gridview.query.group_blocks import Division, index_token_family_of, is_indexed, valued_family
 from gridview.query.group_plan import (
     Beyond,
     Grouping,
@@ -233,7 +233,7 @@ def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
     families = {NUMBERS, *selection.families()}
     for one in query.summaries:
         if is_answered_by_blocks(one):
-            families |= {valued_family(one.field), tokens_of(one.field) or NUMBERS}
+            families |= {valued_family(one.field), index_token_family_of(one.field) or NUMBERS}
     directories = _directories(families, counted=query.filter is None)
     return Summarize(
         question="Tell the functions by the blocks of the fields, or by documents where these cost less",

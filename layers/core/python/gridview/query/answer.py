@@ -21,10 +21,10 @@ from gridview.support import clock
 from gridview.view.context import ReadContext
 from gridview.view.freshness import Lag
 from gridview.view.index_view import IndexView
-from gridview.view.moves import Unheard
-from gridview.view.reads import ReadEpoch, ReadFreshness, ReadRecent, ReadUnheard
+from gridview.view.moves import NewIssues
+from gridview.view.new_issues import SETTLED
+from gridview.view.reads import ReadEpoch, ReadFreshness, ReadNewIssues, ReadRecent
 from gridview.view.shown_versions import Shown
-from gridview.view.unheard import SETTLED
 
 Result = TypeVar("Result")
 
@@ -96,7 +96,7 @@ class _Beside:
         self._overlay = planner.overlay_read(len(issues_in(context.recent)))
         self._epoch = planner.epoch_read()
         self._freshness = planner.freshness()
-        self._unheard = planner.unheard_read()
+        self._new_issues = planner.new_issues_read()
 
     def steps(self) -> Iterator[Steps[None]]:
         """The steps."""
@@ -119,13 +119,18 @@ class _Beside:
         after = numbering.given_by(now - SETTLED - (lag.seconds or 0.0), now)
         if after < numbering.last:
             most = planner.most_overlaid(numbering.last)
-            found = yield from ask(self._unheard, ReadUnheard(after, numbering.last, most))
-            yield from record(self._unheard, unheard=found)
+            found = yield from ask(self._new_issues, ReadNewIssues(after, numbering.last, most))
+            yield from record(self._new_issues, new=found)
 
     def nodes(self, facts: Mapping[Node, Facts]) -> tuple[Node, ...]:
         """The nodes that were carried out."""
         due = (self._epoch,) if self._due else ()
-        return (self._overlay, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
+        return (
+            self._overlay,
+            *due,
+            self._freshness,
+            *((self._new_issues,) if self._new_issues in facts else ()),
+        )
 
     def lag(self, facts: Mapping[Node, Facts]) -> Lag:
         """The lag of the index."""
@@ -135,7 +140,7 @@ class _Beside:
     def index(self, facts: Mapping[Node, Facts]) -> dict[str, int | None]:
         """The state of the index, as every answer reports it."""
         pending = facts[self._overlay]["pending"]
-        if self._unheard in facts:
-            found: Unheard = facts[self._unheard]["unheard"]
+        if self._new_issues in facts:
+            found: NewIssues = facts[self._new_issues]["new"]
             pending += len(found.moves) + found.missing
         return {"lag_ms": self.lag(facts).milliseconds, "pending": pending}

@@ -8,7 +8,7 @@ from gridview.query import plan
 from gridview.query.grid_request import in_words
 from gridview.query.plan import Node
 from gridview.query.trace import Facts, Trace
-from gridview.view.moves import Unheard
+from gridview.view.moves import NewIssues
 
 
 def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Meter) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
                 f"Read {' and '.join((*named, logged))}: of {facts['displaced']:,} the index may not show everything yet, so what "
                 "they are is laid over it."
             )
-        case plan.UnheardRead():
-            return _of_the_new(facts["unheard"])
+        case plan.NewIssuesRead():
+            return _of_the_new(facts["new"])
         case plan.Freshness():
             return str(facts["lag"].sentence())
         case plan.Total():
@@ -157,18 +157,16 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
     raise TypeError(node)
 
 
-def _of_the_new(unheard: Unheard) -> str:
+def _of_the_new(new: NewIssues) -> str:
     """The outcome of the search for new issues."""
-    if unheard.missing:
+    if new.missing:
         return (
-            f"Up to {_issues(unheard.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "
+            f"Up to {_issues(new.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "
             "over it, so they are missing here."
         )
-    if not unheard.moves:
+    if not new.moves:
         return "Numbers were given out lately: the index has heard of all their issues."
-    return (
-        f"Read the new issues that the index has not heard of: {_issues(len(unheard.moves))}, laid over it."
-    )
+    return f"Read the new issues that the index has not heard of: {_issues(len(new.moves))}, laid over it."
 
 
 def _along(query: Any, facts: Facts) -> str:

@@ -37,6 +37,7 @@ from gridview.query.plan import (
     GridPage,
     IndexScan,
     Matching,
+    NewIssuesRead,
     Node,
     NumberScan,
     OverlayRead,
@@ -48,7 +49,6 @@ from gridview.query.plan import (
     SetOrder,
     TopN,
     Total,
-    UnheardRead,
 )
 from gridview.query.predicates import Filter
 from gridview.query.remedies import define_index, refused
@@ -249,9 +249,9 @@ def overlay_read(issues: int) -> OverlayRead:
     return OverlayRead(issues=issues, estimate=Estimate(issues * 2.0 + prices.ITEM))
 
 
-def unheard_read() -> UnheardRead:
+def new_issues_read() -> NewIssuesRead:
     """Return the read of the new issues that the index does not have yet, if there may be any."""
-    return UnheardRead()
+    return NewIssuesRead()
 
 
 def most_overlaid(last: int) -> int:

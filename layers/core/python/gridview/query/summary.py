@@ -195,8 +195,8 @@ def _sets_of(columns: Iterable[Column]) -> list[Want]:
     for column in columns:
         if column.takes_sets:
             wants += [Want(column.family, entry) for entry in column.entries]
-        if column.takes_options and column.tokens is not None:
-            wants += [Want(column.tokens, entry) for entry in column.token_entries]
+        if column.takes_options and column.index_token_family is not None:
+            wants += [Want(column.index_token_family, entry) for entry in column.index_token_entries]
     return wants
 
 

@@ -39,10 +39,10 @@ from gridview.view.reads import (
     ReadFreshness,
     ReadIssue,
     ReadLedger,
+    ReadNewIssues,
     ReadRange,
     ReadRanges,
     ReadRecent,
-    ReadUnheard,
     Snapshot,
 )
 from gridview.view.recent_changes import RecentChanges
@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 _READS_AGAIN = 3
 """The most times that a journal is read again because the reads of the index are ahead of it."""
 
-_OF_THE_STATE = ReadRecent | ReadUnheard | ReadEpoch | ReadFreshness
+_OF_THE_STATE = ReadRecent | ReadNewIssues | ReadEpoch | ReadFreshness
 """Reads whose one answer is valid for the whole request."""
 
 
@@ -156,8 +156,8 @@ class IndexView:
                 return Ledger.from_item(stored)
             case ReadRecent():
                 return self._changes.read(table)
-            case ReadUnheard(after, last, most):
-                return self._changes.read_unheard(table, after, last, most)
+            case ReadNewIssues(after, last, most):
+                return self._changes.read_new_issues(table, after, last, most)
             case ReadEpoch():
                 return self._context.epoch.confirm(table)
             case ReadFreshness():
@@ -202,7 +202,7 @@ class IndexView:
         for read, _ in answers:
             if isinstance(read, ReadRecent):
                 self._apply_overlay()
-            elif isinstance(read, ReadUnheard) and self._changes.take_new(self._state[ReadUnheard]):
+            elif isinstance(read, ReadNewIssues) and self._changes.take_new(self._state[ReadNewIssues]):
                 self._refresh_snapshot()
                 raise Outdated
         self.check()

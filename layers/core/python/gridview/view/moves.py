@@ -55,7 +55,7 @@ class Move(NamedTuple):
     pending: bool = False
 
 
-class Unheard(NamedTuple):
+class NewIssues(NamedTuple):
     """The issues that the index does not have yet; `missing`: how many numbers are in question, if too many to read."""
 
     moves: tuple[Move, ...]

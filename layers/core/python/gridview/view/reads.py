@@ -138,8 +138,8 @@ class ReadRecent:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadUnheard:
-    """The new issues that the index does not have yet, with numbers above `after`. The answer: an Unheard.
+class ReadNewIssues:
+    """The new issues that the index does not have yet, with numbers above `after`. The answer: a NewIssues.
 
     If there are any, they are laid over, and the plan is carried out again.
     """
@@ -168,7 +168,7 @@ Read = (
     | ReadIssue
     | ReadLedger
     | ReadRecent
-    | ReadUnheard
+    | ReadNewIssues
     | ReadEpoch
     | ReadFreshness
 )
