@@ -53,7 +53,7 @@ _DEAD = 500
 
 
 class Check:
-    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position`
+    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.progress`
     suffice to resume it.
 
     - `patience`: seconds after which a suspect is judged.

@@ -1,6 +1,6 @@
 """The walks of a check through issues: of a project by number, or of the whole table, part by part.
 
-A part is confirmed when it has been checked, not when it was read. So a walk resumed at its position misses
+A part is confirmed when it has been checked, not when it was read. So a walk resumed from its progress misses
 nothing.
 """
 
@@ -49,7 +49,7 @@ class IssueWalk(Protocol):
         """Whether all issues have been checked."""
 
     @property
-    def position(self) -> Any:
+    def progress(self) -> Any:
         """Return the place at which to resume: None at the beginning, else a JSON value."""
 
     @property
@@ -103,18 +103,18 @@ class TableWalk:
         self,
         table: Table,
         segments: int = 1,
-        position: Any = None,
+        progress: Any = None,
         *,
         only: int | None = None,
         limit: int | None = None,
     ) -> None:
-        """`position` contains its segments. `limit`: items to read at a time from each, if a megabyte is too much."""
+        """`progress` contains its segments. `limit`: items to read at a time from each, if a megabyte is too much."""
         self._table = table
-        self._count = segments if position is None or only is not None else len(position)
+        self._count = segments if progress is None or only is not None else len(progress)
         self._limit = limit
         chosen = range(self._count) if only is None else (only,)
         self._segments = {number: _Segment(number) for number in chosen}
-        for number, (at, finished) in zip(chosen, position or (), strict=position is not None):
+        for number, (at, finished) in zip(chosen, progress or (), strict=progress is not None):
             last = tuple(at) if at else None
             self._segments[number] = _Segment(number, last, finished, last)
 
@@ -124,7 +124,7 @@ class TableWalk:
         return all(segment.finished for segment in self._segments.values())
 
     @property
-    def position(self) -> list[Any]:
+    def progress(self) -> list[Any]:
         """For each segment, the key to continue after, and whether it is complete."""
         return [[list(segment.confirmed or ()), segment.finished] for segment in self._segments.values()]
 
