@@ -82,6 +82,15 @@ def families_of(catalog: Catalog) -> list[str]:
     ]
 
 
+def column_families(catalog: Catalog) -> list[str]:
+    """Return the families that have a column: the orders of number fields that are written."""
+    return [
+        order.order_id
+        for order in catalog.orders
+        if isinstance(order, FieldOrder) and order.field.type is FieldType.NUMBER
+    ]
+
+
 def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
     """Return family id -> derived string of an issue, for every family that it is in. UnknownSpec as for
     `sort_strings_of`.

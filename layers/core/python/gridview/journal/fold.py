@@ -15,10 +15,9 @@ from functools import partial
 from gridview.chains.block_writer import BlockWriter, Replay
 from gridview.chains.blocks import Block, KeyChange, Unreadable
 from gridview.chains.fence_cache import Fences
-from gridview.derive.families import families_of
+from gridview.derive.families import column_families, families_of
 from gridview.derive.images import Poison
-from gridview.derive.ledger import NUMBER, paths_of
-from gridview.encoding import derived_keys, keys
+from gridview.journal.column_fold import fold_columns, stored_ledgers
 from gridview.journal.committer import make_whole
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
@@ -55,7 +54,8 @@ def fold(
         replay = Replay(passed[-1].number, partial(keys_of_members, log, head, passed))
         for changes in last_words(log.partition, passed, frozenset(families_of(catalog))).values():
             _write(log, fences, replay, changes, send_poison)
-    log.advance(head, passed, since)
+    totals = None if catalog is None else fold_columns(log, head, passed, column_families(catalog))
+    log.advance(head, passed, since, totals)
     return len(passed)
 
 
@@ -76,7 +76,7 @@ def _passable(log: Log, head: Head) -> list[JournalItem]:
         if step is not Next.PASS:
             unsure.append(records[number])
         passed.append(records[number])
-        changes += len(records[number].changes)
+        changes += len(records[number].changes) or records[number].weight
     make_whole(log, unsure)
     return passed
 
@@ -108,9 +108,5 @@ def keys_of_members(log: Log, head: Head, passed: Sequence[JournalItem], block: 
 
     Costs a read unit for each ledger, and the journal after `passed`, the first items after the watermark.
     """
-    wanted = {(keys.issue(log.tenant, log.project, num), derived_keys.LEDGER): num for num in block.members}
-    paths = *paths_of(block.family), (NUMBER,)
-    stored = log.table.batch_get(list(wanted), consistent=True, paths=paths).items
-    ledgers = {wanted[key]: ledger for key, ledger in stored.items()}
-    last = passed[-1].number if passed else head.folded
-    return keys_at(block, ledgers, [*passed, *log.all_after(last)], head)
+    ledgers = stored_ledgers(log, block.family, block.members)
+    return keys_at(block, ledgers, log.all_from(head, passed), head)

@@ -16,6 +16,7 @@ number counts. `Head` has the number up to which all is known and folded, with a
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -23,10 +24,12 @@ from typing import Any, NamedTuple, Self
 import orjson
 from pyroaring import BitMap
 
+from gridview.chains.column_writer import Total
 from gridview.derive.families import has_entries
 from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.number_pages import SLOTS
 
 EXPIRES_DAYS = 30
 """Days for which an item is kept. It outlives its readers: the ledgers that name it are known to be finished
@@ -54,10 +57,23 @@ its sort entries.
 """
 
 
+class Remake(NamedTuple):
+    """Pages of a column that the fold makes again from ledgers; without pages, it only counts the total again."""
+
+    family: str
+    pages: tuple[int, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """The weight for readers and folds: each page takes the ledgers of its issues."""
+        return SLOTS * max(len(self.pages), 1)
+
+
 @dataclass(frozen=True, slots=True)
 class JournalItem:
-    """The journal item of a number, put at the instant `made` (seconds since 1970). Without changes it is empty.
+    """The journal item of a number, put at the instant `made` (seconds since 1970).
 
+    It has changes of issues, or asks for a remake. With neither it is empty.
     `known_as`: its id, if sort strings in it were replaced since it was put.
     """
 
@@ -65,6 +81,17 @@ class JournalItem:
     made: float
     changes: tuple[IssueChange, ...] = ()
     known_as: str = ""
+    remake: Remake | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it comes to nothing."""
+        return not self.changes and self.remake is None
+
+    @property
+    def weight(self) -> int:
+        """Return its cost for readers until it is folded."""
+        return weight(self.changes) + (0 if self.remake is None else self.remake.weight)
 
     @property
     def id(self) -> str:
@@ -94,6 +121,8 @@ class JournalItem:
             "made": round(self.made * 1_000),
             keys.TTL_ATTRIBUTE: int(self.made) + EXPIRES_DAYS * 86_400,
         }
+        if self.remake is not None:
+            return {**item, "remake": self.remake.family, "pages": list(self.remake.pages)}
         if not self.changes:
             return item
         before = orjson.dumps([change.before for change in self.changes])
@@ -107,7 +136,8 @@ class JournalItem:
         if "changes" in item:
             both = zip(_decoded(item["changes"]), orjson.loads(item["before"]), strict=True)
             changes = tuple(change._replace(before=before) for change, before in both)
-        return cls(int(item[keys.SK]), item["made"] / 1_000, changes, item.get("known_as", ""))
+        remake = Remake(item["remake"], tuple(map(int, item["pages"]))) if "remake" in item else None
+        return cls(int(item[keys.SK]), item["made"] / 1_000, changes, item.get("known_as", ""), remake)
 
 
 class Listing(NamedTuple):
@@ -184,6 +214,8 @@ class Head:
       None if nothing waits.
     - `seen`: the last number when it looked before, at `seen_at` (seconds since 1970).
     - `rechained` changes with each repair of a chain of blocks.
+    - `totals`: the totals of columns as of the watermark, by family; None: unknown. A family that is not there
+      has none yet, and its total is 0.
     """
 
     last: int = 0
@@ -196,6 +228,7 @@ class Head:
     trail: tuple[tuple[int, float], ...] = ()
     rechained: str = ""
     holder: str = ""
+    totals: Mapping[str, Total | None] = field(default_factory=dict)
 
     def committed(self, number: int) -> bool | None:
         """Return whether the item of a number is there and not empty; None after the watermark, where only
@@ -247,7 +280,31 @@ class Head:
             tuple((number, at / 1_000) for number, at in item.get("trail", ())),
             item.get(RECHAINED, ""),
             item[keys.HOLDER],
+            totals_in(item),
         )
+
+
+_TOTAL = "total-"
+"""Begins the attributes of a stored head that hold the totals of columns."""
+
+
+def totals_in(item: Mapping[str, Any]) -> dict[str, Total | None]:
+    """Return the totals that a stored item has, by family."""
+    return {
+        name.removeprefix(_TOTAL): _total(stored) for name, stored in item.items() if name.startswith(_TOTAL)
+    }
+
+
+def stored_totals(totals: Mapping[str, Total | None]) -> dict[str, str]:
+    """Return the attributes that hold totals. A number of DynamoDB has too few digits for a sum."""
+    return {
+        f"{_TOTAL}{family}": "" if one is None else f"{one.count} {one.sum}" for family, one in totals.items()
+    }
+
+
+def _total(stored: str) -> Total | None:
+    count, _, sum_ = stored.partition(" ")
+    return Total(int(count), Decimal(sum_)) if stored else None
 
 
 def new_head(tenant: str, project: str) -> dict[str, Any]:

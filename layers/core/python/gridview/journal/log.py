@@ -1,23 +1,37 @@
 """Reads and writes the journal of a project."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pyroaring import BitMap
 
+from gridview.chains.column_writer import Total
 from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
 from gridview.dynamodb.leases import due_at, new_holder, released, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.journal.items import EXPIRES_DAYS, PATIENCE, RECHAINED, Head, JournalItem, Listing, weight
+from gridview.journal.items import (
+    EXPIRES_DAYS,
+    PATIENCE,
+    RECHAINED,
+    Head,
+    JournalItem,
+    Listing,
+    Remake,
+    stored_totals,
+)
 from gridview.support import clock
+from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded
 from gridview.support.fold_pace import pace
+
+REMADE_AT_ONCE = 16
+"""Pages that one item asks for at most: 4,096 ledgers."""
 
 _LAST = derived_keys.journal_mark(derived_keys.MAX_JOURNAL_NUMBER)
 """The last sort key that an item or a mark can have."""
@@ -95,6 +109,26 @@ class Log:
                 return None
         return record
 
+    def put_remake(self, remake: Remake) -> None:
+        """Ask the fold for pages of a column: 1 write unit for the number, 1 for the item. Overloaded.
+
+        The number makes the fold due as its weight says.
+        """
+        while True:
+            number = self.reserve(remake.weight)
+            item = JournalItem(number, clock.seconds(), remake=remake).to_item(self.tenant, self.project)
+            try:
+                self.table.put(item, ABSENT)
+            except ConditionFailed as error:
+                if not error.is_repeat_of(item):
+                    continue  # it was closed before: another number
+            return
+
+    def ask_remakes(self, family: str, pages: Sequence[int]) -> None:
+        """Ask the fold for pages of a column, in items of some pages: 2 write units each. Overloaded."""
+        for some in chunked(pages, REMADE_AT_ONCE):
+            self.put_remake(Remake(family, tuple(some)))
+
     def close(self, number: int) -> JournalItem:
         """Put an empty item, unless one is there; returns the item that decides the number. 1 write unit."""
         record = JournalItem(number, clock.seconds())
@@ -157,6 +191,10 @@ class Log:
                 return records
             number = max((record.number for record in listed.records), default=number)
 
+    def all_from(self, head: Head, passed: Sequence[JournalItem]) -> list[JournalItem]:
+        """Return all items after the watermark of a head. `passed`: the first of them, which are not read again."""
+        return [*passed, *self.all_after(passed[-1].number if passed else head.folded)]
+
     def up_to(self, number: int, count: int) -> list[JournalItem]:
         """Return the items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read
         unit for each 4 KB.
@@ -184,9 +222,17 @@ class Log:
         item = take(self.table, self.partition, derived_keys.FOLD, due, new_holder())
         return None if item is None else Head.from_item(item)
 
-    def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
+    def advance(
+        self,
+        head: Head,
+        passed: Sequence[JournalItem],
+        since: float,
+        totals: Mapping[str, Total | None] | None = None,
+    ) -> Head | None:
         """Move the watermark from where it was read over these items, and rest in the same write, unless much
         is left.
+
+        `totals`: those of all columns as of the last item; None: as before.
 
         If nothing is left, nothing is due any more. Numbers beyond these items have waited since the fold
         began at the earliest: the instant `since` (seconds since 1970). If they weigh little, the fold is due
@@ -198,12 +244,15 @@ class Log:
         lack these items.
         """
         number = passed[-1].number
-        emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
-        folded = sum(weight(record.changes) for record in passed)
+        emptied = head.emptied | BitMap(record.number for record in passed if record.is_empty)
+        folded = sum(record.weight for record in passed)
+        kept = head.totals if totals is None else totals
+        gone = tuple(stored_totals(dict.fromkeys(head.totals.keys() - kept.keys())))
         moved: dict[str, Any] = {
             "folded": number,
             "emptied": emptied.serialize(),
             "trail": head.trail_to(number, clock.seconds()),
+            **stored_totals(kept),
         }
         unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
         waiting = head.waiting
@@ -216,7 +265,7 @@ class Log:
                     derived_keys.FOLD,
                     unmoved.also(is_last),
                     assign={**moved, "waiting": 0, **nothing_due.assign},
-                    drop=nothing_due.drop,
+                    drop=(*nothing_due.drop, *gone),
                 )
             except ConditionFailed as error:
                 if error.item is None or error.item["folded"] != head.folded:
@@ -230,11 +279,29 @@ class Log:
             moved |= released(clock.stored(since + pace().seconds)).assign
         try:
             item = self.table.update(
-                self.partition, derived_keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}
+                self.partition,
+                derived_keys.FOLD,
+                unmoved,
+                assign=moved,
+                add={"waiting": -folded},
+                drop=gone,
             )
         except ConditionFailed:
             return None
         return Head.from_item(item)
+
+    def put_total(self, head: Head, family: str, total: Total) -> bool:
+        """Store the total of a column that was counted at the watermark of a head; False if that has moved
+        since, or a repair has changed a chain. 1 write unit.
+        """
+        unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
+        try:
+            self.table.update(
+                self.partition, derived_keys.FOLD, unmoved, assign=stored_totals({family: total})
+            )
+        except ConditionFailed:
+            return False
+        return True
 
     def rechaining(self, head: Head) -> Write:
         """Return the write of a transaction that repairs a chain: no fold that has begun before can move the

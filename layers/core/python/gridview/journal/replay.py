@@ -3,6 +3,7 @@ position. Pure.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 
@@ -11,6 +12,7 @@ from gridview.derive.families import is_key, keys_of
 from gridview.derive.issue_changes import FamilyChange
 from gridview.derive.ledger import NUMBER, finished_in
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.sort_strings import body_of, number_value
 from gridview.journal.items import PATIENCE, Head, JournalItem
 
 
@@ -95,21 +97,65 @@ def keys_at(
     watermark, in order, read after them. If an item after the position moves an issue, the issue had the keys
     that it leaves there. Otherwise its ledger decides, by what it last finished.
     """
-    left: dict[int, tuple[str, ...]] = {}
-    for record in records:
-        if record.number > block.position:
-            for change in record.changes:
-                if block.family in change.moves:
-                    left.setdefault(change.num, change.moves[block.family].left)
-    there = {record.number for record in records if record.changes}
-    for num in block.members:
-        strings = left.get(num)
-        if strings is None:
-            finished = _finished(ledgers.get(num), block.family, there, head)
-            strings = () if finished is None else (finished,)
+    for strings in strings_at(block.family, block.position, block.members, ledgers, records, head).values():
         key = next(filter(block.covers, strings), None)
         if key is not None:
             yield key
+
+
+def strings_at(
+    family: str,
+    position: int,
+    nums: Iterable[int],
+    ledgers: Mapping[int, Mapping[str, Any]],
+    records: Sequence[JournalItem],
+    head: Head,
+) -> dict[int, tuple[str, ...]]:
+    """Return the derived strings that issues may have had in a family as of a position, by issue.
+
+    `ledgers` and `records` are as for `keys_at`. There is more than one string only if a change was uncertain.
+    """
+    left: dict[int, tuple[str, ...]] = {}
+    for record in records:
+        if record.number > position:
+            for change in record.changes:
+                if family in change.moves:
+                    left.setdefault(change.num, change.moves[family].left)
+    there = {record.number for record in records if record.changes}
+    found: dict[int, tuple[str, ...]] = {}
+    for num in nums:
+        strings = left.get(num)
+        if strings is None:
+            finished = _finished(ledgers.get(num), family, there, head)
+            strings = () if finished is None else (finished,)
+        found[num] = strings
+    return found
+
+
+def last_numbers(records: Iterable[JournalItem], family: str) -> dict[int, Decimal | None]:
+    """Return the number that each issue has in an order of a number field after these items, in order.
+
+    Issues that no item moves there are left out. None: the issue has no number.
+    """
+    return {
+        change.num: number_in(change.moves[family].to, change.num)
+        for record in records
+        for change in record.changes
+        if family in change.moves
+    }
+
+
+def number_in(derived: str | None, num: int) -> Decimal | None:
+    """Return the number in a derived string of an order of a number field.
+
+    None without one: also for a string that someone edited into a ledger, and that is in no block either.
+    """
+    if derived is None or not is_key(derived, num):
+        return None
+    try:
+        return number_value(body_of(derived))
+    except (ValueError, IndexError, ArithmeticError):
+        return None
 
 
 def _finished(

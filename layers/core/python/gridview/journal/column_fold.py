@@ -1,0 +1,93 @@
+"""The fold's part in columns: writes the pages that journal items name, and finds the totals as of the last item.
+
+A total is exact, or unknown: after folds that overlapped, and after pages were made again. `recount` finds it again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from gridview.chains.column_pages import ColumnPage, shards_up_to
+from gridview.chains.column_writer import ColumnWriter, Fold, Total
+from gridview.derive.ledger import NUMBER, paths_of
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import derived_keys, keys
+from gridview.encoding.number_pages import UnreadablePage, count_of, sum_of
+from gridview.journal.items import Head, JournalItem
+from gridview.journal.log import Log
+from gridview.journal.replay import last_numbers, number_in, strings_at
+
+
+def fold_columns(
+    log: Log, head: Head, passed: Sequence[JournalItem], families: Iterable[str]
+) -> dict[str, Total | None]:
+    """Write the pages of all columns for the items after the watermark; return the totals as of the last one.
+
+    Costs a read unit for each page, and a write unit for each KB: see `ColumnWriter.write`. Overloaded.
+    """
+
+    def numbers_at(family: str, nums: Iterable[int]) -> Mapping[int, Decimal]:
+        return numbers_of_ledgers(log, head, passed, family, nums)
+
+    writer = ColumnWriter(
+        log.table, log.tenant, log.project, Fold(head.folded, passed[-1].number, numbers_at)
+    )
+    remakes = [record.remake for record in passed if record.remake is not None]
+    totals: dict[str, Total | None] = {}
+    for family in families:
+        asked = [one for one in remakes if one.family == family]
+        numbers, remade = last_numbers(passed, family), {page for one in asked for page in one.pages}
+        change = writer.write(family, numbers, remade) if numbers or remade else Total()
+        before = None if asked else head.totals.get(family, Total())
+        totals[family] = None if before is None or change is None else before.plus(change)
+    return totals
+
+
+def numbers_of_ledgers(
+    log: Log, head: Head, passed: Sequence[JournalItem], family: str, nums: Iterable[int]
+) -> dict[int, Decimal]:
+    """Return the numbers that issues have in a family as of the last of `passed`, the first items after the watermark.
+
+    Costs a read unit for each ledger, and the journal after `passed`.
+    """
+    wanted = list(nums)
+    ledgers = stored_ledgers(log, family, wanted)
+    position = passed[-1].number if passed else head.folded
+    strings = strings_at(family, position, wanted, ledgers, log.all_from(head, passed), head)
+    found = {num: [number_in(one, num) for one in some] for num, some in strings.items()}
+    return {num: value for num, some in found.items() if (value := next(iter(some), None)) is not None}
+
+
+def stored_ledgers(log: Log, family: str, nums: Iterable[int]) -> dict[int, Item]:
+    """Return what the ledgers of issues have of a family, by issue: a read unit each, strongly consistent."""
+    wanted = {(keys.issue(log.tenant, log.project, num), derived_keys.LEDGER): num for num in nums}
+    stored = log.table.batch_get(list(wanted), consistent=True, paths=(*paths_of(family), (NUMBER,))).items
+    return {wanted[key]: ledger for key, ledger in stored.items()}
+
+
+def recount(log: Log, family: str, last: int) -> bool:
+    """Count the unknown total of a column at the watermark, and store it; False if that has to be tried again.
+
+    `last`: the last issue number that the project gave out. A page that cannot be read is asked to be made again. Pages
+    beyond the watermark are those of a fold that goes on, or that died: the next one passes them.
+
+    Costs a read unit for each 4 KB of the column, and a write unit.
+    """
+    head = log.head()
+    total = Total()
+    unreadable: list[int] = []
+    for shard in shards_up_to(last):
+        partition = derived_keys.column(log.tenant, log.project, family, shard)
+        for item in log.table.query_all(partition, consistent=True):
+            try:
+                page = ColumnPage.from_item(item)
+                numbers = page.slices
+            except UnreadablePage:
+                unreadable.append(derived_keys.parse_column_page(item[keys.SK]))
+                continue
+            if page.position > head.folded:
+                return False
+            total = total.plus(Total(count_of(numbers), sum_of(numbers)))
+    if unreadable:
+        log.ask_remakes(family, unreadable)
+        return False
+    return log.put_total(head, family, total)
