@@ -21,6 +21,7 @@ class Partitions:
     projects: str
     issues: str
     blocks: str
+    columns: str
     requests: str
     users: str
     rates: str
@@ -48,6 +49,7 @@ EVERY: Final = Partitions(
     projects=f"{keys.PROJECT_PREFIX}*",
     issues=f"{keys.ISSUE_PREFIX}*",
     blocks=f"{derived_keys.BLOCK_PREFIX}*",
+    columns=f"{derived_keys.COLUMN_PREFIX}*",
     requests=f"{keys.REQUEST_PREFIX}*",
     users=f"{keys.USER_PREFIX}*",
     rates=f"{keys.RATE_PREFIX}*",
@@ -76,6 +78,7 @@ OWN: Final = Partitions(
     projects=keys.project(TENANT, "*"),
     issues=f"{keys.ISSUE_PREFIX}{TENANT}.*",
     blocks=f"{derived_keys.BLOCK_PREFIX}{TENANT}.*",
+    columns=f"{derived_keys.COLUMN_PREFIX}{TENANT}.*",
     requests=keys.request(TENANT, "*"),
     users=keys.user(TENANT, "*"),
     rates=keys.rate(TENANT),

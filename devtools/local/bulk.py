@@ -15,10 +15,14 @@ from devtools.local import engine
 from devtools.local.built_chains import built_chain
 from devtools.local.derived_items import derived_items
 from gridview.chains.blocks import Block
-from gridview.derive.families import families_of, keys_of
+from gridview.chains.column_pages import ColumnPage, by_page
+from gridview.chains.column_writer import remove_column, total_of
+from gridview.derive.families import column_families, families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.sort_strings import body_of, number_of, number_value
+from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
 from gridview.support.concurrency import chunked, in_threads
@@ -63,6 +67,11 @@ class Places:
         """The keys of one issue, by its derived strings."""
         for family, string in derived.items():
             self._keys[family].extend(keys_of(family, string))
+
+    def column(self, family: str) -> list[ColumnPage]:
+        """The pages of a column, as of the beginning of the journal."""
+        numbers = {number_of(key): number_value(body_of(key)) for key in self._keys.get(family, ())}
+        return [ColumnPage(family, page).changed(some, 0) for page, some in sorted(by_page(numbers).items())]
 
     def chains(self) -> Iterator[list[Block]]:
         """The blocks of each family. This object forgets them."""
@@ -114,6 +123,7 @@ def load(table: Table, catalog: Catalog, documents: Iterable[Document], write: W
             loaded += len(chunk)
         if waiting is not None:
             waiting.result()
+    _write_columns(table, catalog, places, write)
     _write_blocks(table, catalog, places, write)
     write(table, held)
     return loaded
@@ -139,6 +149,18 @@ def take_numbers(table: Table, catalog: Catalog, last: int) -> None:
 def _write_both(write: Write, table: Table, derived: Sequence[Item], documents: Sequence[Document]) -> None:
     write(table, derived)
     write(table, documents)
+
+
+def _write_columns(table: Table, catalog: Catalog, places: Places, write: Write) -> None:
+    """Write all columns, then their totals. A killed load may have left pages, which are removed."""
+    tenant, project = catalog.tenant, catalog.project
+    log = Log(table, tenant, project)
+    counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True) or {}
+    for family in column_families(catalog):
+        remove_column(table, tenant, project, family, counter.get("last", 0))
+        pages = places.column(family)
+        write(table, [page.to_item(tenant, project) for page in pages])
+        log.put_total(log.head(), family, total_of(page.slices for page in pages))
 
 
 def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) -> None:

@@ -36,6 +36,7 @@ class Query(FunctionSpec):
                 OWN.projects,
                 OWN.issues,
                 OWN.blocks,
+                OWN.columns,
                 OWN.notes,
                 OWN.journals,
                 OWN.views,

@@ -46,6 +46,7 @@ class Upkeep(FunctionSpec):
                 EVERY.projects,
                 EVERY.issues,
                 EVERY.blocks,
+                EVERY.columns,
                 EVERY.journals,
                 EVERY.jobs,
                 EVERY.job_parts,

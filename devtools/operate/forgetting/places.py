@@ -76,6 +76,7 @@ PLACES: Final = (
     _place(
         "block", rf"{derived_keys.BLOCK_PREFIX}{_T}\..+", rf"{derived_keys.DIRECTORY_PREFIX}.+", Trace.BLOCK
     ),
+    _place("page of a column", rf"{derived_keys.COLUMN_PREFIX}{_T}\..+", r"\d{6}", Trace.NONE),
     _place("place in the trash", rf"{keys.TRASH_PREFIX}{_T}\.{_P}", rf"{_AT}.+", Trace.NONE),
     _place("journal", _JOURNAL, derived_keys.FOLD, Trace.NONE),
     _place("journal item", _JOURNAL, r"\d{12}", Trace.JOURNAL),

@@ -18,7 +18,7 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.encoding.number_pages import SLOTS, UnreadablePage, count_of, exact_sum, sum_of
+from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage, count_of, exact_sum, sum_of
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
@@ -43,6 +43,12 @@ class Total(NamedTuple):
     def minus(self, other: "Total") -> "Total":
         """Return the difference from another."""
         return Total(self.count - other.count, exact_sum((self.sum, -other.sum)))
+
+
+def total_of(pages: Iterable[Slices]) -> Total:
+    """Return the total of pages."""
+    every = list(pages)
+    return Total(sum(map(count_of, every)), exact_sum(map(sum_of, every)))
 
 
 class Fold(NamedTuple):
@@ -134,8 +140,7 @@ class ColumnWriter:
                 return None
         if is_remade or page.position > fold.watermark:
             return _Written(None)
-        now = after.slices
-        return _Written(Total(count_of(now), sum_of(now)).minus(Total(count_of(before), sum_of(before))))
+        return _Written(total_of((after.slices,)).minus(total_of((before,))))
 
     def _key(self, family: str, page: int) -> Key:
         item = ColumnPage(family, page).to_item(self._tenant, self._project)

@@ -77,6 +77,8 @@ def is_block(partition_key: str) -> bool:
 
 
 COLUMN_PREFIX = "column-"
+COLUMNS = (COLUMN_PREFIX, "column.")
+"""The range of partition keys of columns, like `ISSUES`."""
 _PAGE_DIGITS = 6
 
 

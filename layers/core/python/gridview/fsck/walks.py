@@ -15,24 +15,27 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 
 _CHECKED = Condition(
-    "PK >= :issue AND PK < :issues_end OR PK >= :block AND PK < :blocks_end OR SK = :catalog",
+    "PK >= :issue AND PK < :issues_end OR PK >= :block AND PK < :blocks_end"
+    " OR PK >= :column AND PK < :columns_end OR SK = :catalog",
     values={
         ":issue": keys.ISSUES[0],
         ":issues_end": keys.ISSUES[1],
         ":block": derived_keys.BLOCKS[0],
         ":blocks_end": derived_keys.BLOCKS[1],
+        ":column": derived_keys.COLUMNS[0],
+        ":columns_end": derived_keys.COLUMNS[1],
         ":catalog": keys.CATALOG,
     },
 )
-"""Filter for the items of issues and blocks, and one item of each project."""
+"""Filter for the items of issues, blocks and columns, and one item of each project."""
 
 
 class WalkStep(NamedTuple):
     """Whole item collections; a function to call once they have been checked; and the other finds of the
     walk.
 
-    `projects`: tenant and project whose blocks are to be checked. `families`: the families of the blocks it
-    met.
+    `projects`: tenant and project whose blocks are to be checked. `families`: the families of the blocks and
+    columns that it met.
     """
 
     collections: list[tuple[str, list[Item]]]
@@ -146,6 +149,9 @@ class TableWalk:
             elif derived_keys.is_block(key):
                 with suppress(ValueError):
                     families.add(derived_keys.parse_block(key)[:3])
+            elif derived_keys.is_column(key):
+                with suppress(ValueError):
+                    families.add(derived_keys.parse_column(key)[:3])
         return WalkStep(issues, confirm, projects, families)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from gridview.chains.column_pages import ColumnPage, shards_up_to
-from gridview.chains.column_writer import ColumnWriter, Fold, Total
+from gridview.chains.column_writer import ColumnWriter, Fold, Total, total_of
 from gridview.derive.ledger import NUMBER, paths_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import derived_keys, keys
-from gridview.encoding.number_pages import UnreadablePage, count_of, sum_of
+from gridview.encoding.number_pages import UnreadablePage
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
 from gridview.journal.replay import last_numbers, number_in, strings_at
@@ -86,7 +86,7 @@ def recount(log: Log, family: str, last: int) -> bool:
                 continue
             if page.position > head.folded:
                 return False
-            total = total.plus(Total(count_of(numbers), sum_of(numbers)))
+            total = total.plus(total_of((numbers,)))
     if unreadable:
         log.ask_remakes(family, unreadable)
         return False

@@ -18,8 +18,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from gridview.chains.block_writer import remove_family
 from gridview.chains.blocks import Unreadable
+from gridview.chains.family_removal import remove_all
 from gridview.chains.fence_cache import Fences
 from gridview.derive.families import INDEX_TOKENS_SUFFIX, NUMBERS
 from gridview.derive.images import Poison
@@ -325,7 +325,7 @@ class Worker:
             self._wait_for_fold(partition, job)
             return None
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
-        if not self._remove_blocks(tenant, project, _families(leaving), left):
+        if not self._remove_families(tenant, project, _families(leaving), job.last, left):
             return self._keep_lease(partition, job)
         removed = {field.id for field in catalog.deleting if field.deleted <= job.epoch}
         if removed and not redact_answers(
@@ -403,11 +403,12 @@ class Worker:
             item for item in items if keys.is_attribute(item[keys.SK]) or keys.is_composite(item[keys.SK])
         ]
         for group in chunked(definitions, _DEFINITIONS_AT_ONCE):
-            # A definition is removed along with its blocks, so the next invocation does not look for them again.
-            if not self._remove_blocks(tenant, project, _families(orders_in(group) - builtin), left):
+            # A definition is removed along with its families, so the next invocation does not look for them again.
+            families = _families(orders_in(group) - builtin)
+            if not self._remove_families(tenant, project, families, job.last, left):
                 return self._keep_lease(partition, job)
             self._table.transact([delete(partition, item[keys.SK]) for item in group])
-        if not self._remove_blocks(tenant, project, [*_families(builtin), NUMBERS], left):
+        if not self._remove_families(tenant, project, [*_families(builtin), NUMBERS], job.last, left):
             return self._keep_lease(partition, job)
         for remove in (remove_activity, remove_jobs, remove_outboxes):
             if not remove(self._table, tenant, project, left):
@@ -432,12 +433,12 @@ class Worker:
         )
         return None
 
-    def _remove_blocks(
-        self, tenant: str, project: str, families: Iterable[str], left: Callable[[], float]
+    def _remove_families(
+        self, tenant: str, project: str, families: Iterable[str], last: int, left: Callable[[], float]
     ) -> bool:
-        """Remove the blocks of families that nobody writes any more; False if the turn ended first."""
+        """Remove families that nobody writes any more; False if the turn ended first."""
         done = in_threads(
-            lambda family: remove_family(self._table, tenant, project, family, left),
+            lambda family: remove_all(self._table, tenant, project, family, last, left),
             families,
             _FAMILIES_AT_ONCE,
         )
