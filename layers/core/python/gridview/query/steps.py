@@ -81,7 +81,7 @@ def ask_all(asks: Iterable[Ask]) -> Steps[list[Any]]:
 
 
 def record(node: Node, **facts: Any) -> Steps[None]:
-    """NodeFacts facts about a node."""
+    """Record facts about a node."""
     yield NodeFacts(node, facts)
 
 
