@@ -35,7 +35,7 @@ BATCH = BATCH_GET
 CHUNK = 100_000
 """Numbers in one item: 225 KB where they lie as far apart as they can."""
 
-MOST_LAG = 10.0
+TOLERATED_LAG = 10.0
 """Seconds that the index may lag before a job waits: users' writes go through the same stream."""
 
 AT_ONCE = 16
@@ -118,7 +118,7 @@ class NumberedTurn(ABC):
         """Return whether the index has to catch up first: half a read unit."""
         catalog = self._catalogs.get(self._table, *self._project)
         lag = freshness.read(self._table, catalog, self._cache).seconds
-        return lag is not None and lag > MOST_LAG
+        return lag is not None and lag > TOLERATED_LAG
 
     def _store(self, numbers: BitMap, undecided: BitMap) -> None:
         """Freeze the numbers. Only documents decide whether the `undecided` among them are meant."""
