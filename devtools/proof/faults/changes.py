@@ -21,7 +21,9 @@ from gridview.schema.store import Catalogs
 
 USERS = "ann", "bob"
 
-_WAIT = frozenset({"not-told", "in-progress", "not-found", "conflict", "too-many-writes", "busy"})
+_WAIT = frozenset(
+    {"history-not-ready", "request-in-progress", "not-found", "conflict", "too-many-writes", "busy"}
+)
 """Refusals of an undo after which the request is repeated: not enough is known yet."""
 
 _MORE = 0.6

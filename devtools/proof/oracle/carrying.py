@@ -26,7 +26,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.journal.feed_cursors import FeedCursor
 from gridview.schema.document_store import get_issue
 from gridview.support import clock
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from gridview.view.shown_versions import TAKEN_IN, Answered, Shown, ShownVersion
 
 FOREVER = 2**32 - 1
@@ -64,7 +64,7 @@ class Carrier:
         (chosen,) = self.random.choices(list(ways), [WEIGHTS[way] for way in ways])
         try:
             found = ways[chosen]()
-        except Unprocessable:
+        except QueryTooExpensive:
             found = None
         if found is None:
             return self._writes()

@@ -37,7 +37,7 @@ from gridview.live.change_requests import rows_of
 from gridview.live.changes import follow
 from gridview.live.followed_rows import FollowedRows
 from gridview.schema.history import RESET
-from gridview.support.errors import Overloaded, Unprocessable
+from gridview.support.errors import Overloaded, QueryTooExpensive
 from gridview.view import journal_tail
 
 _QUESTIONS = (3, 6, 12)
@@ -98,7 +98,7 @@ class _Scenario(tokens.Scenario):
         kind = question.kind if question.kind in _ASKED else "grid"
         try:
             answer = self._meanwhile(partial(_answer, kind, loaded, body))
-        except (Unprocessable, Overloaded):
+        except (QueryTooExpensive, Overloaded):
             self.happened["refused"] += 1
             return asked
         if answer["changes"] is None:
@@ -158,7 +158,7 @@ class _Scenario(tokens.Scenario):
         try:
             of_the_page = self._told_behind(page.cursor, rows_of(self._loaded.catalog, asked))
             of_all = self._told_behind(page.cursor, rows_of(self._loaded.catalog, {}))
-        except Unprocessable:
+        except QueryTooExpensive:
             return
         if of_the_page is None or of_all is None:
             self.happened["pages that were told to be read anew"] += 1

@@ -55,7 +55,7 @@ def test_what_is_not_indexed_says_how_it_could_be_sorted_by(
     api: Client, project: str, attribute: str
 ) -> None:
     answer = api.get(f"{project}/grid", query={"sort": "cost"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "query-too-expensive")
     assert f'PATCH {attribute} {{"indexed": true}}' in answer.body["detail"]
 
 
@@ -70,7 +70,7 @@ def test_an_index_that_is_switched_on_is_built_and_then_served(
     assert api.get(attribute).body == switched
     assert api.get(project).body["attributes"] == [switched]
     refused = api.get(f"{project}/grid", query={"sort": "cost"})
-    assert refused.kind == (409, "not-ready")
+    assert refused.kind == (409, "index-building")
     assert refused.body["build"] == build
     assert "0 of 3 issues are done" in refused.body["detail"]
     account.upkeep()
@@ -168,7 +168,7 @@ def test_an_index_that_is_switched_off_is_removed_and_can_be_built_again(
     assert "a1.1" in entries(account)
     switched = api.patch(attribute, {"indexed": False}).body
     assert (switched["indexed"], switched["build"]) == (False, {"state": "removing", "done": 0, "of": 3})
-    assert api.get(f"{project}/grid", query={"sort": "cost"}).kind == (422, "unprocessable")
+    assert api.get(f"{project}/grid", query={"sort": "cost"}).kind == (422, "query-too-expensive")
     account.upkeep()
     assert api.get(attribute).body["build"] is None
     assert "a1.1" not in entries(account)
@@ -201,7 +201,7 @@ def test_a_project_can_do_without_the_index_of_updated(api: Client, account: Clo
     api.patch(f"{project}/attributes/updated", {"indexed": False})
     account.upkeep()
     assert entries(account) == {"name.1", "created.1"}
-    assert api.get(f"{project}/grid", query={"sort": "updated"}).kind == (422, "unprocessable")
+    assert api.get(f"{project}/grid", query={"sort": "updated"}).kind == (422, "query-too-expensive")
     api.patch(f"{project}/issues/1", {"name": "X"})  # its ledger learns of the new definitions
     account.derive()
     before = account.items()
@@ -275,7 +275,7 @@ def test_a_cursor_of_before_the_options_were_moved_has_expired(
     account.upkeep()
     for cursor in (before, meanwhile):
         answer = api.get(f"{project}/grid", query={"sort": "severity", "limit": "1", "cursor": cursor})
-        assert answer.kind == (400, "cursor-expired")
+        assert answer.kind == (410, "cursor-expired")
 
 
 def test_issues_follow_the_states_that_are_moved(api: Client, account: Cloud, bridge: str) -> None:
@@ -337,7 +337,7 @@ def test_an_attribute_deleted_for_good_keeps_its_id_until_its_values_and_entries
     assert api.delete(f"{bridge}/deleted-attributes/3812").status == 204
     assert api.get(f"{bridge}/attributes/3812").kind == (404, "not-found")
     again = api.post(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
-    assert again.kind == (409, "not-ready")
+    assert again.kind == (409, "removal-in-progress")
     assert again.body["build"] == {"state": "removing", "done": 0, "of": 3}
     account.upkeep()
     assert "a1.1" not in entries(account)

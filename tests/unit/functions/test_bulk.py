@@ -301,7 +301,7 @@ def test_rows_of_an_order_that_no_index_gives_are_refused_with_a_remedy(api: Cli
     api.patch(f"{bridge}/attributes/47e5", {"indexed": False})
     rows = {"sort": [{"field": "47e5"}], "from": 0, "to": 1}
     refused = begin(api, bridge, "delete", {"filter": None, "rows": rows})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "query-too-expensive")
     assert refused.body["remedies"]
 
 
@@ -313,7 +313,7 @@ def test_an_order_that_is_being_built_is_told_with_its_progress(
     api.patch(f"{bridge}/attributes/new", {"indexed": True})
     rows = {"sort": [{"field": "new"}], "from": 0, "to": 1}
     refused = begin(api, bridge, "delete", {"filter": None, "rows": rows})
-    assert refused.kind == (409, "not-ready")
+    assert refused.kind == (409, "index-building")
     assert refused.body["build"]["of"] == 3
 
 

@@ -166,7 +166,7 @@ def test_a_project_has_twenty_of_them_at_most_and_no_id_comes_again(api: Client,
     assert len(wanted) == 20
     another = fields("name", "state", direction="desc")
     answer = api.post(f"{sorted_project}/indexes", another)
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "20" in answer.body["detail"]
     assert api.delete(f"{sorted_project}/indexes/c20").status == 204
     assert api.made(f"{sorted_project}/indexes", another)["id"] == "c21"
@@ -308,7 +308,7 @@ def test_the_grid_is_read_along_it_in_both_directions(
 ) -> None:
     body = {"sort": SORT}
     api.made(f"{sorted_project}/indexes", body)
-    assert api.post(f"{sorted_project}/grid", body).kind == (409, "not-ready")
+    assert api.post(f"{sorted_project}/grid", body).kind == (409, "index-building")
     assert api.post(f"{sorted_project}/grid", body).body["build"] == BUILDING
     account.upkeep()
     reversal = [{"field": "kind", "direction": "desc", "nulls": "first"}, {"field": "cost"}]

@@ -329,7 +329,7 @@ def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
 def test_an_order_that_no_index_gives_is_refused_with_a_remedy(api: Client, bridge: str) -> None:
     api.patch(f"{bridge}/attributes/47e5", {"indexed": False})
     refused = begin(api, bridge, {"query": {"sort": [{"field": "47e5"}]}, "format": "csv"})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "query-too-expensive")
     assert refused.body["remedies"]
 
 

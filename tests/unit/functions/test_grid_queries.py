@@ -142,7 +142,7 @@ def test_up_to_three_sort_keys_are_taken(api: Client) -> None:
 def test_every_sort_key_has_to_be_indexed(owner: Client, project: str) -> None:
     owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})
     for sort in ([{"field": "bare"}], [{"field": "state"}, {"field": "bare"}]):
-        assert owner.post(f"{project}/grid", {"sort": sort}).kind == (422, "unprocessable")
+        assert owner.post(f"{project}/grid", {"sort": sort}).kind == (422, "query-too-expensive")
     only = {"field": "bare", "op": "is_empty"}
     assert owner.post(f"{project}/grid", {"filter": only, "count": True}).body["matched"] == 0
 
@@ -178,11 +178,11 @@ def test_what_takes_too_many_documents_says_what_would_help(
     assert nums(owner.post(f"{project}/grid", body)) == [1, 2, 3]
     monkeypatch.setattr(planner, "WHOLE", 2)
     answer = owner.post(f"{project}/grid", body)
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "query-too-expensive")
     assert "open for 3 issues" in answer.body["detail"]
     assert "attributes/bare" in answer.body["detail"]
     query = {"filter": json.dumps(body["filter"])}
-    assert owner.get(f"{project}/issues/1/position", query=query).kind == (422, "unprocessable")
+    assert owner.get(f"{project}/issues/1/position", query=query).kind == (422, "query-too-expensive")
     assert nums(owner.post(f"{project}/grid", {"count": True, "limit": 1})) == [1]
 
 

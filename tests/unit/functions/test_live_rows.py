@@ -347,11 +347,11 @@ def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], f
 
 def test_an_order_without_an_index_is_refused_as_by_the_grid(api: Client, live: str) -> None:
     answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "query-too-expensive")
     assert answer.body["remedies"]
     assert api.patch(f"{PATH}/attributes/cost", {"indexed": True}).status == 200
     answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
-    assert answer.kind == (409, "not-ready")
+    assert answer.kind == (409, "index-building")
     assert answer.body["build"]["state"] == "building"
 
 

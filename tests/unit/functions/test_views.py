@@ -209,7 +209,7 @@ def test_a_view_has_a_size(api: Client, home: str) -> None:
 
     made = api.made(home, holding(125))
     for answer in (api.post(home, holding(135)), api.patch(f"{home}/{made['id']}", holding(135))):
-        assert answer.kind == (422, "unprocessable")
+        assert answer.kind == (422, "limit-exceeded")
         assert "64 KB" in answer.body["detail"]
     assert api.get(f"{home}/{made['id']}").body == made
 
@@ -398,7 +398,7 @@ def test_a_project_has_so_many_shared_views_and_a_user_so_many_of_their_own(
 
     def full(most: int, *answers: Any) -> None:
         for answer in answers:
-            assert answer.kind == (422, "unprocessable")
+            assert answer.kind == (422, "limit-exceeded")
             assert f" {most} " in answer.body["detail"]
 
     full(
@@ -584,7 +584,7 @@ def test_a_view_whose_order_has_no_index_tells_what_builds_it(
 ) -> None:
     made = api.made(home, {"name": "x", "visibility": "shared", "query": {"sort": [{"field": "note"}]}})
     refusal = api.post(f"{project}/grid", made["query"])
-    assert refusal.kind == (422, "unprocessable")
+    assert refusal.kind == (422, "query-too-expensive")
     (remedy,) = made["remedies"]
     assert made["remedies"] == refusal.body["remedies"]
     assert api.call(remedy["method"], remedy["path"], remedy["body"]).status == 200

@@ -133,7 +133,7 @@ def test_a_project_has_twenty_at_most(api: Client, followed: str) -> None:
     made = [api.made(followed, {"url": URL})["id"] for _ in range(20)]
     assert len(set(made)) == 20
     answer = api.post(followed, {"url": URL})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "20" in answer.body["detail"]
     assert api.delete(f"{followed}/{made[0]}").status == 204
     assert api.post(followed, {"url": URL}).status == 201

@@ -432,7 +432,7 @@ def test_an_upload_that_is_lost_again_and_again_fails_the_job(world: World, time
 
     world.s3.around = losing
     done = finish(world, time, job)
-    assert (done["state"], done["problem"]["type"]) == ("failed", "unprocessable")
+    assert (done["state"], done["problem"]["type"]) == ("failed", "internal")
     assert not world.s3.files
 
 

@@ -82,5 +82,5 @@ function Building({ build, onLook }: { readonly build: Build; readonly onLook: (
 
 /** The background work for which a query must wait. */
 function buildIn(error: unknown): Build | null {
-  return error instanceof ApiError && error.kind === 'not-ready' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
+  return error instanceof ApiError && error.kind === 'index-building' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
 }

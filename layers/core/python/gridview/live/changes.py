@@ -90,7 +90,7 @@ def follow(
     items then cost twice.
 
     A read unit for each second of waiting, and the costs of `read_changes` and `moves_of`. Numbers at which
-    the feed has waited for too long are emptied: 1 write unit each. FeedExpired.
+    the feed has waited for too long are emptied: 1 write unit each. CursorExpired.
     """
     while True:
         page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)

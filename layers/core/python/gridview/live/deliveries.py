@@ -35,11 +35,11 @@ from gridview.schema.store import Catalogs, ProjectClosed
 from gridview.support import clock
 from gridview.support.errors import (
     Conflict,
-    FeedExpired,
+    CursorExpired,
     InvalidRequest,
     NotFound,
     Overloaded,
-    Unprocessable,
+    QueryTooExpensive,
 )
 
 IDLE: Final = 300.0
@@ -228,7 +228,7 @@ class _Turn:
         """
         try:
             page = read_page(self._store, self._means.catalogs, catalog, self._outbox, self._left)
-        except FeedExpired:
+        except CursorExpired:
             log = Log(self._store.table, self._store.tenant, self._store.project)
             self._outbox = replace(self._outbox, position=end_of(log), missed=True)
             return 0.0
@@ -236,7 +236,7 @@ class _Turn:
             due = messages_on(self._means.table, attempts.webhook, self._outbox, page)
         except IndexNotReady:
             return _BUILDING
-        except (Conflict, InvalidRequest, Unprocessable) as error:
+        except (Conflict, InvalidRequest, QueryTooExpensive) as error:
             why = f"The rows of its view cannot be followed. {error.detail}"
             return None if self._disabled(attempts.webhook, why) else 0.0
         self._outbox = due.outbox

@@ -94,7 +94,7 @@ def read_page(
 def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) -> DueMessages:
     """Return the messages of a page's changes. Reads: none without a view, else as for `moves_of`.
 
-    IndexNotReady, Unprocessable, InvalidRequest and Conflict of the frozen view.
+    IndexNotReady, QueryTooExpensive, InvalidRequest and Conflict of the frozen view.
     """
     if webhook.view is None:
         return DueMessages(outbox, page, list(_messages(webhook, outbox, page, None)))

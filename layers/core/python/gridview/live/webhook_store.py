@@ -38,7 +38,7 @@ from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, retry_lost_races
 from gridview.schema.views import View
 from gridview.support import clock
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, NotFound, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded, NotFound
 from gridview.support.validation import parse
 
 MAX_WEBHOOKS = 20
@@ -59,7 +59,7 @@ def create_webhook(
     """Create a webhook with its outbox, answered with its sealed secret: one transaction. It receives the
     changes from now on.
 
-    Unprocessable beyond 20. `localhost`: see `target_of`.
+    LimitExceeded beyond 20. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
 
@@ -67,7 +67,7 @@ def create_webhook(
         view = None if request.view is None else _shared_view(table, actor, project, request.view)
         catalog = catalogs.current(table, actor.tenant, project)
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
-            raise Unprocessable(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+            raise LimitExceeded(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
         empty = Webhook(
             actor.tenant,

@@ -39,10 +39,11 @@ from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock
 from gridview.support.errors import (
+    Internal,
+    LimitExceeded,
     NotFound,
     Overloaded,
     RequestError,
-    Unprocessable,
     problem,
 )
 
@@ -257,7 +258,7 @@ class _ExportTurn:
         """Make a part of the lines in memory, and save how far the job is."""
         place = self._place
         if len(place.parts) >= MOST_PARTS:
-            raise Unprocessable(
+            raise LimitExceeded(
                 "The file would be larger than an export can be. A filter or fewer columns make it smaller."
             )
         upload = place.upload or self._files.begin(self._key, MEDIA[self._order.format])
@@ -323,7 +324,7 @@ class _ExportTurn:
         self._refused.clear()
         self._place = self._place.from_the_beginning()
         if self._place.restarts > MOST_RESTARTS:
-            raise Unprocessable(
+            raise Internal(
                 "The file could not be put together: what was written of it was lost again and again."
             )
         self._job = replace(self._held.job, done=0, refused=0, of=self._place.rows)

@@ -101,7 +101,7 @@ class ExportOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """Return the order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
@@ -119,7 +119,7 @@ class ExportOrder:
 
 
 def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
-    """Parse a request. InvalidRequest lists all errors at once; NotFound; Unprocessable, IndexNotReady of its
+    """Parse a request. InvalidRequest lists all errors at once; NotFound; QueryTooExpensive, IndexNotReady of its
     order.
     """
     errors: list[FieldError] = []

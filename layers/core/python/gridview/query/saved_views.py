@@ -32,7 +32,7 @@ from gridview.schema.fields import NUM, Field, FieldType, UnknownOption
 from gridview.schema.formats import value_json
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange, Visibility
-from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded, QueryTooExpensive
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_NAME_LENGTH = 256
@@ -204,7 +204,7 @@ def _key(catalog: Catalog, name: str) -> str:
 
 
 def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
-    """Return a view as it will be written, and its answer then. Raises Unprocessable if it is larger than allowed."""
+    """Return a view as it will be written, and its answer then. Raises LimitExceeded if it is larger than allowed."""
     before = view.look.get("named", {})
     named = {}
     for key in _keys(view.look):
@@ -213,7 +213,7 @@ def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
     whole = replace(view, look={**view.look, "named": named})
     told = view_json(catalog, whole)
     if max(whole.size, len(dumps(told))) > MAX_VIEW_BYTES:
-        raise Unprocessable(f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB.")
+        raise LimitExceeded(f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB.")
     return whole, told
 
 
@@ -274,7 +274,7 @@ def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
         order_keys(catalog, [SortKey.model_construct(**key) for key in sort])
     except IndexNotReady:
         return []  # that is under way
-    except Unprocessable as refusal:
+    except QueryTooExpensive as refusal:
         told: Any = refusal.members["remedies"]
         return list(told)
     return []
