@@ -142,7 +142,7 @@ _PAGE: Json = {
     "total": 3,
     "matched": 2,
     "index": _AGE,
-    "changes": _CHANGES,
+    "changes_cursor": _CHANGES,
 }
 _COMMENT: Json = {
     "id": 1,
@@ -209,17 +209,16 @@ _JOB: Json = {
     "kind": "update",
     "state": "waiting",
     "done": 0,
-    "of": None,
+    "total": None,
     "refused": 0,
     "change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3",
-    "changes": None,
     "url": None,
     "created": "2023-05-01T09:00:00Z",
     "created_by": "ann",
     "ended": None,
     "problem": None,
 }
-_DONE: Json = {**_JOB, "state": "done", "done": 1, "of": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
+_DONE: Json = {**_JOB, "state": "done", "done": 1, "total": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
 
 BODIES: dict[str, Json] = {
     "ProjectCreate": {
@@ -319,14 +318,14 @@ ANSWERS: dict[str, Json] = {
         ],
         "more": False,
         "index": _AGE,
-        "changes": _CHANGES,
+        "changes_cursor": _CHANGES,
         "next": None,
     },
     "IssueSummary": {
         "matched": 2,
         "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}],
         "index": _AGE,
-        "changes": _CHANGES,
+        "changes_cursor": _CHANGES,
     },
     "Position": {"position": 0, "index": _AGE},
     "CommentPage": {"items": [_COMMENT], "next": None},
@@ -388,7 +387,7 @@ OF_OPERATIONS: dict[str, Json] = {
     "restore_project": {**_PROJECT, "version": 3, "updated": "2023-05-02T08:00:00Z"},
     "update_attribute": {**_ATTRIBUTE, "name": "Begin", "version": 2},
     "restore_attribute": {**_ATTRIBUTE, "version": 3, "updated": "2023-05-02T08:00:00Z"},
-    "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "of": 3}},
+    "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "total": 3}},
     "update_webhook": {**_WEBHOOK, "enabled": False, "version": 2},
     "rotate_webhook": {
         **_WEBHOOK,

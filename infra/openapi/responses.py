@@ -58,7 +58,7 @@ class Build(AnswerModel):
 
     state: Literal["building", "rebuilding", "reordering", "removing"]
     done: Count
-    of: Count
+    total: Count
 
 
 class Error(AnswerModel):
@@ -374,7 +374,7 @@ class IssuePage(AnswerModel):
     offset: Count | None = ModelField(description="Rows before the page; null after a cursor.")
     total: Count = omissible(description="Issues of the project, as of the index.")
     matched: Count = omissible(description="Issues that pass the filter.")
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
     index: IndexAge
@@ -406,7 +406,7 @@ class IssueGroups(AnswerModel):
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
     index: IndexAge
@@ -433,7 +433,7 @@ class IssueSummary(AnswerModel):
 
     matched: Count = ModelField(description="Issues that pass the filter.")
     summaries: list[FieldAggregates]
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
     index: IndexAge
@@ -687,10 +687,9 @@ class BackgroundJob(AnswerModel):
         description="The last three are final."
     )
     done: Count = ModelField(description="Issues that are as the job wants them; of an export, rows written.")
-    of: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
+    total: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
     refused: Count = ModelField(description="Issues that could not be changed, or written.")
     change: str = ModelField(description="The change that all writes of the job are part of.")
-    changes: str | None
     url: str | None = ModelField(
         description="Of an export that is done, a link to its file: good for five minutes, told by `GET .../jobs/{job}` alone."
     )

@@ -20,7 +20,7 @@ interface JobFigures {
   readonly kind: 'update' | 'delete' | 'undo' | 'export';
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly done: number;
-  readonly of: number | null;
+  readonly total: number | null;
   readonly refused: number;
 }
 
@@ -408,10 +408,10 @@ export const words = {
     more: 'Earlier jobs',
     kinds: { update: 'Change of many issues', delete: 'Deletion of many issues', undo: 'Undo', export: 'Export' },
     name: (kind: string, when: string) => `${kind}, ${when}`,
-    state: ({ kind, state, done, of, refused }: JobFigures) => {
+    state: ({ kind, state, done, total, refused }: JobFigures) => {
       const begun = { waiting: 'Waiting', running: 'Running', done: 'Done', failed: 'It ended early', cancelled: 'Cancelled' }[state];
       const [one, other] = kind === 'export' ? ['row', 'rows'] : ['issue', 'issues'];
-      const far = of === null ? counted(done, one, other) : `${numbers.format(done)} of ${counted(of, one, other)}`;
+      const far = total === null ? counted(done, one, other) : `${numbers.format(done)} of ${counted(total, one, other)}`;
       return `${begun}: ${far}${refused ? `, ${numbers.format(refused)} refused` : ''}.`;
     },
     running: (jobs: number, done: number, of: number) => `${counted(jobs, 'job', 'jobs')}: ${numbers.format(done)} of ${numbers.format(of)}`,

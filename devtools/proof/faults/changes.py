@@ -328,7 +328,7 @@ class Undoers:
         one.over = True
         if job["state"] != "done":
             raise Difference(f"an undo by a job ends so: {job}")
-        if (job["done"] + job["refused"], job["refused"]) != (job["of"], len({*refused})):
+        if (job["done"] + job["refused"], job["refused"]) != (job["total"], len({*refused})):
             raise Difference(f"an undo by a job does not add up: {job}, refused {refused}")
         self._closed.append(one.own)
         for num, parts in (one.known or {}).items():

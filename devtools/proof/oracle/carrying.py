@@ -118,12 +118,12 @@ class Carrier:
         """The cursor of the changes of such an answer, some time later."""
         asked = self._asked(asking.page, {"limit": 1, "count": True}, (self.writes,), asking.FEED)
         answer = asked.body
-        if answer["changes"] is None:
+        if answer["changes_cursor"] is None:
             return None
         if self.rest is not None and self.random.random() < 0.5:
             self.rest()
         catalog = self.loaded.catalog
-        held = FeedCursor.held(answer["changes"], asking.FEED, catalog.tenant, catalog.project)
+        held = FeedCursor.held(answer["changes_cursor"], asking.FEED, catalog.tenant, catalog.project)
         return still_good(held, catalog.project, clock.seconds())
 
     def _asked(

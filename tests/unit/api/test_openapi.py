@@ -108,9 +108,9 @@ STATUSES = {
     "list_trash": f"200 400 404 {EVERY}",
     "restore_issue": f"200 400 403 404 409 422 {EVERY}",
     "purge_issue": f"204 {VERSIONED}",
-    "grid": f"413 {QUERY}",
-    "grid_get": QUERY,
-    "groups": f"413 {QUERY}",
+    "grid": f"410 413 {QUERY}",
+    "grid_get": f"410 {QUERY}",
+    "groups": f"410 413 {QUERY}",
     "summary": f"413 {QUERY}",
     "position": QUERY,
     "list_comments": f"200 400 404 {EVERY}",
@@ -366,7 +366,7 @@ def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
         "prev": None,
         "offset": 0,
         "index": {"lag_ms": 640, "pending": 0},
-        "changes": None,
+        "changes_cursor": None,
     }
     IssuePage.model_validate_json(dumps(right))
     assert schemas.violations(schemas.named("IssuePage"), right) == []

@@ -78,7 +78,7 @@ def test_the_rows_of_a_grid_become_a_file_behind_a_link(api: Client, account: Cl
     assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], "a worker is told at once"
     account.upkeep()
     done = viewer.get(job).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 2, 2, 0)
     content = file_at(done["url"])
     assert content == "num,name,Start\r\n1,Needs Painting,2023-05-01\r\n3,Girder needs replacing,\r\n"
     assert viewer.get(f"{indexed}/jobs").body["items"][0]["url"] is None

@@ -51,7 +51,7 @@ def nums(answer: Answer) -> list[int]:
 
 def test_an_empty_request_is_all_issues_by_number(api: Client) -> None:
     answer = both(api, {})
-    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index", "changes"}
+    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index", "changes_cursor"}
     assert nums(answer) == [1, 2, 3]
     assert (answer.body["next"], answer.body["prev"], answer.body["offset"]) == (None, None, 0)
     assert answer.body["rows"] == [api.get(f"{worked_example.PATH}/issues/{num}").body for num in (1, 2, 3)]

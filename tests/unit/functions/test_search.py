@@ -13,7 +13,7 @@ from tests.support.cloud import Cloud
 from tests.support.http import Client
 
 TENANT = "0807"
-REBUILDING = {"state": "rebuilding", "done": 0, "of": 3}
+REBUILDING = {"state": "rebuilding", "done": 0, "total": 3}
 
 
 @pytest.fixture

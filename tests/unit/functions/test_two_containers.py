@@ -181,7 +181,7 @@ def told(answer: Answer) -> Any:
         if not isinstance(value, dict):
             return value
         return {
-            name: one is not None if name in {"next", "prev", "changes"} else plain(one)
+            name: one is not None if name in {"next", "prev", "changes_cursor"} else plain(one)
             for name, one in value.items()
             if name not in {"created", "updated", "request_id"}
         }

@@ -551,7 +551,7 @@ def test_a_large_change_is_taken_back_by_a_job_which_can_be_undone(
     assert len(account.hints) == 1, "a worker is told at once"
     account.upkeep()
     done = api.get(answer.headers["location"]).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 2, 2, 0)
     assert [values(api, path, num)["name"] for num in (1, 2)] == ["Pier", "Deck"]
     redo = undo(account, api, path, answer.body["change"])
     account.upkeep()
@@ -566,7 +566,7 @@ def test_a_job_lists_what_stays(account: Cloud, api: Client, path: str) -> None:
     job = undo(account, api, path, CHANGE).headers["location"]
     account.upkeep()
     done = api.get(job).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 1, 2, 1)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 1, 2, 1)
     (one,) = api.get(f"{job}/refused").body["items"]
     assert (one["num"], one["problem"]["type"]) == (2, "edit-conflict")
     assert one["problem"]["conflicts"][0]["version"] == 3

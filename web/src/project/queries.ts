@@ -36,7 +36,7 @@ export async function fetchRows(api: Api, project: string, query: RowsQuery, sig
     body: { ...query, sort: [...query.sort], columns: [...query.columns] },
     ...(signal && { signal }),
   });
-  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes };
+  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes_cursor };
 }
 
 export interface Counts {
@@ -53,7 +53,7 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
     body: { filter, limit: 1, columns: ['num'], count: true },
     signal,
   });
-  return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes };
+  return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes_cursor };
 }
 
 /** How many users are offered. */

@@ -74,8 +74,8 @@ function Building({ build, onLook }: { readonly build: Build; readonly onLook: (
   return (
     <div class="refusal" role="status">
       <strong>{words.refusal.building}</strong>
-      <p>{words.refusal.buildingWhy(build.done, build.of)}</p>
-      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.of)} />
+      <p>{words.refusal.buildingWhy(build.done, build.total)}</p>
+      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.total)} />
     </div>
   );
 }

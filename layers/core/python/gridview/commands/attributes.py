@@ -363,7 +363,7 @@ def _taken(project: str, items: ProjectItems, field: Field) -> Conflict:
         return Conflict("The project already has an attribute with this id.")
     return RemovalInProgress(
         "The attribute with this id was deleted; its data is still being removed. "
-        f"{build['done']:,} of {build['of']:,} issues are done.",
+        f"{build['done']:,} of {build['total']:,} issues are done.",
         members={"build": build},
     )
 

@@ -133,7 +133,7 @@ class _ExportTurn:
             self._end()
             return 0.0
         while left() > 0:
-            if self._held.job.of is None:
+            if self._held.job.total is None:
                 self._freeze()
             elif self._place.over:
                 self._finish()
@@ -167,7 +167,7 @@ class _ExportTurn:
         self._place = ExportPlace(
             frozen=job.revision, chunks=len(chunks), rows=len(numbers), instant=clock.now()
         )
-        self._job = replace(job, state=JobState.RUNNING, of=len(numbers))
+        self._job = replace(job, state=JobState.RUNNING, total=len(numbers))
         self._save()
 
     def _numbers(self, catalog: Catalog, epoch: EpochCheck) -> Numbers:
@@ -210,7 +210,7 @@ class _ExportTurn:
             job,
             done=job.done + written,
             refused=job.refused + len(untold),
-            of=None if job.of is None else job.of - absent,
+            total=None if job.total is None else job.total - absent,
         )
         self._held.issues += len(taken)
         self._place = replace(behind, begun=True)
@@ -327,7 +327,7 @@ class _ExportTurn:
             raise Internal(
                 "The file could not be put together: what was written of it was lost again and again."
             )
-        self._job = replace(self._held.job, done=0, refused=0, of=self._place.rows)
+        self._job = replace(self._held.job, done=0, refused=0, total=self._place.rows)
         self._save()
 
     def _give_up(self) -> None:
