@@ -462,15 +462,13 @@ class ChangeEvent(AnswerModel):
     fields: dict[str, FieldEdit] = ModelField(
         description="By field id; fields that are gone, and options, are left out."
     )
-    move: Literal["enter", "leave", "change"] = omissible(
+    move: Literal["enter", "leave", "update"] = omissible(
         description="What the change does to the rows that are followed."
     )
     key: str | None = omissible(
         description="The key of the row, whose order is that of the rows; null if it has left."
     )
-    from_: str | None = omissible(
-        alias="from", description="The row's key before the change; null if it has entered."
-    )
+    previous_key: str | None = omissible(description="The row's key before the change; null if it has entered.")
 
 
 class ResetEvent(AnswerModel):
@@ -491,13 +489,15 @@ class IssuedTicket(AnswerModel):
 
     ticket: str
     url: str = ModelField(description="Where to connect: with the query parameter `ticket`.")
-    until: AwareDatetime = ModelField(description="Until when the socket may stand without another ticket.")
+    token_expires: AwareDatetime = ModelField(
+        description="When the access token that bought the ticket expires. The socket ends then, unless another ticket renews it."
+    )
 
 
-class Position(AnswerModel):
-    """The place of an issue in an order."""
+class RowNumber(AnswerModel):
+    """The row number of an issue in an order."""
 
-    position: Count | None = ModelField(
+    row_number: Count | None = ModelField(
         description="Rows before the issue; null if it does not pass the filter."
     )
     index: IndexAge
@@ -534,7 +534,7 @@ class SavedFooter(AnswerModel):
     function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
 
 
-class GonePart(AnswerModel):
+class MissingPart(AnswerModel):
     """A field or an option that a view named when it was written and that no longer exists.
 
     The view is used without it.
@@ -561,7 +561,7 @@ class SavedView(_Written):
     footers: list[SavedFooter]
     color: str | None = ModelField(description="The field with options whose colors the rows have.")
     height: Ordinal = ModelField(description="Of a row, in pixels.")
-    gone: list[GonePart] = ModelField(description="The first 100 things that are gone of it.")
+    missing: list[MissingPart] = ModelField(description="The first 100 of its parts that no longer exist.")
     remedies: list[QueryRemedy] = ModelField(
         description="Calls that together make its order possible, where no index gives it."
     )
@@ -574,8 +574,8 @@ class SavedViewPage(AnswerModel):
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
 
 
-class WebhookNotice(AnswerModel):
-    """The reason why a webhook waits for an administrator."""
+class WebhookWarning(AnswerModel):
+    """The reason why an administrator should look at a webhook."""
 
     at: AwareDatetime
     reason: str
@@ -602,16 +602,16 @@ class WebhookAnswer(_Written):
     columns: list[str] | None = ModelField(
         description="The only fields whose values are sent; null: all. A deleted field is not sent."
     )
-    gone: list[GonePart] = ModelField(
+    missing: list[MissingPart] = ModelField(
         description="The first 100 deleted fields and options of the filter, the order and the columns."
     )
-    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
+    events: list[Literal["create", "update", "delete", "restore", "enter", "leave"]]
     enabled: bool
-    notice: WebhookNotice | None = ModelField(
+    warning: WebhookWarning | None = ModelField(
         description="Why it was disabled by itself, or that its view is deleted or private while it goes on. "
-        "Choosing rows, enabling it or `notice: null` clears it."
+        "Choosing rows, enabling it or `warning: null` clears it."
     )
-    rotating_until: AwareDatetime | None = ModelField(
+    previous_secret_expires: AwareDatetime | None = ModelField(
         description="Until when a secret that was replaced signs too; null if none does."
     )
 
@@ -641,7 +641,7 @@ class WebhookDelivery(AnswerModel):
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
     message: str = ModelField(description="The header `webhook-id` of its message.")
-    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
+    event: Literal["create", "update", "delete", "restore", "enter", "leave", "reset"]
     issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
     at: AwareDatetime = ModelField(description="When the change was made.")
     status: Literal["pending", "delivered", "failed"] = ModelField(

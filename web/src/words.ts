@@ -568,7 +568,6 @@ export const words = {
       restore: 'Restored issues',
       enter: 'Issues that enter the view',
       leave: 'Issues that leave the view',
-      change: 'Changes in the view',
       reset: 'A new beginning',
     },
     on: 'Enabled',

@@ -12,7 +12,7 @@ export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
     footers: [],
     color: null,
     height: 32,
-    gone: [],
+    missing: [],
     remedies: [],
     version: 1,
     created: '2023-05-01T12:00:00Z',

@@ -111,7 +111,7 @@ class Carrier:
         """The token of an answer that held all writes."""
         question = world.question(self.random, self.loaded.project)
         ask = {"groups": asking.grouped, "summary": asking.summarized}.get(question.kind, asking.page)
-        body = {} if question.kind == "position" else question.body
+        body = {} if question.kind == "row_number" else question.body
         return (self._token(self._asked(ask, body, (self.writes,)).shown),)
 
     def _cursor(self) -> Recent | None:

@@ -414,7 +414,7 @@ def _position(loaded: Loaded, question: Question, _: Asked) -> int:
         return 1
     same("whether there is the issue", True, question.num in loaded.project.issues)
     rows = loaded.oracle.rows(body)
-    same("the position", found["position"], rows.index(question.num) if question.num in rows else None)
+    same("the row number", found["row_number"], rows.index(question.num) if question.num in rows else None)
     return 1
 
 
@@ -423,7 +423,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
     "offset": _offset,
     "groups": _groups,
     "summary": _summary,
-    "position": _position,
+    "row_number": _position,
 }
 
 

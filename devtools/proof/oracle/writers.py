@@ -265,9 +265,9 @@ class _Scenario(Scene):
             return
         rows = Oracle(window.still).rows(self._question.body)
         if num not in rows:
-            same("the position", window.answer["position"], None)
+            same("the row number", window.answer["row_number"], None)
         else:
-            between("the position", window.answer["position"], rows.index(num), window.slack)
+            between("the row number", window.answer["row_number"], rows.index(num), window.slack)
 
     def _quiet(self) -> None:
         """Everything ends and is shown; then the answer is the oracle's."""
@@ -285,7 +285,7 @@ _KINDS: dict[str, Callable[[_Scenario], None]] = {
     "offset": _Scenario.offset,
     "groups": _Scenario.groups,
     "summary": _Scenario.summary,
-    "position": _Scenario.position,
+    "row_number": _Scenario.position,
 }
 
 

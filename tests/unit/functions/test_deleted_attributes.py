@@ -77,7 +77,7 @@ def test_it_leaves_every_answer_at_once_and_no_request_can_name_it(
         api.post(f"{BRIDGE}/grid", {"columns": ["3812"]}),
         api.post(f"{BRIDGE}/groups", {"by": ["3812"]}),
         api.post(f"{BRIDGE}/summary", {"fields": [{"field": "3812", "functions": ["count"]}]}),
-        api.get(f"{BRIDGE}/issues/1/position", query={"sort": "3812"}),
+        api.get(f"{BRIDGE}/issues/1/row-number", query={"sort": "3812"}),
         api.post(f"{BRIDGE}/issues", {"name": "x", "fields": {"3812": "2023-05-01"}}),
         api.patch(f"{BRIDGE}/issues/1", {"fields": {"3812": None}}),
         api.post(f"{BRIDGE}/views", {"name": "x", "query": {"sort": [{"field": "3812"}]}}),

@@ -112,11 +112,11 @@ def nodes_of(tree: Any) -> Iterator[Any]:
 
 
 def test_explain_is_the_same_for_a_position(api: Client) -> None:
-    path = f"{worked_example.PATH}/issues/2/position"
+    path = f"{worked_example.PATH}/issues/2/row-number"
     without = api.get(path).body
     found = api.get(path, query={"explain": "true"}).body
-    assert without.keys() == {"position", "index"}
-    assert found["position"] == without["position"]
+    assert without.keys() == {"row_number", "index"}
+    assert found["row_number"] == without["row_number"]
     told = found["explain"]
     assert [node["node"] for node in nodes_of(told["tree"])] == [
         "row number",

@@ -100,7 +100,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "update_webhook": [
         {"url": "https://hooks.example.org", "events": ["create"], "enabled": False},
-        {"view": None, "columns": ["level"], "notice": None},
+        {"view": None, "columns": ["level"], "warning": None},
     ],
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
@@ -193,7 +193,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
         "keys": "true",
         "explain": "true",
     },
-    "position": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
+    "row_number": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
 }
 """Query parameters; an empty one is only sent with a hostile value."""
 

@@ -75,8 +75,8 @@ READS = (
     Asked("POST", "/groups", {"by": [{"field": "severity"}]}),
     Asked("POST", "/groups", {"by": [{"field": "state"}]}),
     Asked("POST", "/summary", {"fields": [{"field": "due", "functions": ["min", "max"]}]}),
-    Asked("GET", "/issues/1/position", query={"sort": "severity"}),
-    Asked("GET", "/issues/1/position", query={"sort": "due"}),
+    Asked("GET", "/issues/1/row-number", query={"sort": "severity"}),
+    Asked("GET", "/issues/1/row-number", query={"sort": "due"}),
 )
 WRITES = (
     Asked("POST", "/issues", {"name": "New", "fields": {"severity": "low", "due": "2024-02-01"}}),

@@ -102,7 +102,7 @@ def test_a_view_is_answered_whole_and_found_again(api: Client, home: str) -> Non
     made = answer.body
     assert look(made) == LOOK
     assert (made["id"], made["name"], made["visibility"], made["version"]) == ("v1", "Mine", "shared", 1)
-    assert (made["created_by"], made["updated_by"], made["gone"]) == ("ann", "ann", [])
+    assert (made["created_by"], made["updated_by"], made["missing"]) == ("ann", "ann", [])
     assert api.get(f"{home}/v1").body == made
     assert api.get(f"{home}/v1").etag == '"1"'
     assert api.get(home).body == {"items": [made], "next": None}
@@ -467,7 +467,7 @@ def test_a_view_follows_options_and_states_that_are_renamed(api: Client, home: s
     states = [{**one, "value": one["value"].upper()} for one in api.get(project).body["states"]]
     assert api.patch(project, {"states": states}).status == 200
     view = api.get(f"{home}/v1").body
-    assert view["gone"] == []
+    assert view["missing"] == []
     told = view["query"]["filter"]["and"]
     assert (told[0]["value"], told[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
 
@@ -496,7 +496,7 @@ def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home:
         "footers": {"cost", "kind"},
         "color": {"kind"},
     }
-    assert sorted((one["part"], one["field"]) for one in view["gone"]) == sorted(
+    assert sorted((one["part"], one["field"]) for one in view["missing"]) == sorted(
         (part, field) for part, fields in parts.items() for field in fields
     )
     assert view["version"] == made["version"]
@@ -514,7 +514,7 @@ def test_a_field_with_the_id_of_a_deleted_one_is_another_field(
     api.made(f"{project}/attributes", {**FIELDS[0], "type": "text", "options": None})
     view = api.get(f"{home}/v1").body
     assert (view["color"], view["columns"]) == (None, [])
-    assert view["gone"] == [{"part": "columns", "field": "kind"}, {"part": "color", "field": "kind"}]
+    assert view["missing"] == [{"part": "columns", "field": "kind"}, {"part": "color", "field": "kind"}]
 
 
 def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_it(
@@ -524,9 +524,9 @@ def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_
     for field in ("cost", "kind"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
     renamed = api.patch(f"{home}/v1", {"name": "y"}).body
-    assert [one["field"] for one in renamed["gone"]] == ["cost", "kind"]
+    assert [one["field"] for one in renamed["missing"]] == ["cost", "kind"]
     settled = api.patch(f"{home}/v1", {"footers": renamed["footers"], "color": renamed["color"]}).body
-    assert (settled["gone"], settled["version"]) == ([], 3)
+    assert (settled["missing"], settled["version"]) == ([], 3)
 
 
 @pytest.mark.parametrize(
@@ -551,7 +551,7 @@ def test_options_that_are_gone_are_left_out_of_a_filter(
     view = api.get(f"{home}/v1").body
     expected = None if left is None else {"not": {"or": [{**condition, "value": left}]}}
     assert view["query"]["filter"] == expected
-    assert {(one["part"], one["field"], one["value"]) for one in view["gone"]} == {
+    assert {(one["part"], one["field"], one["value"]) for one in view["missing"]} == {
         ("filter", condition["field"], value) for value in gone
     }
 
@@ -562,18 +562,18 @@ def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
     api.made(home, {"name": "x", **LOOK})
     monkeypatch.setattr(saved_views, "MAX_FILTER_BYTES", 100)
     view = api.get(f"{home}/v1").body
-    assert (view["query"]["filter"], view["gone"]) == (None, [{"part": "filter"}])
+    assert (view["query"]["filter"], view["missing"]) == (None, [{"part": "filter"}])
     assert view["query"]["sort"] == LOOK["query"]["sort"]
 
 
 def test_an_answer_tells_so_much_of_what_is_gone(
     api: Client, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_views, "MAX_GONE", 3)
+    monkeypatch.setattr(saved_views, "MAX_MISSING", 3)
     api.made(home, {"name": "x", **LOOK})
     for field in ("cost", "due", "kind"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
-    assert len(api.get(f"{home}/v1").body["gone"]) == 3
+    assert len(api.get(f"{home}/v1").body["missing"]) == 3
 
 
 # The needs of a view

@@ -63,11 +63,11 @@ def test_a_webhook_is_answered_whole_and_found_again(api: Client, followed: str)
         "view": None,
         "frozen": None,
         "columns": None,
-        "gone": [],
+        "missing": [],
         "events": ALL,
         "enabled": True,
-        "notice": None,
-        "rotating_until": None,
+        "warning": None,
+        "previous_secret_expires": None,
         "version": 1,
         "created_by": "ann",
         "updated_by": "ann",
@@ -330,11 +330,11 @@ def test_a_rotated_secret_signs_for_another_day(
     assert (rotated.status, rotated.etag) == (200, '"2"')
     assert without_secret(rotated) == api.get(webhook).body
     assert secrets_in(account) == [rotated.body["secret"], first]
-    until = datetime.fromisoformat(rotated.body["rotating_until"])
+    until = datetime.fromisoformat(rotated.body["previous_secret_expires"])
     assert 86_390 < (until - datetime.now(UTC)).total_seconds() <= 86_400
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 86_401))
-    assert api.get(webhook).body["rotating_until"] is None
+    assert api.get(webhook).body["previous_secret_expires"] is None
     third = api.post(f"{webhook}/rotate").body
     assert secrets_in(account) == [third["secret"], rotated.body["secret"]]
 
@@ -361,14 +361,14 @@ def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
 ) -> None:
     (place,) = (place for place in account.table.items if live_keys.is_webhooks(place[0]))
     item = account.table.items[place]
-    notice = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
-    account.table.put({**item, "enabled": False, "notice": notice, "version": 2})
+    warning = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
+    account.table.put({**item, "enabled": False, "warning": warning, "version": 2})
     told = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
-    assert api.get(webhook).body["notice"] == told
-    assert [(one["enabled"], one["notice"]) for one in api.get(followed).body["items"]] == [(False, told)]
-    assert api.patch(webhook, {"url": OTHER}).body["notice"] == told
+    assert api.get(webhook).body["warning"] == told
+    assert [(one["enabled"], one["warning"]) for one in api.get(followed).body["items"]] == [(False, told)]
+    assert api.patch(webhook, {"url": OTHER}).body["warning"] == told
     enabled = api.patch(webhook, {"enabled": True})
-    assert (enabled.body["enabled"], enabled.body["notice"], enabled.etag) == (True, None, '"4"')
+    assert (enabled.body["enabled"], enabled.body["warning"], enabled.etag) == (True, None, '"4"')
 
 
 @pytest.mark.usefixtures("no_pauses")

@@ -132,7 +132,7 @@ class Project:
         metered = self.table.metered()
         query = resolve_position(self.catalog, body)
         answer = position(ReadContext(metered, self.catalog, self.container()), num, query)
-        found: int | None = answer.body["position"]
+        found: int | None = answer.body["row_number"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found
 

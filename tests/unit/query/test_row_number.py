@@ -31,7 +31,7 @@ def place(grid: Grid, num: int, **body: Any) -> Any:
     found = position(ReadContext(metered, catalog, grid.container()), num, resolve_position(catalog, body))
     grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
-    return found.body["position"]
+    return found.body["row_number"]
 
 
 def test_every_issue_stands_at_its_row(few: Grid) -> None:

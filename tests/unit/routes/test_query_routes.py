@@ -54,7 +54,7 @@ def test_summary(example: Example) -> None:
 def test_position(example: Example) -> None:
     example.api.made(f"{PATH}/issues", {"name": "Rivets missing", "fields": {"3812": "2023-05-04"}})
     example.follow()
-    assert example.read().body["position"] == 1
+    assert example.read().body["row_number"] == 1
     assert example.rows("-3812") == [4, 2, 1, 3]
 
 

@@ -55,7 +55,7 @@ def tally() -> Tally:
 def test_the_grid_answers_as_sqlite_does(tally: Tally) -> None:
     assert tally.differences == []
     assert tally.questions == QUERIES
-    assert tally.kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
+    assert tally.kinds.keys() == {"walk", "offset", "groups", "row_number", "summary"}
     assert tally.rows["walk"] > 15 * tally.kinds["walk"]
 
 

@@ -195,7 +195,7 @@ class _Telling:
     def _add(self, change: Change, move: RowMove | None) -> bool:
         event = event_json(self._page.catalog, change)
         if move is not None:
-            event |= {"move": move.move, "key": move.key, "from": move.before}
+            event |= {"move": move.move, "key": move.key, "previous_key": move.before}
         size = size_in_response(dumps(event))
         if self.changes and size > self._room:
             return False

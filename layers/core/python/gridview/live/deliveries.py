@@ -27,7 +27,7 @@ from gridview.live.messages import WebhookMessage
 from gridview.live.outbox import Outbox
 from gridview.live.outbox_store import OutboxStore
 from gridview.live.sending import Sender
-from gridview.live.webhook import Notice, Webhook
+from gridview.live.webhook import Webhook, WebhookWarning
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.jobs import Hint
@@ -283,7 +283,7 @@ class _Turn:
         """Disable the webhook: 1 write unit. False if an administrator has changed it meanwhile: it is to be
         read again first.
         """
-        after = webhook.disabled(Notice(clock.now(), reason))
+        after = webhook.disabled(WebhookWarning(clock.now(), reason))
         try:
             self._means.table.put(after.to_item(), version_is(webhook.version))
         except ConditionFailed as error:

@@ -150,4 +150,4 @@ def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: Row
     """
     if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
         return False
-    return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))
+    return move is None or (move.move == "update" and (move.key == move.before or not webhook.sends_keys))

@@ -86,7 +86,7 @@ def create_ticket(request: LiveRequest) -> Response:
     issued = {
         "ticket": ticket.sealed(own.cursor_source.seals(TICKETS, TICKET_SECONDS)),
         "url": own.socket_url,
-        "until": datetime_json(clock.stored(ticket.until)),
+        "token_expires": datetime_json(clock.stored(ticket.until)),
     }
     return ok(issued)
 

@@ -36,7 +36,7 @@ from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded, Q
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_NAME_LENGTH = 256
-MAX_GONE = 100
+MAX_MISSING = 100
 """The most missing parts of a view that an answer lists."""
 MAX_FILTER_BYTES = 1_000_000
 """Limit of a filter in an answer.
@@ -249,7 +249,7 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
         "visibility": view.visibility,
         "query": query,
         **telling.rest(view.look),
-        "gone": telling.gone[:MAX_GONE],
+        "missing": telling.missing[:MAX_MISSING],
         "remedies": remedies(catalog, query["sort"]),
         "version": view.version,
         "created": datetime_json(view.created),
@@ -262,7 +262,7 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
 def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the order and the filter of a look as the API returns them, and their missing parts."""
     telling = _ToldView(catalog, look["named"])
-    return telling.query(look), telling.gone
+    return telling.query(look), telling.missing
 
 
 def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -289,7 +289,7 @@ class _ToldView:
     """Returns the parts of one look, and notes the missing ones."""
 
     def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
-        self.gone: list[dict[str, Any]] = []
+        self.missing: list[dict[str, Any]] = []
         self._catalog = catalog
         self._named = named
 
@@ -341,9 +341,9 @@ class _ToldView:
             self._note({"part": part, "field": self._named.get(key, key)})
         return field
 
-    def _note(self, gone: dict[str, Any]) -> None:
-        if gone not in self.gone and len(self.gone) < MAX_GONE:
-            self.gone.append(gone)
+    def _note(self, missing: dict[str, Any]) -> None:
+        if missing not in self.missing and len(self.missing) < MAX_MISSING:
+            self.missing.append(missing)
 
     def _filter(self, node: Sequence[Any]) -> dict[str, Any] | None:
         """The filter in the form of a request; None if no part of it is left."""
