@@ -103,7 +103,7 @@ def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
         "BucketName": deployment.outputs["FailedBatchesBucket"],
         "StorageType": "AllStorageTypes",
     }
-    assert _dimensions(alarms["ConsumerBehind"]) == {"FunctionName": deployment.name("Maintain")}
+    assert _dimensions(alarms["ConsumerLag"]) == {"FunctionName": deployment.name("Maintain")}
     assert _dimensions(alarms["GSI1WritesThrottled"]) == {
         "TableName": table,
         "GlobalSecondaryIndexName": "GSI1",

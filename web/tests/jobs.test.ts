@@ -167,7 +167,7 @@ describe('the jobs of a project', () => {
     const sort = [{ field: 'due', direction: 'desc', nulls: 'last' }] as const;
     expect(await jobs.export({ sort, filter: filterOf('open'), columns: ['num', 'due'], raw: false })).toBe('1');
     expect(asked).toMatchObject([
-      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', raw: false } },
+      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', formula_guard: true } },
     ]);
     expect(jobs.open.value.map(({ kind }) => kind)).toEqual(['export']);
     jobs.close();

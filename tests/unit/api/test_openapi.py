@@ -262,7 +262,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("UpdateMatching", {"filter", "rows", "set"}),
         ("DeleteMatching", {"filter", "rows"}),
         ("RowsInput", {"sort", "from", "to"}),
-        ("ExportRequest", {"query", "format", "raw"}),
+        ("ExportRequest", {"query", "format", "formula_guard"}),
         ("ExportQuery", {"view", "sort", "filter", "columns"}),
         ("SortKey", {"field", "direction", "nulls"}),
         ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),

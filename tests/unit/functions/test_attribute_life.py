@@ -148,8 +148,8 @@ def test_a_refused_job_is_told_by_a_metric_and_goes_on_later(
         refusing.setattr(account.modules["upkeep"], "table", account.table.seen_through(around))
         account.modules["upkeep"].handler({"task": "jobs"}, Context())
         assert account.deliver_hints() == 1, "the next hint comes too early here, and is ignored"
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "JobRefusals" in line]
-    assert [line["JobRefusals"] for line in lines] == [[1.0]]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "JobFailures" in line]
+    assert [line["JobFailures"] for line in lines] == [[1.0]]
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 6))
     account.upkeep()

@@ -112,7 +112,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {
             "query": {"sort": SORT, "filter": FILTER, "columns": ["num", "name", "title"]},
             "format": "csv",
-            "raw": True,
+            "formula_guard": False,
         },
         {"query": {"view": None, "columns": None, "filter": None}, "format": "ndjson"},
     ],

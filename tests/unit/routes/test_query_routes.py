@@ -51,7 +51,7 @@ def test_summary(example: Example) -> None:
     )
 
 
-def test_position(example: Example) -> None:
+def test_row_number(example: Example) -> None:
     example.api.made(f"{PATH}/issues", {"name": "Rivets missing", "fields": {"3812": "2023-05-04"}})
     example.follow()
     assert example.read().body["row_number"] == 1

@@ -250,7 +250,7 @@ class _ExportTurn:
         return [form.row(one) for one in documents if only is None or only.matches(one)]
 
     def _form(self, catalog: Catalog) -> Lines:
-        return Lines(catalog, self._order.format, self._order.columns, raw=self._order.raw)
+        return Lines(catalog, self._order.format, self._order.columns, raw=not self._order.formula_guard)
 
     # The file
 
