@@ -104,7 +104,7 @@ _WEBHOOK: Json = {
 }
 _DELIVERY: Json = {
     "id": "57_1",
-    "message": "w3k9q2m7x1c0z_1_2",
+    "message_id": "w3k9q2m7x1c0z_1_2",
     "event": "update",
     "issue": {"num": 1, "version": 2},
     "at": "2023-04-29T10:30:00Z",
@@ -112,9 +112,9 @@ _DELIVERY: Json = {
     "attempts": 1,
     "last_attempt": "2023-04-29T10:30:01Z",
     "next_attempt": "2023-04-29T10:30:06Z",
-    "code": 503,
-    "answer": "busy",
-    "problem": "The receiver answered 503.",
+    "response_status": 503,
+    "response_body": "busy",
+    "failure": "The receiver answered 503.",
 }
 _SECRET = "whsec_bm90IGEgc2VjcmV0LCBidXQgMzIgYnl0ZXMgb2YgaXQ="  # noqa: S105  says so itself
 _PAGE: Json = {
@@ -160,8 +160,8 @@ _LOOK: Json = {
     ],
     "groups": [{"field": "882a", "unit": "month", "timezone": None}],
     "footers": [{"field": "3fe6", "function": "sum"}],
-    "color": "state",
-    "height": 32,
+    "color_by": "state",
+    "row_height": 32,
 }
 _VIEW: Json = {
     "id": "v1",
@@ -264,7 +264,7 @@ BODIES: dict[str, Json] = {
     "CommentCreate": {"text": _COMMENT["text"], "mentions": ["bob"]},
     "CommentPatch": {"text": "The paint is here."},
     "ViewCreate": {"name": "What is open", "visibility": "shared", **_LOOK},
-    "ViewPatch": {"name": "Open", "color": None},
+    "ViewPatch": {"name": "Open", "color_by": None},
 }
 """Bodies of requests by their models."""
 
@@ -397,7 +397,7 @@ OF_OPERATIONS: dict[str, Json] = {
     },
     "restore_issue": {**_ISSUE, "version": 3, "updated": "2023-05-05T09:00:00Z"},
     "update_comment": {**_COMMENT, "version": 2, "text": "The paint is here."},
-    "update_view": {**_VIEW, "version": 2, "name": "Open", "color": None},
+    "update_view": {**_VIEW, "version": 2, "name": "Open", "color_by": None},
     "delete_matching": {**_JOB, "kind": "delete"},
     "export": {**_JOB, "kind": "export"},
     "get_job": _DONE,

@@ -354,7 +354,7 @@ class Explanation(AnswerModel):
     read_units: float
 
 
-class IndexAge(AnswerModel):
+class IndexLag(AnswerModel):
     """How late the index is that an answer was read from."""
 
     lag_ms: Count | None = ModelField(
@@ -377,7 +377,7 @@ class IssuePage(AnswerModel):
     changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -409,7 +409,7 @@ class IssueGroups(AnswerModel):
     changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -436,7 +436,7 @@ class IssueSummary(AnswerModel):
     changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -468,7 +468,9 @@ class ChangeEvent(AnswerModel):
     key: str | None = omissible(
         description="The key of the row, whose order is that of the rows; null if it has left."
     )
-    previous_key: str | None = omissible(description="The row's key before the change; null if it has entered.")
+    previous_key: str | None = omissible(
+        description="The row's key before the change; null if it has entered."
+    )
 
 
 class ResetEvent(AnswerModel):
@@ -500,7 +502,7 @@ class RowNumber(AnswerModel):
     row_number: Count | None = ModelField(
         description="Rows before the issue; null if it does not pass the filter."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -540,7 +542,7 @@ class MissingPart(AnswerModel):
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "footers", "color"]
+    part: Literal["sort", "filter", "columns", "groups", "footers", "color_by"]
     field: str = omissible(description="Its id; left out where a filter has grown too large to be told.")
     value: str = omissible(description="Of an option that was removed.")
 
@@ -559,8 +561,8 @@ class SavedView(_Written):
     )
     groups: list[SavedGroup]
     footers: list[SavedFooter]
-    color: str | None = ModelField(description="The field with options whose colors the rows have.")
-    height: Ordinal = ModelField(description="Of a row, in pixels.")
+    color_by: str | None = ModelField(description="The field with options whose colors the rows have.")
+    row_height: Ordinal = ModelField(description="In pixels.")
     missing: list[MissingPart] = ModelField(description="The first 100 of its parts that no longer exist.")
     remedies: list[QueryRemedy] = ModelField(
         description="Calls that together make its order possible, where no index gives it."
@@ -640,7 +642,7 @@ class WebhookDelivery(AnswerModel):
     """The delivery of a change to a webhook, with its attempts and outcome."""
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
-    message: str = ModelField(description="The header `webhook-id` of its message.")
+    message_id: str = ModelField(description="The header `webhook-id` of its message.")
     event: Literal["create", "update", "delete", "restore", "enter", "leave", "reset"]
     issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
     at: AwareDatetime = ModelField(description="When the change was made.")
@@ -650,9 +652,11 @@ class WebhookDelivery(AnswerModel):
     attempts: int = ModelField(ge=0, description="Since it was first tried, or replayed.")
     last_attempt: AwareDatetime | None
     next_attempt: AwareDatetime | None
-    code: int | None = ModelField(description="The status that the receiver answered; null if it gave none.")
-    answer: str = ModelField(description="The beginning of its answer.")
-    problem: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
+    response_status: int | None = ModelField(
+        description="The HTTP status of the receiver's response; null without one."
+    )
+    response_body: str = ModelField(description="The beginning of the response's body.")
+    failure: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
 
 
 class DeliveryPage(AnswerModel):

@@ -319,7 +319,7 @@ export const words = {
     refused: 'The view was not saved',
     missing: 'There is no such view. It was deleted, or somebody else has it for themselves.',
     gone: (parts: readonly string[]) => `Parts of this view are gone: ${parts.join(', ')}.`,
-    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', footers: 'summaries', color: 'color' },
+    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', footers: 'summaries', color_by: 'color' },
     gonePart: (part: string, field: string | undefined, value: string | undefined) =>
       field === undefined ? part : `${value === undefined ? field : `${field} “${value}”`} (${part})`,
     settle: 'Save what is left',

@@ -270,7 +270,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("Aggregate", {"field", "function"}),
         (
             "ViewCreate",
-            {"name", "visibility", "query", "columns", "groups", "footers", "color", "height"},
+            {"name", "visibility", "query", "columns", "groups", "footers", "color_by", "row_height"},
         ),
         ("ViewQuery", {"sort", "filter"}),
         ("CommentCreate", {"text", "mentions"}),

@@ -292,9 +292,9 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
         >= {
             "status": "pending",
             "attempts": 1,
-            "code": 500,
-            "answer": "broken",
-            "problem": "The receiver answered 500.",
+            "response_status": 500,
+            "response_body": "broken",
+            "failure": "The receiver answered 500.",
         }.items()
     )
     assert failed["next_attempt"] > failed["last_attempt"]
@@ -303,7 +303,7 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
     courier.deliver()
     assert [one["status"] for one in courier.log(hook)] == ["delivered", "pending"]
     courier.wait(6)
-    assert [(one["status"], one["attempts"], one["code"]) for one in courier.log(hook)] == [
+    assert [(one["status"], one["attempts"], one["response_status"]) for one in courier.log(hook)] == [
         ("delivered", 1, 200),
         ("delivered", 2, 200),
     ]
@@ -339,7 +339,10 @@ def test_a_message_that_one_receiver_never_takes_is_tried_ten_times_over_a_day_a
     assert gaps == sorted(gaps)
     assert gaps[0] < 10
     log = courier.log(hook)
-    assert log[-1].items() >= {"status": "failed", "attempts": 10, "next_attempt": None, "code": 422}.items()
+    assert (
+        log[-1].items()
+        >= {"status": "failed", "attempts": 10, "next_attempt": None, "response_status": 422}.items()
+    )
     assert {one["status"] for one in log[:-1]} == {"delivered"}
     assert courier.api.get(hook).body["enabled"] is True
 
@@ -398,7 +401,7 @@ def test_a_webhook_that_is_enabled_again_begins_anew_with_a_reset(
     assert receiver.told[1]["data"]["num"] == 2
     created, reset = courier.log(hook)
     assert (reset["event"], reset["issue"], reset["status"]) == ("reset", None, "delivered")
-    assert reset["message"] == receiver.heard[0].headers["webhook-id"]
+    assert reset["message_id"] == receiver.heard[0].headers["webhook-id"]
     assert created["event"] == "create"
     courier.wait(1_000)
     assert len(receiver.heard) == 2
@@ -1048,7 +1051,7 @@ def test_what_failed_for_former_rows_is_neither_tried_nor_replayed_for_others(
     courier.wait(HOUR)
     assert [one["type"] for one in receiver.told] == ["reset"]
     (given_up,) = (one for one in courier.log(hook) if one["event"] == "enter")
-    assert (given_up["status"], given_up["problem"]) == (
+    assert (given_up["status"], given_up["failure"]) == (
         "failed",
         "Nothing was sent: an administrator has chosen other rows since.",
     )
@@ -1244,7 +1247,7 @@ def test_a_replay_sends_the_same_message_again(
     assert replayed.body.items() >= {"id": told["id"], "status": "pending", "attempts": 0}.items()
     courier.deliver()
     first, second = receiver.heard
-    assert first.headers["webhook-id"] == second.headers["webhook-id"] == told["message"]
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == told["message_id"]
     assert first.told == second.told
     (after,) = courier.log(hook)
     assert (after["status"], after["attempts"]) == ("delivered", 1)
@@ -1322,7 +1325,7 @@ def test_a_pending_message_whose_change_is_forgotten_is_given_up(
         courier.account.table.delete(*place)
     courier.wait(10)
     log = courier.log(hook)
-    assert (log[-1]["status"], log[-1]["problem"]) == (
+    assert (log[-1]["status"], log[-1]["failure"]) == (
         "failed",
         "Nothing was sent: what the message tells is not remembered any more.",
     )

@@ -56,8 +56,8 @@ LOOK: dict[str, Any] = {
     "columns": [{"field": "title", "width": 80, "frozen": True}],
     "groups": ["level", {"field": "moment", "unit": "day", "timezone": "Europe/London"}],
     "footers": [{"field": "amount", "function": "sum"}],
-    "color": "level",
-    "height": 32,
+    "color_by": "level",
+    "row_height": 32,
 }
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_project": [
@@ -88,7 +88,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
-    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color": None}],
+    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color_by": None}],
     "create_webhook": [
         {
             "url": "https://hooks.example.org/gridview",

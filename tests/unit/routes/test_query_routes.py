@@ -91,7 +91,7 @@ def test_create_view(example: Example) -> None:
 def test_get_view(example: Example) -> None:
     made = example.before("create_view").body
     assert example.read().body == made
-    assert (made["name"], made["color"], made["height"]) == ("What is open", "state", 32)
+    assert (made["name"], made["color_by"], made["row_height"]) == ("What is open", "state", 32)
 
 
 def test_update_view(example: Example) -> None:

@@ -106,7 +106,7 @@ def test_list_deliveries(example: Example, hook: str, send: Send) -> None:
     send("open")
     send("closed")
     listed = example.read().body["items"]
-    assert [(one["issue"], one["event"], one["status"], one["code"]) for one in listed] == [
+    assert [(one["issue"], one["event"], one["status"], one["response_status"]) for one in listed] == [
         ({"num": 2, "version": 3}, "update", "delivered", 200),
         ({"num": 2, "version": 2}, "update", "delivered", 200),
     ]

@@ -303,7 +303,7 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
 }
 
 function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
-  const { at, status, attempts, code, problem, answer, last_attempt: last, next_attempt: next } = delivery;
+  const { at, status, attempts, response_status: code, failure, response_body: answer, last_attempt: last, next_attempt: next } = delivery;
   return (
     <>
       <strong>{whatOf(delivery)}</strong>{' '}
@@ -312,7 +312,7 @@ function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
         {next !== null && ` · ${words.webhooks.next(formatDatetime(next))}`}
         {code !== null && ` · ${code}`}
       </span>
-      {problem !== null && <p class="bad">{problem}</p>}
+      {failure !== null && <p class="bad">{failure}</p>}
       {answer && <code>{answer}</code>}
     </>
   );

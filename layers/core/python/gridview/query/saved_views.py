@@ -86,8 +86,8 @@ class ViewCreate(RequestModel):
     columns: _Columns = ModelField(default=None, description=_COLUMNS)
     groups: _Groups = ModelField(default_factory=list)
     footers: _Footers = ModelField(default_factory=list)
-    color: FieldId | None = ModelField(default=None, description=_COLOR)
-    height: _Height = 32
+    color_by: FieldId | None = ModelField(default=None, description=_COLOR)
+    row_height: _Height = 32
 
 
 class ViewPatch(RequestModel):
@@ -99,8 +99,8 @@ class ViewPatch(RequestModel):
     columns: _Columns = omissible(description=_COLUMNS)
     groups: _Groups = omissible()
     footers: _Footers = omissible()
-    color: FieldId | None = omissible(description=_COLOR)
-    height: _Height = omissible()
+    color_by: FieldId | None = omissible(description=_COLOR)
+    row_height: _Height = omissible()
 
 
 # From a request
@@ -148,7 +148,7 @@ def _stored_columns(catalog: Catalog, request: ViewCreate | ViewPatch) -> Any:
 
 
 def _stored_color(catalog: Catalog, request: ViewCreate | ViewPatch) -> str | None:
-    return None if request.color is None else _key(catalog, request.color)
+    return None if request.color_by is None else _key(catalog, request.color_by)
 
 
 _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
@@ -157,8 +157,8 @@ _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
         [_key(catalog, one.field), one.unit, one.timezone] for one in request.groups
     ],
     "footers": lambda catalog, request: [[_key(catalog, one.field), one.function] for one in request.footers],
-    "color": _stored_color,
-    "height": lambda _, request: request.height,
+    "color_by": _stored_color,
+    "row_height": lambda _, request: request.row_height,
 }
 """Makes the parts of a look from those of a request."""
 
@@ -183,8 +183,8 @@ def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -
             of_numbers = _field(catalog, footer.field).type is FieldType.NUMBER
             if footer.function in OF_NUMBERS and not of_numbers:
                 yield FieldError(f"footers.{at}.function", "is for number fields")
-    if request.color is not None and _field(catalog, request.color).type is not FieldType.ENUM:
-        yield FieldError("color", "is not a field whose values have colors")
+    if request.color_by is not None and _field(catalog, request.color_by).type is not FieldType.ENUM:
+        yield FieldError("color_by", "is not a field whose values have colors")
 
 
 def _repeated(part: str, fields: Sequence[str]) -> Iterator[FieldError]:
@@ -221,8 +221,8 @@ def _keys(look: Look) -> Iterator[str]:
     """The internal ids of the fields that a look names."""
     for part in ("sort", "columns", "groups", "footers"):
         yield from (one[0] for one in look[part] or ())
-    if look["color"] is not None:
-        yield look["color"]
+    if look["color_by"] is not None:
+        yield look["color_by"]
     if look["filter"] is not None:
         yield from _keys_of_filter(look["filter"])
 
@@ -311,7 +311,7 @@ class _ToldView:
 
     def rest(self, look: Look) -> dict[str, Any]:
         """All other parts."""
-        columns, color = look["columns"], look["color"]
+        columns, color = look["columns"], look["color_by"]
         return {
             "columns": columns
             and [
@@ -326,8 +326,10 @@ class _ToldView:
                 {"field": field.id, "function": function}
                 for field, function in self._living("footers", look["footers"])
             ],
-            "color": next((field.id for (field,) in self._living("color", [[color]] if color else [])), None),
-            "height": look["height"],
+            "color_by": next(
+                (field.id for (field,) in self._living("color_by", [[color]] if color else [])), None
+            ),
+            "row_height": look["row_height"],
         }
 
     def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
