@@ -1009,7 +1009,7 @@ def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
     told = courier.api.get(hook).body
     assert (receiver.told, told["enabled"]) == ([], False)
     assert told["warning"]["reason"].endswith("A field of the filter has been deleted.")
-    assert told["gone"] == [{"part": "filter", "field": "secret"}]
+    assert told["missing"] == [{"part": "filter", "field": "secret"}]
     for answer in (
         courier.api.patch(hook, {"view": view}),
         courier.api.post(f"{path}/webhooks", {"url": URL, "view": view}),
@@ -1155,7 +1155,7 @@ def test_a_column_that_is_deleted_is_not_sent_and_one_of_its_id_is_another(
     assert courier.api.get(hook).body["columns"] == ["cost"], "a new name is the same field"
     courier.api.delete(f"{priced}/attributes/cost")
     told = courier.api.get(hook).body
-    assert (told["columns"], told["gone"]) == ([], [{"part": "columns", "field": "cost"}])
+    assert (told["columns"], told["missing"]) == ([], [{"part": "columns", "field": "cost"}])
     courier.issue(priced, fields={"place": "north"})
     courier.deliver()
     assert sent_fields(receiver) == [("create", {})], "without columns nothing is sent, not everything"

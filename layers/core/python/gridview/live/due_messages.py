@@ -136,7 +136,8 @@ def _messages(
             yield WebhookMessage(Delivery(behind.number, behind.place, RESET, clock.now()), None, behind)
             continue
         move = verdict if isinstance(verdict, RowMove) else None
-        # A webhook of a view has no events of issues, so a change that does nothing to the rows is left out.
+        if verdicts is not None and move is None:
+            continue  # it does nothing to the rows of the view
         event = change.kind if move is None else move.move
         if event in webhook.events and not _shows_nothing(webhook, page.catalog, change, move):
             one = Delivery(behind.number, behind.place, event, change.at, change.num, change.version)
