@@ -30,8 +30,8 @@ class Remedy(NamedTuple):
 
 def refused(detail: str, remedies: Iterable[Remedy] = ()) -> QueryTooExpensive:
     """Return the refusal of a plan. All remedies together make the query possible; without any, no definition does."""
-    told = [{**one._asdict(), "role": ROLE} for one in remedies]
-    return QueryTooExpensive(detail, members={"remedies": told})
+    listed = [{**one._asdict(), "role": ROLE} for one in remedies]
+    return QueryTooExpensive(detail, members={"remedies": listed})
 
 
 def in_words(remedies: Iterable[Remedy]) -> str:
