@@ -170,5 +170,9 @@ def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady
         build = get_composite(table, actor, project, error.composite)["build"]
     else:
         build = get_attribute(table, actor, project, error.attribute)["build"]
-    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "The index is ready now."
+    told = (
+        f"{build['done']:,} of {build['of']:,} issues are done. Send the request again later."
+        if build
+        else "The index is ready now. Send the request again."
+    )
     return NotReady(f"{error.detail} {told}", members={"build": build})

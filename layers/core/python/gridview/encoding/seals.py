@@ -61,7 +61,7 @@ class Seals:
             key = self._keys[raw[:_KEY_ID_BYTES]]
             return key.decrypt(raw[_KEY_ID_BYTES:], [self._purpose, bound_to])
         except (KeyError, InvalidTag):
-            raise ValueError("not sealed for this") from None
+            raise ValueError("not sealed for this purpose and owner") from None
 
 
 def _raw(text: str) -> bytes:
