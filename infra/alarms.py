@@ -330,7 +330,7 @@ def _index_rules(
             threshold=1,
             notices="Users: rows are missing or stale.",
             logs="upkeep: errors",
-            means="The bucket holds batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
+            means="The bucket has batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
             do=f"Run {_LIST} and {_REDRIVE}.",
         ),
         "FailedBatchesLost": _Rule(

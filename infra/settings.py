@@ -104,8 +104,8 @@ class Settings:
     first: bool = field(
         default=False,
         metadata=_described(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing that "
-            "remains (the app asks AWS)"
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing in the "
+            "account (the app asks AWS)"
         ),
     )
     emulator: bool = field(

@@ -60,7 +60,7 @@ def in_python(source: str) -> Iterator[Text]:
         elif isinstance(node, ast.expr) and node not in docstrings and node not in parts:
             text = _literal(node)
             if text is not None and _is_message(text, _FEWEST if node in read else _FEW):
-                yield Text("message", node.lineno, plain(text))
+                yield from (Text("message", node.lineno, plain(block)) for _, block in _blocks(text))
     yield from _comments(source)
 
 

@@ -70,7 +70,7 @@ def test_the_plan_reads_well(few: Grid) -> None:
         "Choose how to sort the matching issues by their number, and by the blocks of the order that should contain them.",
         "The request needs a filter that the index leaves open for many issues, and the project has 9 issues: read all issues "
         "that may match, in parallel ranges of numbers, and filter and sort them in memory.",
-        "Show at most 100 rows: fetch the documents that were not read yet, and leave out rows that no longer match or whose "
+        "Show at most 100 rows: fetch their documents if they were not read yet. Leave out rows that no longer match or whose "
         "place has changed.",
     ]
 

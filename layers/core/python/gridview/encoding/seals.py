@@ -56,7 +56,7 @@ class Seals:
         """
         raw = _raw(text)
         if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != text:
-            raise ValueError("another spelling of the same bytes")
+            raise ValueError("not the spelling that sealing returns")
         try:
             key = self._keys[raw[:_KEY_ID_BYTES]]
             return key.decrypt(raw[_KEY_ID_BYTES:], [self._purpose, bound_to])

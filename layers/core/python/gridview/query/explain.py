@@ -163,7 +163,7 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             return f"Add up the issues before this one by the blocks of {keys[0].field_id}."
         case plan.GridPage(query=query):
             return (
-                f"Show at most {query.limit:,} rows: fetch the documents that were not read yet, and leave out rows "
+                f"Show at most {query.limit:,} rows: fetch their documents if they were not read yet. Leave out rows "
                 "that no longer match or whose place has changed."
             )
     raise TypeError(node)
