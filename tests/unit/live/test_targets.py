@@ -197,11 +197,11 @@ def test_no_address_of_a_forbidden_network_is_connected_to(
         ("ff02::1", "multicast"),
         ("4000::1", "not public"),
         ("8000::1", "not public"),
-        ("127.1", "no address"),
-        ("0x7f000001", "no address"),
-        ("2130706433", "no address"),
-        ("0177.0.0.1", "no address"),
-        ("", "no address"),
+        ("127.1", "not an IP address"),
+        ("0x7f000001", "not an IP address"),
+        ("2130706433", "not an IP address"),
+        ("0177.0.0.1", "not an IP address"),
+        ("", "not an IP address"),
     ],
 )
 def test_an_address_that_is_not_of_the_public_internet_is_told_apart(address: str, why: str) -> None:

@@ -210,7 +210,7 @@ def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) ->
     assert found == [("open", 40), ("closed", 20)]
     assert meter.rounds == 1
     (said,) = plan
-    assert "count by their size; 0 are read" in said
+    assert "count by their size, and 0 are read" in said
 
 
 def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,7 +194,7 @@ def test_a_container_reads_the_heartbeat_seldom(table: MemoryTable) -> None:
         (Lag(0.0, None, None), "The index has processed no change of this project for a week."),
         (
             Lag(0.0, None, Note(-9.0, 0.3)),
-            "The index has processed no change of this project for a week; it is 0.3 s behind.",
+            "The index has processed no change of this project for a week; its lag is 0.3 s.",
         ),
         (
             Lag(0.0, Note(-12.0, 0.84), None),

@@ -303,7 +303,7 @@ def changed_options(
     change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
     if change.moved and len(field.former) >= _MOVES:
         raise Conflict(
-            "{_MOVES} reorderings of these options are pending, the most allowed. Try again later."
+            f"{_MOVES} reorderings of these options are pending, the most allowed. Try again later."
         )
     if options_in_use(table, catalog, field, change.dropped):
         raise Conflict(
