@@ -55,9 +55,8 @@ def in_python(source: str) -> Iterator[Text]:
                 for line, block in _blocks(_literal(statement.value) or ""):
                     yield Text("docstring", statement.lineno + line - 1, plain(block))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield Text("name", node.lineno, " ".join(words_of(node.name)))
-        elif isinstance(node, ast.expr) and node not in docstrings and node not in parts:
+        yield from _names(node)
+        if isinstance(node, ast.expr) and node not in docstrings and node not in parts:
             text = _literal(node)
             if text is not None and _is_message(text, _FEWEST if node in read else _FEW):
                 yield from (Text("message", node.lineno, plain(block)) for _, block in _blocks(text))
@@ -114,6 +113,20 @@ def _blocks(source: str) -> Iterator[tuple[int, str]]:
             if not held:
                 first = number
             held.append(line)
+
+
+def _names(node: ast.AST) -> Iterator[Text]:
+    """The name that a node gives to a class, function, parameter, variable or attribute."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            pass
+        case (
+            ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store())
+        ):
+            pass
+        case _:
+            return
+    yield Text("name", node.lineno, " ".join(words_of(name)))
 
 
 def _without_comments(source: str) -> str:

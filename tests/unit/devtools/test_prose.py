@@ -98,11 +98,13 @@ LIMIT = "told"
         Text("docstring", 1, "The module."),
         Text("comment", 2, "A comment of two lines."),
         Text("name", 6, "told"),
+        Text("name", 6, "name"),
         Text("docstring", 7, "A docstring."),
         Text("docstring", 9, "Its second paragraph."),
         Text("message", 11, "The `x` is not here."),
         Text("message", 13, "is missing"),
         Text("message", 14, "it works"),
+        Text("name", 15, "limit"),
         Text("docstring", 16, "Of a constant."),
     ]
 

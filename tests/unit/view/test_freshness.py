@@ -47,8 +47,8 @@ def test_a_note_tells_when_the_newest_change_of_a_batch_was_taken_in(table: Memo
     found = freshness.read(table, catalog(table), BlockCache()).note
     assert found is not None
     assert found.taken_in == pytest.approx(now, abs=5)
-    assert found.behind == pytest.approx(4, abs=5)
-    assert found.behind >= 4
+    assert found.lag == pytest.approx(4, abs=5)
+    assert found.lag >= 4
     assert keys.TTL_ATTRIBUTE in table.items[NOTE], "what a deleted project leaves has to expire"
     assert keys.SORT not in table.items[NOTE]
 
@@ -159,7 +159,7 @@ def test_a_change_is_as_old_as_its_document_tells(
         one = record(1, 1_000.0)
         one["dynamodb"]["NewImage"] = image
         Notes().note(table, [one])
-        assert table.items[NOTE]["behind"] == behind
+        assert table.items[NOTE]["lag"] == behind
 
 
 def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:
@@ -171,7 +171,7 @@ def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:
     lag = freshness.read(table, catalog(table), BlockCache())
     assert lag.note is None
     assert lag.beat is not None
-    assert lag.beat.behind == pytest.approx(2, abs=1)
+    assert lag.beat.lag == pytest.approx(2, abs=1)
     assert lag.beat.taken_in == pytest.approx(time.time(), abs=5)
 
 
@@ -198,13 +198,13 @@ def test_a_container_reads_the_heartbeat_seldom(table: MemoryTable) -> None:
         ),
         (
             Lag(0.0, Note(-12.0, 0.84), None),
-            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; it is 0.8 s "
-            "behind.",
+            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; its "
+            "lag is 0.8 s.",
         ),
         (
             Lag(0.0, Note(-1_234.0, 61.0), Note(-1_300.0, 1.0)),
-            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; it is "
-            "1,211 s behind.",
+            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; its "
+            "lag is 1,211 s.",
         ),
     ],
 )

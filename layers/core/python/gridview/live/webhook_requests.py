@@ -65,9 +65,9 @@ def check_events(events: Sequence[str], *, of_view: bool) -> None:
     """Raise InvalidRequest if these are no events of a project, or of a view."""
     known = MOVES if of_view else EVENTS
     if not {*events} <= {*known}:
-        told = f"must be among {', '.join(known)}"
+        message = f"must be among {', '.join(known)}"
         raise InvalidRequest(
-            "The request is not valid. Fix what `errors` lists.", [FieldError("events", told)]
+            "The request is not valid. Fix what `errors` lists.", [FieldError("events", message)]
         )
 
 
