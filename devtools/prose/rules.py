@@ -72,5 +72,5 @@ def findings(text: Text) -> Iterator[Finding]:
         length = len(sentence.split())
         if length > LONGEST_SENTENCE:
             yield Finding(text.line, "long", f"{length} words: {sentence[:60]} ...")
-        if text.kind == "page" and _SUBJECT_CLAUSE.match(sentence):
+        if text.kind in ("page", "message") and _SUBJECT_CLAUSE.match(sentence):
             yield Finding(text.line, "clause", f"the subject first: {sentence[:60]} ...")

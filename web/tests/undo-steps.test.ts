@@ -42,7 +42,7 @@ describe('an undo from a history', () => {
 
   it('that wrote nothing is no step, and what is refused is told', async () => {
     const { editor, answers } = world();
-    const problem = { type: 'edit-conflict', title: 'Edit conflict', status: 409, detail: 'Changed since, by version 5.' };
+    const problem = { type: 'edit-conflict', title: 'Edit conflict', status: 409, detail: 'The issue was changed since, in version 5.' };
     answers.push(() => Response.json({ undone: [], change: null, refused: [{ num: 2, problem }] }));
     expect((await editor.takeBack({ change: 'theirs' })).problems).toEqual([problem]);
     expect(editor.history.value.done).toEqual([]);

@@ -225,7 +225,7 @@ def test_what_is_still_poison_stays_with_its_reason(world: World, capsys: pytest
     assert status == 1
     assert "1 redriven, 2 left." in told
     assert (
-        told.count(f"{key_of(3)}: UnknownOption: a document holds an option that the catalog does not know")
+        told.count(f"{key_of(3)}: UnknownOption: a document has an option that the catalog does not know")
         == 2
     )
     assert (world.letters(), world.hidden(), world.stored()) == (1, 0, [batch])

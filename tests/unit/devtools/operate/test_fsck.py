@@ -101,9 +101,9 @@ def test_what_it_cannot_repair_remains_with_the_reason(
     damage.change(table, key_of(3), "something", {})
     status, told = dev(capsys, "--repair")
     assert status == 1
-    assert f"{key_of(1)}  not repaired: UnknownOption: a document holds an option" in told
+    assert f"{key_of(1)}  not repaired: UnknownOption: a document has an option" in told
     assert f"{key_of(2)}  repaired" in told
-    assert f"{key_of(3)}  not repaired: It is not derived data, so a person must look at it." in told
+    assert f"{key_of(3)}  not repaired: It is not derived data, so an operator must check it." in told
     assert told.endswith("2 are wrong, in 2 places.\n")
 
 
