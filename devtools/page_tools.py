@@ -48,14 +48,14 @@ def empty_stack(data: Path) -> Iterator[State]:
         _dev("reset", data)
 
 
-def run(tool: str, address: str, **told: str) -> None:
+def run(tool: str, address: str, **variables: str) -> None:
     """Run a tool before a stack. It gets the named arguments as `GRIDVIEW_…`. Failure when it fails."""
     chromium, npm = browser.find(), shutil.which("npm")
     if chromium is None:
         raise Failure("Chromium was not found on the PATH.")
     if npm is None:
         raise Failure("npm was not found on the PATH (it comes with Node).")
-    env = {f"GRIDVIEW_{name.upper()}": value for name, value in told.items()}
+    env = {f"GRIDVIEW_{name.upper()}": value for name, value in variables.items()}
     done = subprocess.run(
         [npm, "run", "--silent", "tool", "--workspace", "web", "--", tool],
         cwd=paths.ROOT,

@@ -65,10 +65,10 @@ def figures(seconds: Sequence[float]) -> dict[str, float | int]:
 
 def report(seconds: Sequence[float]) -> str:
     """The same in words."""
-    told = figures(seconds)
+    latency = figures(seconds)
     return (
-        f"Push latency, from the answer to a write to the message on a socket, of {told['edits']} edits:\n"
-        f"  median {told['median_ms']} ms, 95 of 100 within {told['p95_ms']} ms, at most {told['most_ms']} ms"
+        f"Push latency, from the answer to a write to the message on a socket, of {latency['edits']} edits:\n"
+        f"  median {latency['median_ms']} ms, 95 of 100 within {latency['p95_ms']} ms, at most {latency['most_ms']} ms"
     )
 
 
@@ -84,13 +84,13 @@ def _measured(api: httpx.Client, edits: int) -> list[float]:
         for edit in range(edits + 1):
             version = _call(api, "PATCH", f"{project}/issues/{num}", {"name": f"edit {edit}"})["version"]
             answered = time.monotonic()
-            _until_told(socket, f"{num}.{version}")
+            _wait_for_push(socket, f"{num}.{version}")
             seconds.append(time.monotonic() - answered)
             time.sleep(_PAUSE)
     return seconds[1:]  # the first one starts the functions
 
 
-def _until_told(socket: ClientConnection, event: str) -> None:
+def _wait_for_push(socket: ClientConnection, event: str) -> None:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         frame = json.loads(socket.recv(timeout=_PATIENCE))

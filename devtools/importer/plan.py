@@ -224,7 +224,7 @@ def _natural(option: str) -> list[tuple[int, str]]:
     return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]
 
 
-def _or_as_it_stands(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
+def _or_unchanged(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
     """Send a value that does not fit its forced type as it is.
 
     The API names the error.
@@ -239,10 +239,10 @@ def _or_as_it_stands(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
 
 _VALUES: dict[FieldType, Callable[[Cell], Any]] = {
     FieldType.TEXT: to_text,
-    FieldType.NUMBER: _or_as_it_stands(to_number),
-    FieldType.DATE: _or_as_it_stands(to_date),
-    FieldType.DATETIME: _or_as_it_stands(to_datetime),
-    FieldType.BOOL: _or_as_it_stands(to_bool),
+    FieldType.NUMBER: _or_unchanged(to_number),
+    FieldType.DATE: _or_unchanged(to_date),
+    FieldType.DATETIME: _or_unchanged(to_datetime),
+    FieldType.BOOL: _or_unchanged(to_bool),
     FieldType.ENUM: to_text,
     FieldType.MULTI_ENUM: to_list,
     FieldType.USER: to_text,

@@ -107,7 +107,7 @@ def up(args: argparse.Namespace) -> int:
             )
         _print_ready(folder, state, "already runs")
         return 0
-    _tell_processes(args)
+    _set_environment(args)
     if args.detach:
         return _up_detached(folder, args)
     from devtools.local import stack
@@ -133,7 +133,7 @@ def up(args: argparse.Namespace) -> int:
     return 0
 
 
-def _tell_processes(args: argparse.Namespace) -> None:
+def _set_environment(args: argparse.Namespace) -> None:
     """Put the chosen options into the environment, which every process of the stack inherits."""
     if args.allowed_origins:
         os.environ[cors.ORIGINS] = args.allowed_origins.replace(",", " ")

@@ -295,7 +295,7 @@ class Redrive:
                 hints: dict[str, int] = {}
                 for letter in chosen:
                     hints[letter.key] = max(letter.version, hints.get(letter.key, 0))
-                reasons = self._mend(hints)
+                reasons = self._repair(hints)
                 for letter in chosen:
                     reason = reasons[letter.key]
                     seen.add(letter.id)
@@ -314,20 +314,20 @@ class Redrive:
             if isinstance(batch, str):
                 self._say(name[-_ID:], name, [f"{batch} ./dev fsck --repair does without."])
                 continue
-            reasons = self._mend(batch.issues)
+            reasons = self._repair(batch.issues)
             wrong = [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
             if not wrong:
                 self._opened.batches.remove(name)
             self._say(batch.id, f"{len(batch.issues):,} issues", wrong)
         return seen
 
-    def _mend(self, versions: Mapping[str, int]) -> dict[str, str | None]:
+    def _repair(self, versions: Mapping[str, int]) -> dict[str, str | None]:
         """By key, why an issue cannot be repaired; None if it is. `versions`: one that each is known to have had."""
-        told: dict[str, str | None] = {}
+        reasons: dict[str, str | None] = {}
         for some in chunked(versions.items(), _AT_ONCE):
             done = repair.mend_all(self._opened.table, self._catalogs, dict(some))
-            told |= {key: _reason(outcome) for key, outcome in done.items()}
-        return told
+            reasons |= {key: _reason(outcome) for key, outcome in done.items()}
+        return reasons
 
     def _say(self, name: str, about: str, wrong: Sequence[str]) -> None:
         if wrong:

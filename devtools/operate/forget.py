@@ -80,8 +80,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _require_consent(console: Console, args: argparse.Namespace, label: str) -> None:
     """Failure unless the user types the id again."""
-    who = f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
-    if console.input(f"Forget {who} in {label}? Type the id again: ") != (args.user or args.tenant):
+    subject = (
+        f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
+    )
+    if console.input(f"Forget {subject} in {label}? Type the id again: ") != (args.user or args.tenant):
         raise Failure("Nothing was done.")
 
 

@@ -161,7 +161,7 @@ class Shown:
     def __call__(self, finding: Finding) -> None:
         """Print a line for each difference and its outcome."""
         for one in finding.differences:
-            self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_told(one)}")
+            self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_values(one)}")
         if finding.repaired:
             self._print(f"{finding.key}  repaired")
         elif finding.reason:
@@ -203,7 +203,7 @@ class Shown:
             return {}
 
 
-def _told(one: Difference) -> str:
+def _values(one: Difference) -> str:
     if one.kind is DifferenceKind.UNDERIVABLE:
         return f": {one.found}"
     if one.expected:

@@ -9,10 +9,10 @@ from websockets.sync.client import ClientConnection
 
 
 class Receiver(NamedTuple):
-    """A receiver of webhooks. `heard` says whether a message that this secret signs has come; None: only the deliveries say so."""
+    """A receiver of webhooks. `has_received` says whether a message that this secret signs has come; None: only the deliveries say so."""
 
     url: str
-    heard: Callable[[str], bool] | None
+    has_received: Callable[[str], bool] | None
 
 
 class Stack(Protocol):

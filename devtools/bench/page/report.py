@@ -19,7 +19,7 @@ class Mark(NamedTuple):
     name: str
     theirs: str
     wanted: str
-    told: Callable[[Figures], str]
+    shown: Callable[[Figures], str]
     met: Callable[[Figures], bool]
 
 
@@ -96,8 +96,8 @@ def table(figures: Figures, issues: int) -> str:
     """The table, with the findings at so many issues."""
     lines = [f"| | NocoDB | wanted | here, at {issues:,} rows |", "|---|---|---|---|"]
     for mark in MARKS:
-        told = mark.told(figures)
+        shown = mark.shown(figures)
         lines.append(
-            f"| {mark.name} | {mark.theirs} | {mark.wanted} | {told if mark.met(figures) else f'**{told}**'} |"
+            f"| {mark.name} | {mark.theirs} | {mark.wanted} | {shown if mark.met(figures) else f'**{shown}**'} |"
         )
     return "\n".join(lines)

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         return judging.run(console, args.jobs)
     with engine(args.engine) as chosen:
         if args.seed is not None:
-            return tell(console, args.seed, chosen)
+            return play_one(console, args.seed, chosen)
         return play_many(console, list(scenarios.seeds(args.scenarios)), chosen, args.jobs)
 
 
@@ -72,7 +72,7 @@ def replay(played: Played, engine: str) -> str:
     return f"./dev faults --seed {played.seed}" + ("" if engine == MEMORY.name else f" --engine {engine}")
 
 
-def tell(console: Console, seed: int, engine: Engine) -> int:
+def play_one(console: Console, seed: int, engine: Engine) -> int:
     """Play one scenario, and print its events."""
     played = scenarios.play(seed, engine, verbose=True)
     for line in played.log:

@@ -198,7 +198,7 @@ class MemoryTable(Table):
             for sk, item in sorted(items.items())
         }
 
-    def tell(self, listener: Callable[[Item | None, Item | None], None] | None) -> None:
+    def set_listener(self, listener: Callable[[Item | None, Item | None], None] | None) -> None:
         """From now on, call `listener` for each change of an item, as a stream has it: with the old and the new
         item.
         """

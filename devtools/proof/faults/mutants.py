@@ -78,8 +78,8 @@ def parsed(text: str) -> Iterator[Mutant]:
     for group in re.split(r"\n(?=\S)", text.strip()):
         where, _, rest = group.partition("\n")
         place, by = where.split(" by ")
-        for told in re.split(r"\n(?=  \S)", rest):
-            name, *lines = told.strip().splitlines()
+        for paragraph in re.split(r"\n(?=  \S)", rest):
+            name, *lines = paragraph.strip().splitlines()
             name, _, seed = name.rstrip("]").partition(" [")
             sides = ["\n".join(line[6:] for line in lines if line.startswith(f"    {sign}")) for sign in "-+"]
             yield Mutant(name, Mutation(place, *sides), by, int(seed) if seed else None)

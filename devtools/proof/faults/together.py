@@ -177,13 +177,13 @@ class Together(Drawn):
         """Write the heartbeat's lag: the age of the record that has waited longest in the stream."""
         world = self.world
         waiting = [
-            world.told_at[sequence_number(one)]
+            world.streamed_at[sequence_number(one)]
             for shard in world.stream.shards
             for one in shard.records[shard.settled :]
         ]
         now = world.clock.seconds
-        behind = now - min(waiting, default=now)
-        noted = {"taken_in": round(now * 1_000), "behind": round(behind * 1_000)}
+        lag = now - min(waiting, default=now)
+        noted = {"taken_in": round(now * 1_000), "behind": round(lag * 1_000)}
         world.engine.put({keys.PK: keys.LAG_OF_BEAT, keys.SK: keys.LAG, **noted})
 
     # The end
@@ -222,7 +222,7 @@ class Together(Drawn):
     def _finished(self, here: World, job: str) -> Any:
         """A job, when it is over."""
         self.work_off()
-        return self.foremen[here.home].told(job)
+        return self.foremen[here.home].outcome(job)
 
     @override
     def work_off(self) -> None:

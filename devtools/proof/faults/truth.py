@@ -154,7 +154,7 @@ def assert_trash(world: World) -> None:
     world.totals["deleted issues shown"] += len(shown)
 
 
-def assert_found_and_mended(world: World) -> None:
+def assert_found_and_repaired(world: World) -> None:
     """The check finds an item that was spoilt by hand, and a repair makes it right."""
     catalog = world.catalog()
     key = world.random.choice(sorted(world.orders))
@@ -192,9 +192,9 @@ def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict
         raise Difference(f"{key}: unknown items {unknown}")
     entries = {sk.removeprefix(prefix): item for sk, item in items.items()}
     found = {order: item[keys.SORT] for order, item in entries.items() if keys.SORT in item}
-    standing = with_entries(expected)
-    if found != standing:
-        raise Difference(f"{key}: in the index {_differing(found, standing)}")
+    expected_entries = with_entries(expected)
+    if found != expected_entries:
+        raise Difference(f"{key}: in the index {_differing(found, expected_entries)}")
     if found_ledger is None and removed:
         return  # nothing was ever derived from it: it came and went in one batch
     if ledger.intent is not None:

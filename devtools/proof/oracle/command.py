@@ -60,7 +60,7 @@ class Tally:
         """How many were put."""
         return sum(self.kinds.values()) + len(self.differences)
 
-    def heard(self, asked: Asked) -> None:
+    def count(self, asked: Asked) -> None:
         """Count in the outcome of a question."""
         self.kinds[asked.question.kind] += 1
         self.rows[asked.question.kind] += asked.rows
@@ -223,7 +223,7 @@ def _played(play: Callable[[int], tuple[Asked, Counter[str]]], seeds: range) -> 
         except Difference as error:
             tally.differences.append((seed, str(error)))
             continue
-        tally.heard(asked)
+        tally.count(asked)
         tally.happened += happened
     return tally
 
@@ -245,7 +245,7 @@ def _play(seeds: range) -> Tally:
         except Difference as error:
             tally.differences.append((seed, str(error)))
             continue
-        tally.heard(asked)
+        tally.count(asked)
     return tally
 
 

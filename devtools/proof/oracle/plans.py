@@ -34,12 +34,12 @@ PLANS = frozenset({*_WORDS, *_PAGES})
 
 def plan_of(explain: Json) -> str:
     """The name of the plan."""
-    told, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
-    found = [name for name, pattern in _WORDS.items() if re.search(pattern, told)]
+    text, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
+    found = [name for name, pattern in _WORDS.items() if re.search(pattern, text)]
     found += [
-        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, told)
+        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, text)
     ]
-    return (found or [told])[0]
+    return (found or [text])[0]
 
 
 def _nodes(tree: Json) -> Iterator[str]:

@@ -70,12 +70,12 @@ def run_all(console: Console, proofs: Sequence[Proof], jobs: int) -> int:
             _print(console, "FAILED", f"{proof.name}: {type(error).__name__}: {error}")
             continue
         minutes = (cpu_seconds() - before) / 60
-        told = f"{proof.name}: {proven.figures} ({minutes:.1f} CPU minutes)"
+        line = f"{proof.name}: {proven.figures} ({minutes:.1f} CPU minutes)"
         if not proven.differences:
-            _print(console, "proven", told)
+            _print(console, "proven", line)
             continue
         differing.append(proof.name)
-        _print(console, "FAILED", f"{told}: {len(proven.differences)} differences")
+        _print(console, "FAILED", f"{line}: {len(proven.differences)} differences")
         for difference in proven.differences[:_SHOWN]:
             console.print(difference, markup=False)
     console.print(

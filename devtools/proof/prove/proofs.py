@@ -63,12 +63,12 @@ def play(seeds: Sequence[int], engine: Engine, jobs: int) -> Proven:
             differences.append(
                 f"{played.family}: {played.difference}\n  {replay_scenario(played, engine.name)}"
             )
-    told = (
+    figures = (
         f"{totals['scenarios']:,} scenarios",
         f"{totals['kills']:,} kills",
         f"{totals['late writes']:,} late writes",
     )
-    return Proven(", ".join(told), differences)
+    return Proven(", ".join(figures), differences)
 
 
 def play_over_the_engine(count: int, jobs: int) -> Proven:
@@ -129,8 +129,10 @@ def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
     tally = oracle.Tally()
     for some in found:
         tally.update(some)
-    told = f"{tally.questions:,} queries, {tally.rows.total():,} rows and groups, {sum(tally.refused.values()):,} refused"
-    return Proven(told, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)])
+    figures = f"{tally.questions:,} queries, {tally.rows.total():,} rows and groups, {sum(tally.refused.values()):,} refused"
+    return Proven(
+        figures, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)]
+    )
 
 
 def hold_to_the_baseline(sizes: Sequence[int], _: int) -> Proven:

@@ -57,7 +57,7 @@ def test_what_differs_is_played_again_by_one_command(monkeypatch: pytest.MonkeyP
     assert "--seed 6" not in told
     assert told.rstrip().endswith("1 scenarios differ")
     again = console()
-    assert command.tell(again, 7, chosen) == 1
+    assert command.play_one(again, 7, chosen) == 1
     assert "a [difference]" in printed(again)
 
 
