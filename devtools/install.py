@@ -132,7 +132,7 @@ def _run(command: Sequence[str], trouble: str) -> None:
     if status:
         lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
         errors = [line for line in lines if line.lower().startswith(("error", "npm error", "npm err!"))]
-        said = (errors or [line for line in lines if line] or ["it said nothing"])[0]
+        said = (errors or [line for line in lines if line] or ["it printed nothing"])[0]
         raise Trouble(f"{trouble}: {said} (all of it: {log})")
 
 

@@ -174,8 +174,8 @@ def show(console: Console, size: int, found: Sequence[Costs]) -> None:
     idle = [one.idle_without_documents for one in found if one.is_filtered_sort]
     spread = _spread(idle)
     console.print(
-        f"A filtered sort in a container that was idle for a minute, {CHANGES} changes since: {spread[0]:,.1f} read units besides "
-        f"documents in the median, {spread[1]:,.1f} at most, of {len(idle)} questions.",
+        f"{len(idle)} filtered sorts in a container that was idle for a minute, after {CHANGES} changes. "
+        f"Read units without documents: median {spread[0]:,.1f}, maximum {spread[1]:,.1f}.",
         highlight=False,
         soft_wrap=True,
     )

@@ -67,8 +67,9 @@ def report(seconds: Sequence[float]) -> str:
     """The same in words."""
     latency = figures(seconds)
     return (
-        f"Push latency, from the answer to a write to the message on a socket, of {latency['edits']} edits:\n"
-        f"  median {latency['median_ms']} ms, 95 of 100 within {latency['p95_ms']} ms, at most {latency['most_ms']} ms"
+        f"Push latency of {latency['edits']} edits, from the answer to the message on a socket:\n"
+        f"  median {latency['median_ms']} ms, 95th percentile {latency['p95_ms']} ms, "
+        f"maximum {latency['most_ms']} ms"
     )
 
 
@@ -96,4 +97,4 @@ def _wait_for_push(socket: ClientConnection, event: str) -> None:
         frame = json.loads(socket.recv(timeout=_PATIENCE))
         if any(item.get("id") == event for item in frame.get("items", ())):
             return
-    raise Failure(f"{event} was not told within {_PATIENCE:.0f} s.")
+    raise Failure(f"{event} did not arrive within {_PATIENCE:.0f} s.")

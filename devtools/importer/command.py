@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _Import(args, out, err).run()
     except KeyboardInterrupt:
-        err.print("Interrupted. Run the same command again to go on.")
+        err.print("Interrupted. Run the same command again to continue.")
         return INTERRUPTED
 
 
@@ -137,7 +137,7 @@ class _Import:
         if found is None:
             return None
         if found.project_created != created:
-            self._err.print("The project is a new one: the import begins from the start.")
+            self._err.print("The project is new: the import starts from the first row.")
             return None
         if found.source != source_id:
             raise Failure(
@@ -211,7 +211,7 @@ class _Import:
 
     def _describe(self, plan: Plan) -> None:
         table = Table(
-            title="What the columns are",
+            title="Columns of the file",
             title_justify="left",
             box=None,
             header_style="bold",

@@ -277,7 +277,7 @@ def swap_in(mutation: Change) -> None:
             break
     function = _function_in(found)
     if function is None or function.__code__.co_freevars != code.co_freevars:
-        raise Failure(f"{mutation.place} is no function that can be spoilt where it stands.")
+        raise Failure(f"{mutation.place} is not a function that can be spoilt in place.")
     function.__code__ = code
 
 

@@ -122,6 +122,6 @@ def _declared(function: str, properties: Any, instead: Mapping[str, Variables]) 
             found[name] = value
         else:
             raise Failure(
-                f"Only a deployment knows the variable {name} of {function}: ./dev sam has no substitute."
+                f"Only a deployment has the variable {name} of {function}; ./dev sam has no substitute."
             )
     return found

@@ -30,7 +30,7 @@ def opened(name: str, profile: str | None, receiver: str | None) -> Iterator["De
         outputs = target.outputs(name, profile)
         missing = {"ApiUrl", "UserPoolId", "UserPoolClientId", isolation.OUTPUT} - outputs.keys()
         if missing:
-            raise Failure(f"The stack {name} has no output {min(missing)}: deploy this version first.")
+            raise Failure(f"The stack {name} has no output {min(missing)}. Deploy this version first.")
         pool = _Pool(outputs)
         own = f"smoke{secrets.token_hex(4)}"
         tenants = {False: own, True: f"{own}x"}

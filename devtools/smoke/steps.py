@@ -47,9 +47,9 @@ def page(tour: Tour) -> None:
     answer = _answered(tour.stack.web.get(url), 200)
     found = _SCRIPT.search(answer.text)
     if found is None:
-        raise Wrong(f"{url} is not the page of gridview")
+        raise Wrong(f"{url} is not gridview's web page")
     script = _answered(tour.stack.web.get(url.join(found[1])), 200)
-    require("javascript" in script.headers.get("content-type", ""), f"{found[1]} is no script")
+    require("javascript" in script.headers.get("content-type", ""), f"{found[1]} is not a script")
 
 
 def write(tour: Tour) -> None:
@@ -121,7 +121,7 @@ def webhook(tour: Tour) -> None:
             has_received = receiver.has_received
             require(
                 has_received is None or has_received(hook["secret"]),
-                "the receiver has no message with a right signature",
+                "the receiver got no message with a valid signature",
             )
         finally:
             tour.api.delete(f"{hooks}/{hook['id']}")

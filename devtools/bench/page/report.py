@@ -48,7 +48,7 @@ MARKS: Final = (
         lambda found: found["script"] <= 500 * _KB,
     ),
     Mark(
-        "end of the table by the scroll bar, until its rows stand",
+        "end of the table by the scroll bar, until its rows are there",
         "183 ms",
         "≤ 250 ms",
         lambda found: f"{found['end']:.0f} ms",

@@ -379,7 +379,7 @@ class Drawn:
         Then everything derived has to be right, now and again after spoilt documents are repaired.
         """
         world = self.world
-        world.note("-- it becomes quiet")
+        world.note("-- all becomes quiet")
         self.settle()
         self._decide_of_deleted_projects()
         self._ask_before_the_fold()

@@ -226,7 +226,7 @@ class MemoryTable(Table):
 
     @property
     def waiting(self) -> list[Key]:
-        """The items that the index has not heard the last of."""
+        """The items whose last writes the index does not have yet."""
         return list(self._store.waiting)
 
     def catch_up(self, key: Key) -> None:

@@ -31,7 +31,7 @@ FIRST = {
         "definitions change during a pass",
         "an invocation began under older definitions",
         "an issue is edited during a pass",
-        "a pass finds blocks of which the index has not heard",
+        "a pass finds blocks that the index does not list yet",
         "definitions",
         "definitions, rough",
         "a project goes",

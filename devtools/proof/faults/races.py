@@ -42,7 +42,7 @@ OLD_DEFINITIONS = "an invocation began under older definitions"
 EDITED = "an issue is edited during a pass"
 READ = "a page is read during a pass"
 FIRST_VALUE = "an issue gets a value while a page is read"
-UNLISTED_BLOCKS = "a pass finds blocks of which the index has not heard"
+UNLISTED_BLOCKS = "a pass finds blocks that the index does not list yet"
 
 
 class Scene(NamedTuple):
@@ -567,7 +567,7 @@ def _pages_of_several_blocks() -> Iterator[Race]:
 
 
 def _split_unlisted(world: World) -> Scene:
-    """The pass that removes an order, of whose blocks the index has not heard."""
+    """The pass that removes an order, whose blocks the index does not list yet."""
     quiet = quiet_drawn(world)
     for word, num in _THREE_ISSUES:
         points.do(world, word, num)

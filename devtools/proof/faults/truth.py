@@ -294,7 +294,7 @@ def assert_walk(
     if field is not None and field.moving:
         underway = _underway(world, field)
         if any(seen.count(num) > 2 for num in underway):
-            raise Difference(f"a walk by {sort} shows {seen}: no issue stands at three places")
+            raise Difference(f"a walk by {sort} shows {seen}: no issue is at three places")
         seen = sorted(num for num in seen if num not in underway)
         expected = sorted(num for num in expected if num not in underway)
     if seen != expected:

@@ -144,7 +144,7 @@ class Subscribers:
             self._world.totals["messages"] += len(received)
             self._world.totals["messages of resets"] += len(resets)
             if resets and not webhook.of_view:
-                raise Difference(f"webhook {webhook.id} is told a reset: {received[resets[0]]}")
+                raise Difference(f"webhook {webhook.id} gets a reset: {received[resets[0]]}")
             due = dict(self._due(webhook))
             for message, body in received.items():
                 if body["type"] != "reset":
@@ -189,16 +189,16 @@ class Subscribers:
         lives = lives_of(self._world, data["num"])
         found = [(before, after) for before, after in steps(lives) if after.version == data["version"]]
         if not found:
-            raise Difference(f"{message} tells a version that never was: {body}")
+            raise Difference(f"{message} has a version that never was: {body}")
         ((before, after),) = found[:1]
         if (body["type"], data["kind"]) != (self._event(webhook, before, after), kind_of(before, after)):
-            raise Difference(f"{message} tells {body}, and the version made of {before} {after}")
+            raise Difference(f"{message} has {body}, and the version changed {before} to {after}")
         sent = {name: (one["old"], one["new"]) for name, one in data["fields"].items()}
         was = self._difference(webhook, before, after)
         if data["kind"] == "update" and sent != was:
-            raise Difference(f"{message} tells {sent}, and it was {was}")
+            raise Difference(f"{message} has {sent}, and it was {was}")
         if webhook.columns is not None and not (sent.keys() <= {*webhook.columns} and not data.get("key")):
-            raise Difference(f"{message} tells {body}, and the webhook has {webhook.columns} alone")
+            raise Difference(f"{message} has {body}, and the webhook gets only {webhook.columns}")
 
     def _difference(self, webhook: Webhook, before: Life, after: Life) -> dict[str, tuple[Any, Any]]:
         """The changes of a version, as a webhook's events have them."""

@@ -128,7 +128,7 @@ class _Scenario(tokens.Scenario):
         found = dict.fromkeys(self._history.origin.issues, 1)
         for one in tellings_from(items, _FIRST):
             if one.version is None:
-                raise Difference(f"nobody can tell what became of {one}")
+                raise Difference(f"nothing shows what became of {one}")
             found[one.num] = one.version
         for num, version in cursor.ahead.items():
             found[num] = max(version, found.get(num, 0))
@@ -161,7 +161,7 @@ class _Scenario(tokens.Scenario):
         except Unprocessable:
             return
         if of_the_page is None or of_all is None:
-            self.happened["pages that were told to be read anew"] += 1
+            self.happened["pages that were reset"] += 1
             return
         rows = {row["num"]: row["key"] for row in page.answer["rows"]}
         for event in of_the_page:
@@ -169,7 +169,7 @@ class _Scenario(tokens.Scenario):
             if event["key"] is not None:
                 rows[event["num"]] = event["key"]
         expected = Oracle(present).rows({**page.body, "limit": 500, "offset": 0})
-        text = f"{page.body}, {page.cursor}, told {of_the_page}"
+        text = f"{page.body}, {page.cursor}, followed by {of_the_page}"
         try:
             same("matched in the end", page.answer["matched"] + _entered(of_the_page), len(expected))
             same("total in the end", page.answer["total"] + _entered(of_all), len(present.issues))
@@ -205,7 +205,7 @@ class _Scenario(tokens.Scenario):
             last = self._history.latest(num).number + (not alive)
             if num in rows and rows[num]["version"] < version:
                 raise Difference(
-                    f"issue {num} is shown in version {rows[num]['version']}, and {version} is told"
+                    f"issue {num} is shown in version {rows[num]['version']}, and the feed delivers {version}"
                 )
             if version == last:
                 same(f"whether issue {num} is shown", num in rows, num in matching)

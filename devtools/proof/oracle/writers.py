@@ -200,7 +200,7 @@ class _Scenario(Scene):
             same("the rows", nums_of(window.answer), expected[offset : offset + body["limit"]])
         elif at is None:
             same(
-                "whether the page lies behind the end",
+                "whether the page is after the end",
                 len(expected) - window.slack <= offset or bool(window.answer["rows"]),
                 True,
             )
@@ -256,7 +256,7 @@ class _Scenario(Scene):
             )
         except NotFound:
             same(
-                "whether the issue stood still",
+                "whether the issue was unchanged",
                 num in self._history.still(self._now - self._lag).issues,
                 False,
             )
