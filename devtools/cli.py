@@ -46,14 +46,14 @@ COMMANDS = {
         "devtools.importer.arguments:add_arguments",
     ),
     "test": Command("run the tests", f"{_CHECKS}:test", f"{_CHECKS}:add_arguments"),
-    "prove": Command.of(
-        "devtools.proof.prove.command", "run all proofs at full length (two to three hours)"
-    ),
+    "prove": Command.of("devtools.proof.prove.command", "run all proofs at full length (two to three hours)"),
     "check": Command("check style, formatting, types and English", f"{_CHECKS}:check"),
     "faults": Command.of(
         "devtools.proof.faults.command", "play fault scenarios and check that the index stays right"
     ),
-    "oracle": Command.of("devtools.proof.oracle.command", "compare the answers of random queries with SQLite"),
+    "oracle": Command.of(
+        "devtools.proof.oracle.command", "compare the answers of random queries with SQLite"
+    ),
     "bench": Command.of("devtools.bench", "measure pages and writes on projects of growing size"),
     "screenshots": Command.of("devtools.screenshots", "write images of the web page into docs/images"),
     "fsck": Command.of("devtools.operate.fsck", "compare the index with the issues and repair it"),

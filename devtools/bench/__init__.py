@@ -10,33 +10,33 @@ Measure the query, command and maintain handlers, in this process, on a DynamoDB
 20 attributes, 4 of them indexed, and are loaded in bulk. All sizes take turns, so that they share good and bad
 moments. The report shows:
 
-- a 100-row page by number, by date, by text, and of the issues without a value;
-- a create, an edit of one field and a delete, with everything that the consumer writes for them;
-- the cost of each of many new or edited issues, by API and consumer, and by the number of changes in a fold;
-- the cost of an edit by the fields that are indexed, and the cost of the history;
-- time and memory of a check and of the passes of a reindex, each in a process. Long passes are measured in part.
+- Pages of 100 rows: by number, by date, by text, and of the issues without a value.
+- Writes: a create, an edit of one field and a delete, with everything that the consumer writes for them.
+- Many writes: the cost of each issue, by API and consumer, and by the number of changes in a fold.
+- Indexes: the cost of an edit by the fields that are indexed, and the cost of the history.
+- Passes: time and memory of a check and of a reindex, each in a process. Long passes are measured in part.
 
 DynamoDB Local reports the read units, write units and calls. Milliseconds are those of this machine and of DynamoDB
 Local: compare them between the sizes only.
 
 Each of these options measures something else instead:
 
---compare postgres: filtered, sorted and grouped queries, here and in PostgreSQL. The loaded data is kept in
+With --compare postgres: filtered, sorted and grouped queries, here and in PostgreSQL. The loaded data is kept in
 .build/bench. A million issues take some 6 GB there, and minutes to load.
 
---throughput: consumers of one project's new issues, side by side in virtual time. The real code runs on a table in
+With --throughput: consumers of one project's new issues, side by side in virtual time. The real code runs on a table in
 memory, where a call takes 5 ms. One container folds meanwhile.
 
---pending: the queries of the baseline, in a quiet project and with 200 changes that wait for a fold. A third run
+With --pending: the queries of the baseline, in a quiet project and with 200 changes that wait for a fold. A third run
 asks a container that was idle for a minute.
 
---push: the delay between an edit and its message on a socket, on a local stack.
+With --push: the delay between an edit and its message on a socket, on a local stack.
 
---fair: another tenant's page, write, feed and push, while one viewer does the worst that limits allow. The real
+With --fair: another tenant's page, write, feed and push, while one viewer does the worst that limits allow. The real
 handlers run in virtual time, with a concurrency of 10 and of 1,000, without and with the limits. Then they run on a
 local stack. The report also shows the cost of each kind of refused request. Five runs take a quarter of an hour.
 
---page: the web page in headless Chromium. Run it on a machine that does nothing else.
+With --page: the web page in headless Chromium. Run it on a machine that does nothing else.
 """
 
 
@@ -65,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pending",
         action="store_true",
-        help="instead: measure the cost of queries in a quiet project, with changes that wait for a fold, and in an idle "
-        "container (--size issues in memory, default: 100000)",
+        help="instead: measure queries in a quiet project, before a fold, and in an idle container "
+        "(--size issues in memory, default: 100000)",
     )
     parser.add_argument(
         "--push",

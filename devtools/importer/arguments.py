@@ -9,11 +9,11 @@ from infra.limits import IMPORTED_PER_SECOND
 _DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
 
-A first pass over the file infers the type of each column from its values: date, datetime, number, bool, enum or
-multi_enum (lists joined by ";"). Other columns are texts. Column names become attribute ids. If the project is
-missing, the command creates it. If the project exists, its attributes must have the same types. The command then
-sends the rows in batches. It retries after throttling, server errors and lost connections. You can kill it at any
-time: the same command continues where it stopped and creates nothing twice.
+A first pass over the file infers the type of each column from its values. Types are date, datetime, number, bool,
+enum, multi_enum (lists joined by ";") and text. Column names become attribute ids. If the project is missing, the
+command creates it. If the project exists, its attributes must have the same types. The command then sends the rows
+in batches. It retries after throttling, server errors and lost connections. You can kill it at any time: the same
+command continues where it stopped and creates nothing twice.
 """
 
 _EPILOG = """\
@@ -66,7 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="show the inferred columns and send nothing")
     parser.add_argument(
-        "--again", action="store_true", help="import the whole file again, even rows that were imported before"
+        "--again",
+        action="store_true",
+        help="import the whole file again, even rows that were imported before",
     )
     parser.add_argument("--rejects", metavar="PATH", type=Path, help="file for the refused rows")
     parser.add_argument("--progress", metavar="DIR", type=Path, help="folder for the progress file")

@@ -78,9 +78,13 @@ def _client_of(token: str) -> tuple[str, str]:
         # Not verified: it is the caller's own token, and only AWS is asked, by a name that is made from a region.
         claims = jwt.decode(token, options={"verify_signature": False})
     except jwt.InvalidTokenError as error:
-        raise Failure("The token is not an ID token, so it cannot be renewed. Sign in again for a new one.") from error
+        raise Failure(
+            "The token is not an ID token, so it cannot be renewed. Sign in again for a new one."
+        ) from error
     issuer = _ISSUER.fullmatch(str(claims.get("iss")))
     client = claims.get("aud")
     if issuer is None or not isinstance(client, str):
-        raise Failure("The token is not an ID token of a Cognito user pool, so it cannot be renewed. Get a new one.")
+        raise Failure(
+            "The token is not an ID token of a Cognito user pool, so it cannot be renewed. Get a new one."
+        )
     return issuer[1], client

@@ -66,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
 def table_sql(location: str, table: str = ITEMS) -> str:
     """The statement that makes a table of all items of an export. Failure if the location or the name is invalid."""
     if not _LOCATION.fullmatch(location):
-        raise Failure(f"{location!r} is not a folder of S3. Name one such as s3://BUCKET/PREFIX/AWSDynamoDB/EXPORT-ID/data/")
+        raise Failure(
+            f"{location!r} is not a folder of S3. Name one such as s3://BUCKET/PREFIX/AWSDynamoDB/EXPORT-ID/data/"
+        )
     members = [
         *(f"{name}:struct<s:string>" for name in _TEXTS),
         *(f"{name}:struct<n:string>" for name in _NUMBERS),

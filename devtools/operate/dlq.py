@@ -250,7 +250,9 @@ def _wanted(args: argparse.Namespace) -> set[str] | None:
 
 def _require_all(wanted: set[str] | None, seen: set[str]) -> None:
     if wanted is not None and wanted - seen:
-        raise Failure(f"There is no {', '.join(sorted(wanted - seen))}, or another command holds it. Try again in a few minutes.")
+        raise Failure(
+            f"There is no {', '.join(sorted(wanted - seen))}, or another command holds it. Try again in a few minutes."
+        )
 
 
 def _drop_letters(opened: Target, wanted: set[str] | None) -> set[str]:

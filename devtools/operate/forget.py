@@ -74,7 +74,9 @@ def run(args: argparse.Namespace) -> int:
     except (BotoCoreError, ClientError, Overloaded) as error:
         raise Failure(f"{error} Start the command again.") from error
     for name in batches:
-        console.print(f"The failed batch {name} contains the id. Redrive or drop the batch, then start the command again.")
+        console.print(
+            f"The failed batch {name} contains the id. Redrive or drop the batch, then start the command again."
+        )
     console.print("Some data is left. Start the command again." if left else "Nothing is left in the table.")
     return 1 if left or batches else 0
 

@@ -175,7 +175,9 @@ class Shown:
         if tally.repaired:
             self._print(f"{tally.repaired:,} were wrong and have been repaired.")
         if tally.unsettled:
-            self._print(f"{tally.unsettled:,} could not be judged, since users wrote to them meanwhile. Run the check again.")
+            self._print(
+                f"{tally.unsettled:,} could not be judged, since users wrote to them meanwhile. Run the check again."
+            )
         if tally.wrong:
             self._print(f"{tally.wrong:,} are wrong, in {tally.differences:,} places.")
         else:

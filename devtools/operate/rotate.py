@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("which", choices=sorted(_OUTPUTS), help="which secret")
     parser.add_argument(
-        "--reseal-only", action="store_true", help="do not rotate; only seal the webhooks under the present secret"
+        "--reseal-only",
+        action="store_true",
+        help="do not rotate; only seal the webhooks under the present secret",
     )
     target.register(parser)
 
@@ -52,9 +54,7 @@ def run(args: argparse.Namespace) -> int:
             "The secrets of a local stack are files of its data folder. Add --deployed for a deployed stack."
         )
     if args.reseal_only and args.which != "webhooks":
-        raise Failure(
-            "--reseal-only works with webhooks only: the other secret seals no stored values."
-        )
+        raise Failure("--reseal-only works with webhooks only: the other secret seals no stored values.")
     try:
         outputs = target.outputs(args.stack_name or target.DEFAULT_STACK, args.profile)
         secret = Secret(boto3.client("secretsmanager"), outputs[_OUTPUTS[args.which]])
@@ -112,7 +112,7 @@ def _wait(values: SecretValues) -> None:
 
 def _pass(secret: Secret, table: Table) -> int:
     found = reseal_webhooks(table, Seals(secret.values().all(), SECRETS))
-    print(f"{found.webhooks:,} webhooks, of which {found.resealed:,} were sealed again.")
+    print(f"{found.webhooks:,} webhooks, {found.resealed:,} sealed again.")
     for one in found.unopened:
         print(f"{one}: its secret cannot be opened. Rotate the webhook's own secret.")
     return 1 if found.unopened else 0

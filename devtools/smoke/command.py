@@ -18,8 +18,8 @@ from devtools.smoke.stack import Stack
 from devtools.smoke.steps import STEPS, Tour
 
 _DESCRIPTION = """\
-Test a running stack from end to end: the page, a write, a read with the write's token, a foreign tenant, a socket,
-a webhook, an export. The test uses two tenants of its own. At the end it deletes its project, and on a deployed
+Test a running stack from end to end: the web page, a write, a read with its token, a foreign tenant, a socket, a
+webhook and an export. The test uses two tenants of its own. At the end it deletes its project, and on a deployed
 stack also its users and its probe.
 
 Each step prints a line: passed, failed with the reason, or not shown with the reason. The exit status is 1 if a
@@ -41,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Try a stack. Returns 1 if a step failed."""
     if not args.deployed and (args.stack_name or args.profile or args.receiver):
-        raise Failure("--stack-name, --profile and --receiver work with a deployed stack only. Add --deployed.")
+        raise Failure(
+            "--stack-name, --profile and --receiver work with a deployed stack only. Add --deployed."
+        )
     with _opened(args) as stack, stack.api() as api:
         return tour(Tour(stack, api))
 

@@ -9,7 +9,10 @@ from websockets.sync.client import ClientConnection
 
 
 class Receiver(NamedTuple):
-    """A receiver of webhooks. `has_received` says whether a message that this secret signs has come; None: only the deliveries say so."""
+    """A receiver of webhooks.
+
+    `has_received`: whether a message that this secret signs has arrived. None: only the list of deliveries shows it.
+    """
 
     url: str
     has_received: Callable[[str], bool] | None

@@ -29,8 +29,8 @@ definitions; a stream is delivered; jobs run. Between the functions and the tabl
 repeats, refuses and reorders calls.
 
 A scenario has a number, its seed. Blocks are so small that a few issues split and merge them. At any time, each
-block has to match the journal up to the block's position, and the blocks of a family have to chain without a gap.
-When all is quiet, all derived data has to match the documents.
+block has to match the journal up to the block's position. The blocks of a family have to chain without a gap. When
+all is quiet, all derived data has to match the documents.
 
 Two thirds of the scenarios are points, until every point is among them. A point kills the consumer or a job at one
 write. Or it lets something else happen before one call of a pass, a request, a consumer, a fold or a repair. The
@@ -44,9 +44,13 @@ one at a time. A scenario or a test has to find each mutant.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev faults`."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="number of scenarios (default: 2000)")
+    parser.add_argument(
+        "--scenarios", metavar="N", type=count, default=2000, help="number of scenarios (default: 2000)"
+    )
     parser.add_argument("--seed", metavar="S", type=int, help="play only this scenario, and print its events")
-    parser.add_argument("--mutants", action="store_true", help="check that scenarios or tests find each mutant")
+    parser.add_argument(
+        "--mutants", action="store_true", help="check that scenarios or tests find each mutant"
+    )
     add_engine(parser)
     add_jobs(parser)
 

@@ -100,7 +100,9 @@ class Follower:
         if event["kind"] != "delete" and version not in had:
             raise Difference(f"the feed delivers version {version} of issue {num}, which it never had")
         if event["kind"] == "delete" and not self._was_deleted(num, version):
-            raise Difference(f"the feed delivers version {version} of issue {num} as a deletion, and no user deleted it")
+            raise Difference(
+                f"the feed delivers version {version} of issue {num} as a deletion, and no user deleted it"
+            )
 
     def _was_deleted(self, num: int, version: int) -> bool:
         """Whether a user made this version by deleting the issue.

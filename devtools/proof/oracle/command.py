@@ -103,8 +103,12 @@ With --changes, answers have to match the writes that their cursor of the change
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev oracle`."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--queries", metavar="N", type=count, default=1000, help="number of queries (default: 1000)")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="number of the first query (default: 0)")
+    parser.add_argument(
+        "--queries", metavar="N", type=count, default=1000, help="number of queries (default: 1000)"
+    )
+    parser.add_argument(
+        "--seed", metavar="S", type=int, default=0, help="number of the first query (default: 0)"
+    )
     add_engine(parser)
     parser.add_argument(
         "--data",
@@ -257,9 +261,7 @@ def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
         console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
         console.print(f"  {replay(seed, args.engine, args.data, _mode(args))}")
     refused = sum(tally.refused.values())
-    console.print(
-        f"{refused:,} of {tally.questions:,} refused (422), each for a known reason"
-    )
+    console.print(f"{refused:,} of {tally.questions:,} refused (422), each for a known reason")
     differing = len(tally.differences)
     console.print(f"{differing} answers differ" if differing else "no difference")
 
@@ -272,9 +274,7 @@ def _table(tally: Tally) -> Printed:
         table.add_row(f"{number:,}", f"questions: {name}")
     table.add_row(f"{tally.rows.total():,}", "rows and groups compared")
     for name, number in tally.plans.most_common():
-        table.add_row(
-            f"{number:,}", f"answers by the plan {name!r}, in at most {tally.rounds[name]} rounds"
-        )
+        table.add_row(f"{number:,}", f"answers by the plan {name!r}, in at most {tally.rounds[name]} rounds")
     for name, number in tally.happened.most_common():
         table.add_row(f"{number:,}", name)
     for name, number in tally.refused.most_common():

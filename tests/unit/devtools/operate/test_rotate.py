@@ -128,7 +128,7 @@ def test_a_secret_that_was_lost_before_is_named(secret: Secret, slept: list[floa
     table = MemoryTable()
     table.put(stored("w1", secrets=(SealedSecret("none"),)))
     assert rotate_webhooks(secret, table) == 1
-    assert "0807.35e9.w1: a secret does not open" in capsys.readouterr().out
+    assert "0807.35e9.w1: its secret cannot be opened" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_without_the_present_table_the_operator_says_how_much_was_written(raised
     assert raised == [("ours", None)]
     assert aws.policies == {}
     assert aws.tables["ours"]["DeletionProtectionEnabled"]
-    with pytest.raises(Failure, match="restore its last backup"):
+    with pytest.raises(Failure, match="Restore its last backup"):
         restore(stack_on(aws), AT, "another", 500, nothing)
 
 
