@@ -1,4 +1,4 @@
-"""People who write under an X-Change-Id, and take changes back: each undo is asked for until it is answered, whatever dies."""
+"""Users who write under an X-Change-Id, and undo changes. Each undo is repeated until it is answered, even after crashes."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from uuid import UUID
 from devtools.proof.faults import people
 from devtools.proof.faults.lambdas import Answer
 from devtools.proof.faults.lives import Life, Maker, is_gone, lives_of, made_by, numbers_of
-from devtools.proof.faults.takings_back import carried_out, plan, wrong_version
+from devtools.proof.faults.undo_model import carried_out, plan, wrong_version
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
@@ -66,7 +66,7 @@ class Written:
 
 
 @dataclass(eq=False)
-class TakingBack:
+class Undo:
     """One undo, asked for by `user` until it is answered. `own`: what it writes itself."""
 
     of: Written
@@ -99,7 +99,7 @@ class Undoers:
         self._random = random
         self._open: dict[str, Written] = {}
         self._closed: list[Written] = []
-        self._undos: list[TakingBack] = []
+        self._undos: list[Undo] = []
 
     # Writing
 
@@ -163,7 +163,7 @@ class Undoers:
 
         return world.start("command", work, ended, f"{method} {path} in {str(change.id)[:8]}")
 
-    # Taking back
+    # Undo
 
     def undo(self) -> Run | None:
         """A user undoes a change, or repeats a request that had no answer."""
@@ -178,7 +178,7 @@ class Undoers:
             return None
         return self._ask(self.begin(random.choice(self._closed)))
 
-    def begin(self, change: Written, *, whole: bool = False) -> TakingBack:
+    def begin(self, change: Written, *, whole: bool = False) -> Undo:
         """A new undo of a change, or, unless it is to be `whole`, of a part of it."""
         random, world = self._random, self._world
         by_admin = random.random() < 0.2
@@ -189,11 +189,11 @@ class Undoers:
         drawn = Random(own.id.int)  # noqa: S311  which undos are of parts changes nothing else of a scenario
         in_parts = drawn.random() < _IN_PARTS and bool(touched) and not whole
         some = drawn.sample(touched, drawn.randint(1, len(touched))) if in_parts else None
-        one = TakingBack(change, own, actor, key, some)
+        one = Undo(change, own, actor, key, some)
         self._undos.append(one)
         return one
 
-    def _ask(self, one: TakingBack) -> Run:
+    def _ask(self, one: Undo) -> Run:
         world, catalogs = self._world, self._random.choice(self._containers)
         now = world.clock.seconds
         headers = {"x-change-id": str(one.own.id)}
@@ -240,7 +240,7 @@ class Undoers:
                     listed_versions[num].append(version)
         return dict(listed_versions)
 
-    def _receive(self, one: TakingBack, answer: Answer) -> None:
+    def _receive(self, one: Undo, answer: Answer) -> None:
         if answer.status == HTTPStatus.ACCEPTED:
             self._world.totals["undos by jobs"] += 1
             one.job = answer.body["id"]
@@ -259,7 +259,7 @@ class Undoers:
         elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.body["type"] not in _WAIT:
             raise Difference(f"an undo is answered {answer.status} {answer.body}")
 
-    def _judge(self, one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
+    def _judge(self, one: Undo, undone: Mapping[int, int], refused: set[int]) -> None:
         """The answer has the outcome of every issue of the change, and each outcome is true."""
         reported = {*undone, *refused}
         if one.nums is not None and reported != {*one.nums}:
@@ -281,7 +281,7 @@ class Undoers:
                 )
 
     @staticmethod
-    def _is_over(one: TakingBack, lives: Sequence[Life], known: Sequence[int], *, stays: bool) -> bool:
+    def _is_over(one: Undo, lives: Sequence[Life], known: Sequence[int], *, stays: bool) -> bool:
         """Whether nothing is left to be taken back of these parts, or of all that came while it was done."""
         for parts in (known, made_by(lives, [one.of.maker])):
             left, must_stay = plan(lives, parts, one.own.maker)
@@ -313,7 +313,7 @@ class Undoers:
             if one.job is not None:
                 self._judge_job(one, *finished(one.job))
 
-    def _answered(self, one: TakingBack) -> None:
+    def _answered(self, one: Undo) -> None:
         """Ask until there is an answer; nothing of the change may ever have been written."""
         for _ in range(4):
             self._world.finish(self._ask(one))
@@ -324,7 +324,7 @@ class Undoers:
             raise Difference(f"an undo of {one.of.id} is not answered")
         one.over = True
 
-    def _judge_job(self, one: TakingBack, job: Mapping[str, Any], refused: list[int]) -> None:
+    def _judge_job(self, one: Undo, job: Mapping[str, Any], refused: list[int]) -> None:
         one.over = True
         if job["state"] != "done":
             raise Difference(f"an undo by a job ends so: {job}")
@@ -340,9 +340,7 @@ class Undoers:
             if not any(self._is_over(one, lives[:end], parts, stays=False) for end in ends):
                 raise Difference(f"a job has left issue {num} as it was, and refuses nothing of it")
 
-    def take_back_in_quiet(
-        self, count: int, work_off: Callable[[], None], finished: Callable[[str], Any]
-    ) -> None:
+    def undo_in_quiet(self, count: int, work_off: Callable[[], None], finished: Callable[[str], Any]) -> None:
         """Undo some changes while nothing else happens: the documents match the answers exactly, also after a redo."""
         changes = [*self._closed, *self._open.values()]
         for _ in range(min(count, len(changes))):
@@ -386,7 +384,7 @@ class Undoers:
         refusals: list[set[int]] = []
         judge = self._judge
 
-        def judged(one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
+        def judged(one: Undo, undone: Mapping[int, int], refused: set[int]) -> None:
             judge(one, undone, refused)
             refusals.append(refused)
 

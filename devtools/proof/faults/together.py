@@ -1,4 +1,4 @@
-"""Drawn scenarios in which people take changes back, have jobs done, and follow the project by webhooks, while all else goes on."""
+"""Drawn scenarios in which users undo changes, start jobs, and follow the project by webhooks, while all else continues."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from devtools.local.delivery import sequence_number
 from devtools.proof.faults import administrators, people
 from devtools.proof.faults.changes import Undoers
 from devtools.proof.faults.drawn import Drawn, Weather
-from devtools.proof.faults.jobs_of_people import Foremen
+from devtools.proof.faults.user_jobs import Foremen
 from devtools.proof.faults.webhooks import Receivers, Subscribers, deliver, deliver_all
 from devtools.proof.faults.world import Difference, World, is_document
 from gridview.encoding import derived_keys, keys
@@ -208,9 +208,7 @@ class Together(Drawn):
     def _in_quiet(self, here: World) -> None:
         """While nothing else happens, the requests of people are done to the letter."""
         if self.company.undos:
-            self.undoers[here.home].take_back_in_quiet(
-                2, self.work_off, lambda job: self._finished(here, job)
-            )
+            self.undoers[here.home].undo_in_quiet(2, self.work_off, lambda job: self._finished(here, job))
         if self.company.jobs:
             foremen = self.foremen[here.home]
             job, matched = foremen.begin(), set[int]()
