@@ -183,7 +183,7 @@ def _indexed(indexed: bool) -> str:
 def _remembered(remembered: Sequence[Remembered]) -> Table:
     return output.table(
         "\nWrite units that the history adds to a change",
-        ("change", "the document alone", "history on", "history off"),
+        ("change", "only the document", "history on", "history off"),
         ((one.kind, f"{one.stored:.1f}", f"{one.on:.1f}", f"{one.off:.1f}") for one in remembered),
     )
 

@@ -128,7 +128,7 @@ class Api:
                 if not is_transient(answer.status_code):
                     return self._content(answer)
                 wait = max(_back_off(attempt), retry_after(answer.headers.get("Retry-After")))
-                trouble = f"goes on answering {answer.status_code}"
+                trouble = f"keeps answering {answer.status_code}"
             if self._clock() + wait > deadline:
                 raise Failure(f"The API at {self.url} {trouble}; run the same command again to continue.")
             self._sleep(wait)

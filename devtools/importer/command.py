@@ -84,7 +84,7 @@ class _Import:
         args = self._args
         project = args.project or project_id_from(args.file.name)
         if not PROJECT.fullmatch(project):
-            raise Failure(f"{project!r} is no project id: 2 to 32 of a-z and 0-9.")
+            raise Failure(f"{project!r} is not a project id. Use 2 to 32 of the characters a-z and 0-9.")
         types = _read_types(args.types)
         source = open_source(args.file, args.format, args.delimiter)
         where = None if args.dry_run else _where(args)
@@ -146,7 +146,7 @@ class _Import:
             )
         if not found.complete and found.acknowledged:
             self._err.print(
-                f"Going on behind the {found.created + found.refused:,} rows that were sent before.",
+                f"Continuing after the {found.created + found.refused:,} rows that were sent before.",
                 highlight=False,
             )
         return found

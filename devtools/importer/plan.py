@@ -92,7 +92,9 @@ class Plan:
         try:
             operation = orjson.dumps({"create": issue})
         except orjson.JSONEncodeError as error:
-            raise RowRefusedError("The row holds half of a surrogate pair, which is no character.") from error
+            raise RowRefusedError(
+                "The row has half of a surrogate pair, which is not a character."
+            ) from error
         if len(operation) > MAX_ISSUE:
             raise RowRefusedError(f"The row is longer than {MAX_ISSUE:,} bytes.")
         return operation
@@ -133,7 +135,7 @@ def make_plan(
         raise Failure("The file has a header but no rows.")
     for column in (*types, name_column, state_column):
         if column is not None and column not in profiles:
-            raise Failure(f"There is no column {column!r}; there are: {', '.join(profiles)}.")
+            raise Failure(f"There is no column {column!r}. The columns are: {', '.join(profiles)}.")
     name = name_column or _default_name(rows, profiles, types)
     state = state_column or _default_state(rows, profiles, types, name)
     taken = {column for column in (name, state) if column is not None}
@@ -153,7 +155,7 @@ def make_plan(
             attributes.append(attribute)
     if len(attributes) > MAX_ATTRIBUTES:
         raise Failure(
-            f"The file needs {len(attributes)} attributes, but a project takes {MAX_ATTRIBUTES}: skip some columns with --types."
+            f"The file needs {len(attributes)} attributes, but a project may have {MAX_ATTRIBUTES}. Skip some columns with --types."
         )
     states = profiles[state].options(FieldType.ENUM) if state is not None else ()
     return Plan(rows, name, state, states, tuple(attributes), tuple(left_out))

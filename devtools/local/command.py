@@ -244,7 +244,7 @@ def reset(args: argparse.Namespace) -> int:
     """Stop a stack and delete its data folder. Returns 0."""
     folder = Folder(args.data)
     if folder.path.exists() and not folder.is_ours():
-        raise Failure(f"{folder.path} was not made by ./dev up, so it is left alone.")
+        raise Failure(f"{folder.path} was not made by ./dev up, so it is not deleted.")
     _stop(folder)
     print(f"Removed {folder.path}." if folder.remove() else "There was nothing to remove.", file=sys.stderr)
     return 0

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     except UnknownSpec as error:
         raise Failure(f"An index is newer than these tools: it has {error}. Update this checkout.") from error
     except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The table of {opened.label} cannot be used: {error}") from error
+        raise Failure(f"The table of {opened.label} cannot be read: {error}") from error
     shown.summary(check, looked)
     return 1 if check.tally.wrong else 0
 

@@ -176,7 +176,7 @@ def described(work: Work) -> str:
     """One line for a job."""
     job = work.job
     if job.rests:
-        return f"{work.label}: removes what was deleted at {job.due}"
+        return f"{work.label}: removes deleted items at {job.due}"
     if job.last is None:
         return f"{work.label}: waits until {job.due}"
     if job.waits:

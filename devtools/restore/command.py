@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     there.add_argument(
         "--table",
         metavar="NAME",
-        help="name of the new table (default: the present name with the moment). An existing table is used as it is: it "
-        "may come from a backup",
+        help="name of the new table (default: the present name with the moment). An existing table is not restored "
+        "again, so it may come from a backup",
     )
     there.add_argument(
         "--resume-writes",

@@ -103,9 +103,7 @@ class DeployedStack:
         if emulated and answer.status_code == httpx.codes.FORBIDDEN:
             _, bucket, key = answer.request.url.path.split("/", 2)
             found: Any = boto3.client("s3").get_object(Bucket=bucket, Key=key)
-            why = (
-                "the IAM of this emulator knows no tenant in a policy and refuses the link; the file is right"
-            )
+            why = "this emulator's IAM knows no tenant in a policy, so it refuses the link; the file is right"
             return found["Body"].read().decode(), why
         require(answer.is_success, f"the link answers {answer.status_code}")
         return answer.text, None

@@ -78,7 +78,7 @@ MARKS: Final = (
     Mark(
         "a change made elsewhere, shown in an open page",
         "not within 6 s",
-        "(comes with live changes)",
+        "(a live change)",
         lambda _: "not before it is read again",
         lambda _: True,
     ),

@@ -60,7 +60,7 @@ def _assert_explained(world: World, block: Block, members: Iterable[Member]) -> 
             explained = key in named and block.covers(key)
         if not explained:
             raise Difference(
-                f"{_described(block)} has {num} under {body!r}, of which its ledger knows nothing: {sorted(named)}"
+                f"{_described(block)} has {num} under {body!r}, which is not in its ledger: {sorted(named)}"
             )
 
 
@@ -110,7 +110,7 @@ def assert_blocks(world: World, catalog: Catalog | None, but_for: frozenset[str]
     """
     families = [] if catalog is None else families_of(catalog)
     if gone := sorted(family for family, chain in world.blocks.items() if chain and family not in families):
-        raise Difference(f"blocks are left of {gone}")
+        raise Difference(f"there are still blocks of {gone}")
     if catalog is None:
         return
     expected: dict[str, set[str]] = {family: set() for family in families}
@@ -150,7 +150,7 @@ def _read(item: Item) -> Block:
     try:
         return Block.from_item(item)
     except Unreadable as error:
-        raise Difference(f"{item[keys.PK]} is no block: {error.__cause__}") from error
+        raise Difference(f"{item[keys.PK]} is not a block: {error.__cause__}") from error
 
 
 def _assert_block(

@@ -38,7 +38,7 @@ _PATIENCE = 120.0
 _PATIENCE_CPU = 60
 """Seconds of the processor after which one that tests judge counts so."""
 
-ENDLESS = "it does not come to an end"
+ENDLESS = "it does not end"
 """The difference that is reported of an endless one."""
 
 _STUMBLES = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "SyntaxError", "ImportError")

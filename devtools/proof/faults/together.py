@@ -191,7 +191,7 @@ class Together(Drawn):
     @override
     def quiet(self) -> None:
         world = self.world
-        world.note("-- it becomes quiet")
+        world.note("-- all becomes quiet")
         self.settle()
         self.work_off()
         for here in self.worlds:

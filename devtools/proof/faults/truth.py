@@ -108,7 +108,7 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
         ledger = Ledger.from_item(world.engine.get(key, derived_keys.LEDGER, consistent=True))
         order = item[keys.SK].removeprefix(derived_keys.order(world.tenant, world.project, ""))
         if item[keys.SORT] not in ledger.present.get(order, ()):
-            raise Difference(f"{key}: {order} is now {item[keys.SORT]!r}, of which the ledger knows nothing")
+            raise Difference(f"{key}: {order} is now {item[keys.SORT]!r}, which is not in the ledger")
 
 
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
@@ -230,7 +230,7 @@ def assert_no_work_left(world: World) -> None:
     """
     catalog = world.catalog()
     if pending := [field.id for field in catalog.pending()]:
-        raise Difference(f"no job is left, and these are not what they are to be: {pending}")
+        raise Difference(f"no job is left, and these definitions are still pending: {pending}")
     for key, document in {**world.documents, **world.trashed}.items():
         if dead := [name for name in document.get("fields", {}) if catalog.removed(name)]:
             raise Difference(f"{key}: values of deleted attributes {dead} are left")

@@ -221,7 +221,7 @@ def _walk(loaded: Loaded, question: Question, asked: Asked) -> int:
     pages = [page]
     while page["next"] is not None and len(pages) < _PAGES:
         page = _page(loaded, {**body, "cursor": page["next"]}, asked)
-        same("the offset of a page behind a cursor", page["offset"], None)
+        same("the offset of a page after a cursor", page["offset"], None)
         pages.append(page)
     for one in pages:
         _check_counts(loaded, body, one, len(expected))

@@ -18,7 +18,7 @@ _PAGES: dict[str, tuple[frozenset[str], str]] = {
     "whole": (frozenset({"full scan"}), ""),
     "number order, from sets": (frozenset({"set order"}), ""),
     "all that match, sorted in memory": (frozenset({"top n"}), ""),
-    "sort entries, and the rows without a value behind them": (frozenset({"index scan", "bucket scan"}), ""),
+    "sort entries, then the rows without a value": (frozenset({"index scan", "bucket scan"}), ""),
     "blocks of a composite index": (frozenset({"bucket scan"}), r"Go along the blocks of c\d+, "),
     "blocks, several keys": (frozenset({"bucket scan"}), r"Sort those of one"),
     "blocks under a filter": (frozenset({"bucket scan", "bitmap scan"}), ""),

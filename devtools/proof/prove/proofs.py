@@ -329,7 +329,7 @@ PROOFS: tuple[Proof, ...] = (
         partial(ask, ENGINE_QUERIES, "generated", "local"),
     ),
     Proof(
-        "oracle beside writers",
+        "oracle with writers",
         f"{WRITER_SCENARIOS:,} queries have answers between SQLite's before and after, while others write",
         partial(ask_while_others_write, WRITER_SCENARIOS),
     ),

@@ -168,4 +168,4 @@ def test_what_aws_refuses_is_a_sentence(
     monkeypatch.setattr(MemoryTable, "scan", denied)
     status, told = dev(capsys)
     assert status == 1
-    assert "The table of the test cannot be used" in told
+    assert "The table of the test cannot be read" in told

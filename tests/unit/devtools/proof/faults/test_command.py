@@ -36,7 +36,7 @@ def test_one_is_told_event_by_event(capsys: pytest.CaptureFixture[str]) -> None:
         "command 1 begins",
         "consumer 1 begins",
         "in the stream: 1:",
-        "it becomes quiet",
+        "all becomes quiet",
         "no difference",
     ):
         assert event in told
