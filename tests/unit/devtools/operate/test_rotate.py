@@ -135,7 +135,7 @@ def test_a_secret_that_was_lost_before_is_named(secret: Secret, slept: list[floa
     ("arguments", "said"),
     [
         (["webhooks"], "files of its data folder"),
-        (["cursors", "--deployed", "--reseal-only"], "--reseal-only is for webhooks"),
+        (["cursors", "--deployed", "--reseal-only"], "--reseal-only works with webhooks only"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
