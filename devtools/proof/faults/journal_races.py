@@ -157,7 +157,7 @@ def _same_blocks() -> Iterator[Race]:
     )
     yield Race(
         SAME_BLOCKS,
-        "the block that it leaves is merged with the one that it enters",
+        "the block that it leaves becomes one with that to which it comes",
         partial(_fold_of, _TWO_DAYS, (("back", 1),)),
         partial(_another, (("clear", 2),)),
         _finish,
@@ -165,7 +165,7 @@ def _same_blocks() -> Iterator[Race]:
     )
     yield Race(
         SAME_BLOCKS,
-        "an issue enters the block that is merged into the one before it",
+        "an issue comes to the block that is merged into the one before it",
         partial(_fold_of, _TWO_DAYS_AND_NONE, (("clear", 3),)),
         partial(_another, (("change", 1),)),
         _finish,

@@ -63,6 +63,7 @@ class Race:
 
     family: str
     name: str
+    """Also a seed of the race's constants (`project.folding`): a new name is another scenario."""
     begins: Callable[[World], Scene]
     happens: Callable[[World, Run], None]
     ends: Callable[[World, Scene], None]

@@ -266,7 +266,7 @@ _MANNERS: tuple[tuple[str, Callable[[str, World, Run], None]], ...] = (
     ("another repair is faster", _another),
     ("it dies, and what it sent is lost", partial(_dies, False)),
     ("it dies, and what it sent lands", partial(_dies, True)),
-    ("a fold begins and ends after its place", partial(_begun_fold, 8)),
+    ("a fold begins and ends behind it", partial(_begun_fold, 8)),
 )
 
 
