@@ -8,13 +8,13 @@ from devtools.arguments import count
 DESCRIPTION = """\
 Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory. The projects have
 20 attributes, 4 of them indexed, and are loaded in bulk. All sizes take turns, so that they share good and bad
-moments. The report shows:
+moments. The report has these tables.
 
-- Pages of 100 rows: by number, by date, by text, and of the issues without a value.
-- Writes: a create, an edit of one field and a delete, with everything that the consumer writes for them.
-- Many writes: the cost of each issue, by API and consumer, and by the number of changes in a fold.
-- Indexes: the cost of an edit by the fields that are indexed, and the cost of the history.
-- Passes: time and memory of a check and of a reindex, each in a process. Long passes are measured in part.
+  Pages of 100 rows: by number, by date, by text, and of the issues without a value.
+  Writes: a create, an edit of one field and a delete, with everything that the consumer writes for them.
+  Many writes: the cost of each issue, by API and consumer, and by the number of changes in a fold.
+  Indexes: the cost of an edit by the fields that are indexed, and the cost of the history.
+  Passes: time and memory of a check and of a reindex, each in a process. Long passes are measured in part.
 
 DynamoDB Local reports the read units, write units and calls. Milliseconds are those of this machine and of DynamoDB
 Local: compare them between the sizes only.

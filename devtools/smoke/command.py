@@ -18,8 +18,8 @@ from devtools.smoke.stack import Stack
 from devtools.smoke.steps import STEPS, Tour
 
 _DESCRIPTION = """\
-Test a running stack from end to end: the web page, a write, a read with its token, a foreign tenant, a socket, a
-webhook and an export. The test uses two tenants of its own. At the end it deletes its project, and on a deployed
+Test a running stack from end to end. The steps are the web page, a write, a read with its token, a foreign tenant, a
+socket, a webhook and an export. The test uses two tenants of its own. At the end it deletes its project, and on a deployed
 stack also its users and its probe.
 
 Each step prints a line: passed, failed with the reason, or not shown with the reason. The exit status is 1 if a
