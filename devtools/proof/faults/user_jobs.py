@@ -170,7 +170,7 @@ class Foremen:
             raise Difference(
                 f"{outcome} does not add up: written {sorted(written)}, refused {sorted(refused)}"
             )
-        if outcome["state"] == "done" and outcome["done"] + outcome["refused"] != outcome["of"]:
+        if outcome["state"] == "done" and outcome["done"] + outcome["refused"] != outcome["total"]:
             raise Difference(f"{outcome} does not add up")
 
     def _is_written(self, job: Job, num: int) -> bool:
