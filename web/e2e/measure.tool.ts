@@ -163,7 +163,7 @@ async function imported(browser: Browser, stack: Stack): Promise<number> {
   await page.goto(`/projects/${id}`);
   await page.getByText('This project has no issues yet').waitFor();
   await dropCsv(page, 'rows.csv', csv());
-  await page.getByLabel('Where Name goes').waitFor();
+  await page.getByLabel('Field for Name').waitFor();
   const began = performance.now();
   await page.getByRole('button', { name: `Import ${CSV_ROWS.toLocaleString('en-US')} rows` }).click();
   await page.getByText(/^(Written|Done): 10,000 issues created\.$/).waitFor({ timeout: 5 * PATIENCE });

@@ -48,7 +48,7 @@ function fields(...ids: string[]) {
 }
 
 describe('deleted fields', () => {
-  it('are listed, and come back one by one', async () => {
+  it('are listed, and restored one by one', async () => {
     const { deleted, asked, headers, restored, ids } = fields('due', 'cost');
     await deleted.things.load();
     expect(ids()).toEqual(['due', 'cost']);
@@ -58,7 +58,7 @@ describe('deleted fields', () => {
     expect([ids(), restored.mock.calls.length, deleted.refusal.value, deleted.busy.value]).toEqual([['cost'], 1, null, false]);
   });
 
-  it('are removed for good in the version that was seen', async () => {
+  it('are deleted permanently under the version on the screen', async () => {
     const { deleted, asked, headers, restored, ids } = fields('due', 'cost');
     await deleted.things.load();
     expect(await deleted.purge(field('cost', 7))).toBe(true);
@@ -67,7 +67,7 @@ describe('deleted fields', () => {
     expect([ids(), restored.mock.calls]).toEqual([['due'], []]);
   });
 
-  it('are offered when they have just been deleted, until they are back or nobody wants them', async () => {
+  it('are offered after the delete, until restored or dismissed', async () => {
     const { deleted, state } = fields('due');
     await deleted.expect(({ id }) => id === 'due');
     expect(deleted.latest.value?.expires).toBe('2024-05-08T00:00:00Z');
@@ -83,7 +83,7 @@ describe('deleted fields', () => {
     expect(deleted.latest.value).toBeNull();
   });
 
-  it('that somebody else was faster with leave the list, and why is told', async () => {
+  it('leave the list if another user restored them, with the reason', async () => {
     const { deleted, state, restored, ids } = fields('due', 'cost');
     await deleted.expect(({ id }) => id === 'due');
     state.refuses = 404;
@@ -92,7 +92,7 @@ describe('deleted fields', () => {
     expect([ids(), deleted.latest.value, restored.mock.calls]).toEqual([['cost'], null, []]);
   });
 
-  it('that cannot come back stay, with the reason, and can be tried again', async () => {
+  it('stay in the list if they cannot be restored, with the reason and a retry', async () => {
     const { deleted, state, asked, ids } = fields('due');
     await deleted.things.load();
     for (const [refuses, reads] of [
@@ -114,7 +114,7 @@ describe('deleted fields', () => {
     expect([ids(), deleted.refusal.value]).toEqual([[], null]);
   });
 
-  it('are taken one after the other', async () => {
+  it('are restored one after the other', async () => {
     const { deleted, asked } = fields('due', 'cost');
     await deleted.things.load();
     const [first, second] = await Promise.all([deleted.restore(field('due')), deleted.restore(field('cost'))]);
@@ -122,7 +122,7 @@ describe('deleted fields', () => {
   });
 });
 
-it('deleted issues are listed page by page, restored under their numbers and removed for good', async () => {
+it('deleted issues are listed in pages, restored under their numbers and deleted permanently', async () => {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = (address, request) => {
     asked.push(`${request?.method ?? ''} ${address as string}`);
@@ -173,7 +173,7 @@ describe('deleted projects', () => {
     return { projects, deleted: projects.deleted, asked, ids };
   }
 
-  it('are listed page by page, come back into the list of projects, and are removed for good', async () => {
+  it('are listed in pages, restored to the list of projects, and deleted permanently', async () => {
     const { projects, deleted, asked, ids } = tenant(['z'], ['a', 'b']);
     await projects.load();
     await deleted.things.load();
@@ -193,7 +193,7 @@ describe('deleted projects', () => {
     expect(deleted.things.list.value).toEqual([]);
   });
 
-  it('are offered when they have just been deleted, and the list is read without them', async () => {
+  it('are offered after the delete, and the list is read without them', async () => {
     const { projects, deleted, ids } = tenant(['z'], ['a']);
     await projects.gone('a');
     expect([deleted.latest.value?.name, ids()]).toEqual(['A', ['z']]);

@@ -10,11 +10,11 @@ function failing(...errors: readonly unknown[]) {
 
 const refusal = (status: number, retryAfter: number | null = null) => new ApiError({ type: 'x', title: 'no', status }, retryAfter);
 
-describe('what is sent', () => {
+describe('a write', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  it('is sent again until there is an answer, and counted until then', async () => {
+  it('is repeated until it has an answer, and counted until then', async () => {
     const outbox = new Outbox();
     const request = failing(new OfflineError(''), refusal(503), refusal(429, 5), refusal(504));
     const answered = outbox.count(3);
@@ -32,7 +32,7 @@ describe('what is sent', () => {
     expect([outbox.state.value, outbox.unsent.value]).toEqual(['empty', 0]);
   });
 
-  it('goes at once when the connection returns', async () => {
+  it('is sent at once when the connection returns', async () => {
     const outbox = new Outbox();
     const request = failing(new OfflineError(''));
     const sent = outbox.send(request);
@@ -41,7 +41,7 @@ describe('what is sent', () => {
     expect(await sent).toBe('done');
   });
 
-  it.each([refusal(400), refusal(409), refusal(500), new Error('broken')])('is not sent again when it is refused: %s', async (error) => {
+  it.each([refusal(400), refusal(409), refusal(500), new Error('broken')])('is not repeated if it is refused: %s', async (error) => {
     const request = failing(error);
     await expect(new Outbox().send(request)).rejects.toBe(error);
     expect(request).toHaveBeenCalledOnce();

@@ -40,7 +40,7 @@ export class RecentWrites {
   }
 
   /** Continue from a cursor of a project's changes, which can be used as a token. It replaces the one before. */
-  goOn(project: string, cursor: string): void {
+  continueFrom(project: string, cursor: string): void {
     const issues = Math.max(0, Math.ceil((cursor.length - CURSOR_CHARACTERS) / ISSUE_CHARACTERS));
     this.place = { project, token: cursor, issues, until: this.now() + LIFETIME_MS };
   }

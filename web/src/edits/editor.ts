@@ -330,7 +330,7 @@ export class Editor {
         // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
         // that was seen stays.
         if ('row' in result || isNext) this.versions.set(num, version);
-        if (isNext) this.goOn(num, base, version);
+        if (isNext) this.rebase(num, base, version);
         this.unmark(own);
         this.showLater(num, unsent);
       }
@@ -342,7 +342,7 @@ export class Editor {
    * Nobody else wrote the issue between these versions: a change that waits on top of the first is made on top of the
    * second.
    */
-  private goOn(num: number, from: number, to: number): void {
+  private rebase(num: number, from: number, to: number): void {
     for (const { bases } of this.unsent) if (bases.get(num) === from) bases.set(num, to);
   }
 
@@ -424,8 +424,8 @@ export class Editor {
     this.show(rest);
     for (const { field, after } of clash) {
       const theirs = valueOf(current, field);
-      const whose = conflicts?.find((one) => one.field === field)?.by ?? by;
-      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: whose });
+      const changedBy = conflicts?.find((one) => one.field === field)?.by ?? by;
+      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: changedBy });
     }
     this.showLater(num, unsent);
     return rest;

@@ -23,12 +23,12 @@ export class Counting {
   ) {}
 
   /** Count the issues that a filter leaves. If only the issues may have changed, the former count stays until then. */
-  async ask(filter: Filter | null, { anew = false } = {}): Promise<void> {
+  async ask(filter: Filter | null, { again = false } = {}): Promise<void> {
     this.stop();
     const request = new AbortController();
     this.request = request;
     this.error.value = null;
-    if (!anew) this.counts.value = null;
+    if (!again) this.counts.value = null;
     const answered = this.asks('places');
     try {
       const counts = await fetchCounts(this.api, this.project, filter, request.signal);

@@ -55,7 +55,7 @@ export class Jobs {
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
   /** The outcome of the last job that ended, for screen readers. */
-  readonly said = signal('');
+  readonly announcement = signal('');
   /** The outcome, in words, of an undo that needed no job. */
   readonly undone = signal('');
   private cursor: string | null = null;
@@ -208,7 +208,7 @@ export class Jobs {
     for (const job of jobs) {
       const known = before.get(job.id);
       if (!known || !isOpen(known) || isOpen(job)) continue;
-      this.said.value = `${words.jobs.kinds[job.kind]}. ${words.jobs.state(job)}`;
+      this.announcement.value = `${words.jobs.kinds[job.kind]}. ${words.jobs.state(job)}`;
       this.ended();
     }
   }
@@ -237,9 +237,9 @@ function undoneOf({ undone, refused }: UndoAnswer): string {
  * The known jobs, updated by newer reports of some of them; the latest first. A finished one stays finished, however
  * late an answer comes.
  */
-export function merged(known: readonly BackgroundJob[], told: readonly BackgroundJob[]): readonly BackgroundJob[] {
+export function merged(known: readonly BackgroundJob[], listed: readonly BackgroundJob[]): readonly BackgroundJob[] {
   const jobs = new Map(known.map((job) => [job.id, job]));
-  for (const job of told) {
+  for (const job of listed) {
     const before = jobs.get(job.id);
     if (!before || isOpen(before) || !isOpen(job)) jobs.set(job.id, job);
   }

@@ -108,9 +108,9 @@ export class ProjectModel {
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
     this.following = new Following({
       follow: (from) => this.follow(from, feed),
-      behind: (since) => feed?.behind(since) ?? Promise.resolve([]),
-      lacks: (part, events) => this.live.lacks(part, events),
-      owe: (part) => this.live.owe(part),
+      changesAfter: (since) => feed?.changesAfter(since) ?? Promise.resolve([]),
+      addMissing: (part, events) => this.live.addMissing(part, events),
+      reread: (part) => this.live.reread(part),
     });
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     this.issue = new OpenIssue(api, project.id);
@@ -141,7 +141,7 @@ export class ProjectModel {
       summarize: () => this.renewFigures(),
       isRedefined: () => this.isRedefined(),
     });
-    this.jobs = new Jobs(api, project.id, () => this.live.looked());
+    this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
@@ -277,7 +277,7 @@ export class ProjectModel {
       this.add(made);
       // The new rows are at the end until the user moves on; the count and the summaries include them at once.
       void this.counting.recount(this.filter);
-      this.summarize({ anew: true });
+      this.summarize({ again: true });
     }
     void this.findMisfits(edits);
   }
@@ -307,8 +307,8 @@ export class ProjectModel {
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
-    this.summarize({ anew: true });
-    void this.counting.ask(this.filter, { anew: true });
+    this.summarize({ again: true });
+    void this.counting.ask(this.filter, { again: true });
   }
 
   /** An editor of a cell opens. Until it closes, changes of the cell by others wait. Returns how to end it. */
@@ -398,8 +398,8 @@ export class ProjectModel {
 
   private async renew(): Promise<boolean> {
     const shown = this.following.beginHeld();
-    this.summarize({ anew: true });
-    void this.counting.ask(this.filter, { anew: true });
+    this.summarize({ again: true });
+    void this.counting.ask(this.filter, { again: true });
     const grouped = !this.view.peek().groups.length || (await this.groups.renew());
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
       const answered = this.following.asks('places');
@@ -418,11 +418,11 @@ export class ProjectModel {
    * beside them.
    */
   private follow(from: string | null, feed: Feed | undefined): void {
-    const leavesOut = feed?.from(from) ?? false;
+    const leavesOut = feed?.continueFrom(from) ?? false;
     if (from !== null) {
-      this.live.goesOn();
+      this.live.continued();
       // Nor may a read use an older copy.
-      this.api.goOn(this.project.id, from);
+      this.api.continueFrom(this.project.id, from);
     }
     if (leavesOut) this.live.missed();
   }
@@ -434,7 +434,7 @@ export class ProjectModel {
   }
 
   private async renewFigures(): Promise<void> {
-    this.summarize({ anew: true });
+    this.summarize({ again: true });
     if (this.view.peek().groups.length) await this.groups.renew();
   }
 
@@ -464,7 +464,7 @@ export class ProjectModel {
     this.summarize();
   }
 
-  private summarize(how: { readonly anew?: boolean } = {}): void {
+  private summarize(how: { readonly again?: boolean } = {}): void {
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 

@@ -24,8 +24,8 @@ export class Summaries {
     private readonly asks: Asks = unfollowed,
   ) {}
 
-  /** Request these summaries. The ones that are loaded or requested already are skipped, unless `anew`. */
-  ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { anew = false } = {}): void {
+  /** Request these summaries. The ones that are loaded or requested already are skipped, unless `again`. */
+  ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { again = false } = {}): void {
     const wanted = fields.flatMap((field) => {
       const fn = functionsOf(field.type).find((one) => one === footers[field.id]);
       return fn ? [{ field: field.id, fn, what: `${fn} ${JSON.stringify(filter)}` }] : [];
@@ -38,7 +38,7 @@ export class Summaries {
     }
     for (const { field, fn, what } of wanted) {
       const present = this.requests.get(field);
-      if (present?.what === what && !anew) continue;
+      if (present?.what === what && !again) continue;
       present?.request.abort();
       const request = new AbortController();
       this.requests.set(field, { what, request });

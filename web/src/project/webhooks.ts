@@ -49,7 +49,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** A new secret. */
-export interface ToldSecret {
+export interface IssuedSecret {
   readonly webhook: string;
   readonly url: string;
   readonly secret: string;
@@ -62,7 +62,7 @@ export class Webhooks {
   /** Why the last change was refused. */
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
-  readonly secret = signal<ToldSecret | null>(null);
+  readonly secret = signal<IssuedSecret | null>(null);
   private readonly closed = new AbortController();
 
   constructor(
@@ -89,7 +89,7 @@ export class Webhooks {
         body,
         headers: { 'Idempotency-Key': key },
       });
-      this.tell(made);
+      this.showSecret(made);
     });
   }
 
@@ -106,7 +106,7 @@ export class Webhooks {
         path: this.pathOf(webhook),
         headers: { 'Idempotency-Key': crypto.randomUUID() },
       });
-      this.tell(body);
+      this.showSecret(body);
     });
   }
 
@@ -147,7 +147,7 @@ export class Webhooks {
     return { project: this.project, webhook: id };
   }
 
-  private tell({ id, url, secret }: { readonly id: string; readonly url: string; readonly secret: string }): void {
+  private showSecret({ id, url, secret }: { readonly id: string; readonly url: string; readonly secret: string }): void {
     this.secret.value = { webhook: id, url, secret };
   }
 

@@ -113,7 +113,7 @@ function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
       <div class="row-end">
         {!field.required && field.type !== 'bool' && (
           <button class="button" type="button" onClick={() => setValue(null)}>
-            {words.jobs.empty(field.name)}
+            {words.jobs.clear(field.name)}
           </button>
         )}
         <button class="button primary" type="button" disabled={disabled || value === undefined} onClick={() => value !== undefined && onTake(value)}>

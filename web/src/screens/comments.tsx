@@ -63,7 +63,7 @@ function Comment({ model, comments, comment }: CommentProps) {
   const own = comment.created_by === user.user && permits(user.role, 'editor');
   const mentioned = people.of(comment.mentions);
   const parts = pieces(comment.text, mentioned);
-  const unsaid = mentioned.filter(({ id }) => !parts.some((part) => part.user?.id === id));
+  const unnamed = mentioned.filter(({ id }) => !parts.some((part) => part.user?.id === id));
   if (editing) {
     return (
       <CommentForm
@@ -78,7 +78,7 @@ function Comment({ model, comments, comment }: CommentProps) {
         onCancel={() => setEditing(false)}
         onSubmit={async (text, mentions) => {
           // A mention stays even if the text never named the user.
-          const all = [...new Set([...unsaid.map(({ id }) => id), ...mentions])];
+          const all = [...new Set([...unnamed.map(({ id }) => id), ...mentions])];
           const taken = await comments.change(comment, text, all);
           if (taken) setEditing(false);
           return taken;
@@ -111,9 +111,9 @@ function Comment({ model, comments, comment }: CommentProps) {
         </span>
       </header>
       <p class="comment-text">
-        {parts.map(({ text, user: whom }, place) => (whom ? <mark key={place}>{text}</mark> : text))}
+        {parts.map(({ text, user: mentioned }, place) => (mentioned ? <mark key={place}>{text}</mark> : text))}
       </p>
-      {unsaid.length > 0 && <p class="soft">{words.comments.mentions(unsaid.map(({ name }) => name))}</p>}
+      {unnamed.length > 0 && <p class="soft">{words.comments.mentions(unnamed.map(({ name }) => name))}</p>}
     </article>
   );
 }

@@ -8,7 +8,7 @@ import { ApiError } from '../api/problem';
 import { formatDatetime } from '../cells/format';
 import type { Deleted, Deletion } from '../project/deleted';
 import { Refusal } from '../ui/refusal';
-import { useSaid } from '../ui/said';
+import { useOutcome } from '../ui/outcome';
 import { words } from '../words';
 import { Confirm } from './settings/confirm';
 
@@ -32,14 +32,14 @@ export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
     void things.load();
     return () => things.close();
   }, [things]);
-  const { said, say, status } = useSaid();
+  const { outcome, report, status } = useOutcome();
   const restore = async (one: T) => {
-    say('');
-    if (await deleted.restore(one)) say(words.deleted.restored(one.name));
+    report('');
+    if (await deleted.restore(one)) report(words.deleted.restored(one.name));
   };
   const purge = async (one: T) => {
-    say('');
-    if (await deleted.purge(one)) say(words.deleted.purged(one.name));
+    report('');
+    if (await deleted.purge(one)) report(words.deleted.purged(one.name));
   };
   const list = things.list.value;
   const error = things.error.value;
@@ -50,7 +50,7 @@ export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
       {deleted.latest.value === null && <NotDone deleted={deleted} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
       <p role="status" tabIndex={-1} ref={status}>
-        {said} {list && count(list.length, things.more.value)}
+        {outcome} {list && count(list.length, things.more.value)}
       </p>
       <ul class="trash">
         {list?.map((one) => (

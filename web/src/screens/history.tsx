@@ -51,8 +51,8 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     return new CatchingUp(() => changes.load(), has, AGAIN);
   }, [changes]);
   useEffect(() => () => catchingUp.close(), [catchingUp]);
-  useSignalEffect(() => catchingUp.hear(model.live.heard.value.versionOf(num)));
-  const [said, setSaid] = useState('');
+  useSignalEffect(() => catchingUp.report(model.live.reported.value.versionOf(num)));
+  const [outcome, setOutcome] = useState('');
   const [refusal, setRefusal] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   // A change of several issues, until the user says in which of them it is to be undone.
@@ -69,7 +69,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     }
   };
   const takeBack = async (change: ChangeEvent, only: number | null) => {
-    setSaid(await model.takeBack(change, only));
+    setOutcome(await model.takeBack(change, only));
     await changes.load();
   };
   const ask = (change: ChangeEvent) =>
@@ -88,7 +88,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     <>
       {refusal !== null && <Refusal error={refusal} title={words.history.undoFailed} />}
       <p class="soft" role="status">
-        {said}
+        {outcome}
       </p>
       {error !== null && <Refusal error={error} title={words.history.failed} onRetry={() => void changes.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
@@ -96,7 +96,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
       <ol>
         {list?.map((change) => (
           <li key={change.id}>
-            <strong>{change.by === null ? words.history.nobody : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
+            <strong>{change.by === null ? words.history.unknownUser : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
             <time dateTime={change.at}>{formatDatetime(change.at)}</time>
             {change.kind !== 'comment' && model.mayTakeBack(change) && (
               <button

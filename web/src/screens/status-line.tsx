@@ -6,7 +6,7 @@ import { cellCount } from '../selection/range';
 import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
-import { Lookers } from './lookers';
+import { Presence } from './presence';
 
 export function StatusLine({ model, actions }: { readonly model: ProjectModel; readonly actions: Actions }) {
   const counts = model.counting.counts.value;
@@ -44,11 +44,11 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
           {words.status.refused(refused)}
         </button>
       )}
-      <span class="said" role="status">
-        {progress ? words.status.writing(progress.done, progress.of) : actions.said.value}
+      <span class="outcome" role="status">
+        {progress ? words.status.writing(progress.done, progress.of) : actions.outcome.value}
       </span>
       <span class="visually-hidden" role="status">
-        {model.live.said.value}
+        {model.live.announcement.value}
       </span>
       {jobs.length > 0 && (
         <button class="link-inline" type="button" onClick={() => (model.desk.window.value = 'jobs')}>
@@ -56,9 +56,9 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
         </button>
       )}
       <span class="visually-hidden" role="status">
-        {model.jobs.said.value}
+        {model.jobs.announcement.value}
       </span>
-      <Lookers lookers={model.live.lookers.value} />
+      <Presence others={model.live.others.value} />
       {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
       {explanation && (
         <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>

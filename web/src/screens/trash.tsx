@@ -24,7 +24,7 @@ export function TrashWindow({ model }: { readonly model: ProjectModel }) {
     [trash],
   );
   useEffect(() => () => catchingUp.close(), [catchingUp]);
-  useSignalEffect(() => catchingUp.hear(model.live.heard.value.trash ? 0 : null));
+  useSignalEffect(() => catchingUp.report(model.live.reported.value.trash ? 0 : null));
   return (
     <Dialog title={words.trash.title} wide onClose={() => (model.desk.window.value = null)}>
       <p class="soft">{words.trash.what}</p>
