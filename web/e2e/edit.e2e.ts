@@ -14,7 +14,7 @@ const bridge = (api: Api): Promise<string> =>
     issues: ['Girder', 'Rivet', 'Cable'].map((name, at) => ({ name, fields: { weight: 10 * (at + 1), kind: 'beam', note: 'as found' } })),
   });
 
-/** A page that receives no changes of others, neither by polling nor by a socket, as on a bad network. */
+/** A page that receives no changes by polling or a socket, as on a bad network. */
 async function deaf(visiting: Promise<Visit>): Promise<Visit> {
   const visit = await visiting;
   await visit.page.route(/\/(changes|tickets)\b/, (route) => route.abort());

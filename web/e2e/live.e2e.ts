@@ -35,7 +35,7 @@ describe('two users of one grid', () => {
       await expect.poll(() => cell.innerText()).toBe(note);
       taken.push(Date.now() - written);
     }
-    console.info(`An edit is seen by somebody else after ${taken.join(', ')} ms.`);
+    console.info(`An edit reaches the other user after ${taken.join(', ')} ms.`);
     await expect.poll(() => ours.page.getByText(/^\d+ rows? changed\.$/).count()).toBe(1);
 
     await type(ours, 0, 'Weight', '100');
@@ -111,11 +111,11 @@ describe('two users of one grid', () => {
     await (await page.cell(middle.at, 'Name')).click();
     const name = middle.cells['Name'] ?? '';
     const top = async () => (await page.page.getByRole('gridcell', { name, exact: true }).boundingBox())?.y;
-    const stood = await top();
+    const former = await top();
     await api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'Heaviest', fields: { weight: 99999 } } });
     await page.counts('121 issues');
     await expect.poll(async () => (await page.rows()).find(({ cells }) => cells['Name'] === name)?.at).toBe(middle.at + 1);
-    expect(await top()).toBe(stood);
+    expect(await top()).toBe(former);
     // The focus stays with the issue, which receives the typed text.
     await page.page.keyboard.type('Renamed');
     await page.page.keyboard.press('Enter');

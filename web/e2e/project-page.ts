@@ -96,7 +96,7 @@ export class ProjectPage {
 
   /** The rows in view, once none of them is still being loaded. */
   async rows(): Promise<readonly ShownRow[]> {
-    await expect.poll(() => this.grid.evaluate(readRows)).toSatisfy(stands, 'rows that stand');
+    await expect.poll(() => this.grid.evaluate(readRows)).toSatisfy(areLoaded, 'rows that are loaded');
     return this.grid.evaluate(readRows);
   }
 
@@ -154,7 +154,7 @@ function topOf({ scrollTop }: Element): number {
 }
 
 /** Rows that loaded have a number; heads of groups have no cells. */
-function stands(rows: readonly ShownRow[]): boolean {
+function areLoaded(rows: readonly ShownRow[]): boolean {
   return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
 }
 

@@ -13,7 +13,7 @@ function broken(route: Route): Promise<void> {
   return route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) });
 }
 
-/** The page recovers by itself after a retry. */
+/** The page recovers after a retry. */
 async function recovers(page: Page): Promise<void> {
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
 }
@@ -140,7 +140,7 @@ describe('without an answer', () => {
     const { page } = visited;
     const project = await ProjectPage.open(visited, id);
     let isAway = true;
-    // The first request is carried out, and its answer lost: sent again, it changes nothing more.
+    // The first request takes effect, and its answer is lost. The repeated request changes nothing.
     let lost = 0;
     await page.route('**/issues/**', async (route) => {
       if (!isAway) return route.continue();

@@ -23,11 +23,11 @@ test('an admin creates a webhook, copies its secret, reads its messages, sends o
   await form.getByRole('button', { name: 'Add webhook' }).click();
 
   const secret = window.getByRole('region', { name: 'Secret' });
-  const told = await secret.getByRole('textbox').inputValue();
-  expect(told).toMatch(/^whsec_/);
+  const value = await secret.getByRole('textbox').inputValue();
+  expect(value).toMatch(/^whsec_/);
   await secret.getByRole('button', { name: 'Copy secret' }).click();
   await secret.getByText('Secret copied.').waitFor();
-  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(told);
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(value);
   expect(await findings(page)).toEqual([]);
   await secret.getByRole('button', { name: 'I have copied it' }).click();
   const item = window.getByRole('listitem', { name: URL });
@@ -49,7 +49,7 @@ test('an admin creates a webhook, copies its secret, reads its messages, sends o
 
   await item.getByRole('button', { name: 'New secret' }).click();
   await item.getByRole('alert').getByRole('button', { name: 'New secret' }).click();
-  await expect.poll(() => secret.getByRole('textbox').inputValue()).not.toBe(told);
+  await expect.poll(() => secret.getByRole('textbox').inputValue()).not.toBe(value);
   await item.getByText(/^The previous secret also signs until/).waitFor();
   await item.getByRole('button', { name: 'Disable' }).click();
   await item.getByText(/^Disabled · /).waitFor();

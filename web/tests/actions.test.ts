@@ -89,7 +89,7 @@ describe('an action on more rows than one request can write', () => {
 });
 
 describe('values that do not fit their field', () => {
-  /** A project of one row; its editor makes each new issue under the next number. */
+  /** A project of one row; its editor creates each new issue under the next number. */
   function small(range: Rectangle) {
     const refuse = vi.fn();
     const apply = vi.fn(({ made = [] }: Partial<Change>) =>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CatchingUp } from '../src/project/catching-up';
 
-/** A list that the table has up to `stored`, and what was loaded of it; each load takes 100 ms. */
+/** A list with the stored and the loaded version; each load takes 100 ms. */
 function listed() {
   const list = { stored: 1, loaded: 0, loads: 0 };
   const load = async () => {

@@ -3,7 +3,7 @@ import { Api } from '../src/api/client';
 import { OfflineError } from '../src/api/problem';
 import { Counting } from '../src/project/counting';
 
-/** An API that answers when the test says so, in any order. */
+/** An API that answers when the test wants, in any order. */
 function counting() {
   const open: { answer: (matched: number) => void; fail: (error: unknown) => void }[] = [];
   const fetch: typeof globalThis.fetch = (_, request) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LosslessNumber } from 'lossless-json';
 import { guarded } from '../src/cells/guard';
 import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
-import { issueOf, look } from '../src/csv/plan';
+import { issueOf, inspect } from '../src/csv/plan';
 import { CsvReader, delimiterOf, rowsOf } from '../src/csv/read';
 import { cellText, csvLine } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
@@ -125,7 +125,7 @@ describe('an import plan', () => {
   const file = (text: string) => rowsOf(new Blob([text]));
 
   it('matches fields by name or id, proposes new ones, and skips fields that the server writes', async () => {
-    const { columns, rows, sample } = await look(file('Title,cost,Due,created,No.\nA,1,2024-01-01,x,1\nB,2,,y,2\n'), FIELDS, { mayDefine: true });
+    const { columns, rows, sample } = await inspect(file('Title,cost,Due,created,No.\nA,1,2024-01-01,x,1\nB,2,,y,2\n'), FIELDS, { mayDefine: true });
     expect(rows).toBe(2);
     expect(sample[1]).toEqual(['B', '2', '', 'y', '2']);
     expect(columns.map(({ target }) => target)).toEqual([
@@ -138,7 +138,7 @@ describe('an import plan', () => {
   });
 
   it('proposes no new field to users who cannot define fields', async () => {
-    const { columns } = await look(file('name,due\nA,2024-01-01\n'), FIELDS, { mayDefine: false });
+    const { columns } = await inspect(file('name,due\nA,2024-01-01\n'), FIELDS, { mayDefine: false });
     expect(columns.map(({ target }) => target.kind)).toEqual(['field', 'skip']);
   });
 

@@ -43,14 +43,14 @@ function fields(...ids: string[]) {
   const restored = vi.fn();
   const api = new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch);
   const deleted = deletedFieldsOf(api, 'p', restored);
-  const left = () => deleted.things.list.value?.map(({ id }) => id);
+  const left = () => deleted.items.list.value?.map(({ id }) => id);
   return { deleted, state, asked, headers, restored, ids: left };
 }
 
 describe('deleted fields', () => {
   it('are listed, and restored one by one', async () => {
     const { deleted, asked, headers, restored, ids } = fields('due', 'cost');
-    await deleted.things.load();
+    await deleted.items.load();
     expect(ids()).toEqual(['due', 'cost']);
     expect(await deleted.restore(field('due'))).toBe(true);
     expect(asked).toEqual(['GET /v1/projects/p/deleted-attributes', 'POST /v1/projects/p/deleted-attributes/due/restore']);
@@ -60,7 +60,7 @@ describe('deleted fields', () => {
 
   it('are deleted permanently under the version on the screen', async () => {
     const { deleted, asked, headers, restored, ids } = fields('due', 'cost');
-    await deleted.things.load();
+    await deleted.items.load();
     expect(await deleted.purge(field('cost', 7))).toBe(true);
     expect(asked.at(-1)).toBe('DELETE /v1/projects/p/deleted-attributes/cost');
     expect(headers.at(-1)?.get('If-Match')).toBe('"7"');
@@ -73,12 +73,12 @@ describe('deleted fields', () => {
     expect(deleted.latest.value?.expires).toBe('2024-05-08T00:00:00Z');
     // The list was read once more meanwhile.
     state.listed = [field('due')];
-    await deleted.things.load();
+    await deleted.items.load();
     expect(await deleted.restore(field('due'))).toBe(true);
-    expect([deleted.latest.value, deleted.things.list.value]).toEqual([null, []]);
+    expect([deleted.latest.value, deleted.items.list.value]).toEqual([null, []]);
     await deleted.expect(({ id }) => id === 'due');
     deleted.dismiss();
-    expect([deleted.latest.value, deleted.things.list.value?.length]).toEqual([null, 1]);
+    expect([deleted.latest.value, deleted.items.list.value?.length]).toEqual([null, 1]);
     await deleted.expect(({ id }) => id === 'gone');
     expect(deleted.latest.value).toBeNull();
   });
@@ -94,7 +94,7 @@ describe('deleted fields', () => {
 
   it('stay in the list if they cannot be restored, with the reason and a retry', async () => {
     const { deleted, state, asked, ids } = fields('due');
-    await deleted.things.load();
+    await deleted.items.load();
     for (const [refuses, reads] of [
       [409, 2],
       [412, 2],
@@ -116,7 +116,7 @@ describe('deleted fields', () => {
 
   it('are restored one after the other', async () => {
     const { deleted, asked } = fields('due', 'cost');
-    await deleted.things.load();
+    await deleted.items.load();
     const [first, second] = await Promise.all([deleted.restore(field('due')), deleted.restore(field('cost'))]);
     expect([first, second, asked.length]).toEqual([true, false, 2]);
   });
@@ -133,9 +133,9 @@ it('deleted issues are listed in pages, restored under their numbers and deleted
   };
   const restored = vi.fn();
   const trash = trashOf(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p', restored);
-  await trash.things.load();
-  await trash.things.next();
-  const [one, two] = trash.things.list.value ?? [];
+  await trash.items.load();
+  await trash.items.next();
+  const [one, two] = trash.items.list.value ?? [];
   if (!one || !two) throw new Error('The trash has two issues.');
   expect([await trash.restore(one), await trash.purge(two)]).toEqual([true, true]);
   expect(asked).toEqual([
@@ -144,7 +144,7 @@ it('deleted issues are listed in pages, restored under their numbers and deleted
     'POST /v1/projects/p/trash/1/restore',
     'DELETE /v1/projects/p/trash/2',
   ]);
-  expect([restored.mock.calls.length, trash.things.list.value]).toEqual([1, []]);
+  expect([restored.mock.calls.length, trash.items.list.value]).toEqual([1, []]);
 });
 
 describe('deleted projects', () => {
@@ -176,9 +176,9 @@ describe('deleted projects', () => {
   it('are listed in pages, restored to the list of projects, and deleted permanently', async () => {
     const { projects, deleted, asked, ids } = tenant(['z'], ['a', 'b']);
     await projects.load();
-    await deleted.things.load();
-    await deleted.things.next();
-    const [one, two] = deleted.things.list.value ?? [];
+    await deleted.items.load();
+    await deleted.items.next();
+    const [one, two] = deleted.items.list.value ?? [];
     if (!one || !two) throw new Error('Two projects are deleted.');
     expect([one.id, two.id]).toEqual(['a', 'b']);
     asked.length = 0;
@@ -190,7 +190,7 @@ describe('deleted projects', () => {
       'GET /v1/projects?limit=500',
       'DELETE /v1/deleted-projects/b "2"',
     ]);
-    expect(deleted.things.list.value).toEqual([]);
+    expect(deleted.items.list.value).toEqual([]);
   });
 
   it('are offered after the delete, and the list is read without them', async () => {

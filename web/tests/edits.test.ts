@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
-import { fieldOfError, newIssue, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change } from '../src/edits/change';
+import { fieldOfError, newIssue, NO_CHANGE, patchOf, reverted, type CellEdit, type Change } from '../src/edits/change';
 import { changeId } from '../src/edits/change-id';
 import { Editor } from '../src/edits/editor';
-import { Outbox } from '../src/edits/outbox';
+import { WriteQueue } from '../src/edits/write-queue';
 import { did, NO_HISTORY, redid, redoing, undid, undoing } from '../src/edits/history';
 import { readKept } from '../src/edits/writes';
 import { keyOf } from '../src/edits/marks';
@@ -28,7 +28,7 @@ class Issues {
   readonly changes = new Set<string | null>();
   /** Whether a refusal contains the present issue; for large issues it does not. */
   hasCurrent = true;
-  /** Whether changes can be taken back, and how many undos come before the history has them. */
+  /** Whether changes can be reverted, and how many undos fail until the history has them. */
   remembers = true;
   lagging = 0;
   /** Whether an undo is a job, and how many times it was polled. */
@@ -37,11 +37,11 @@ class Issues {
   /** Deleted issues, each with the change that deleted it, and issues that cannot be restored. */
   readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
   readonly purged = new Set<number>();
-  /** Requests without an answer: `lost` ones are carried out nevertheless. */
+  /** Requests without an answer; `lost` ones take effect. */
   away: 'no' | 'lost' | 'yes' = 'no';
   /** The keys of batches, and their answers. */
   readonly keys = new Map<string | null, unknown>();
-  readonly outbox = new Outbox();
+  readonly writeQueue = new WriteQueue();
   private change: string | null = null;
   private last: number;
   readonly stored = new Map<number, Stored>();
@@ -78,13 +78,13 @@ class Issues {
         if (row) this.held.set(num, change(row));
       },
     };
-    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written, this.outbox) };
+    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written, this.writeQueue) };
   }
 
   private answer(address: string, request: RequestInit): Response {
     this.requests.push(`${request.method ?? ''} ${address}`);
     const body = JSON.parse((request.body as string | null) ?? '{}') as Patched & { operations?: Operation[]; filter?: { value: number[] } };
-    if (address.endsWith('/undo')) return this.takeBack(String((body as { change?: string }).change));
+    if (address.endsWith('/undo')) return this.revert(String((body as { change?: string }).change));
     if (address.includes('/jobs/')) return Response.json(address.includes('/refused') ? { items: [], next: null } : { state: this.looks++ ? 'done' : 'running' });
     if (body.operations) {
       this.change = new Headers(request.headers).get('X-Change-Id');
@@ -120,7 +120,7 @@ class Issues {
     return { status: 204, num };
   }
 
-  private takeBack(change: string): Response {
+  private revert(change: string): Response {
     const refuse = (type: string) => Response.json({ type, title: type, status: 409 }, { status: 409, headers: { 'Retry-After': '0' } });
     if (!this.remembers) return refuse('history-off');
     if (this.lagging-- > 0) return refuse('not-told');
@@ -245,12 +245,12 @@ describe('unanswered edits', () => {
     const { editor } = issues.editor();
     issues.away = away;
     const acts = act(editor);
-    await vi.waitFor(() => expect(issues.outbox.state.value).toBe('waiting'));
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
     meanwhile();
     issues.away = 'no';
-    issues.outbox.retry();
+    issues.writeQueue.retry();
     await Promise.all(acts);
-    expect([issues.outbox.unsent.value, issues.outbox.state.value]).toEqual([0, 'empty']);
+    expect([issues.writeQueue.unsent.value, issues.writeQueue.state.value]).toEqual([0, 'empty']);
     return editor;
   }
 
@@ -265,11 +265,11 @@ describe('unanswered edits', () => {
     const { editor } = issues.editor();
     issues.away = 'yes';
     const done = acts(editor);
-    await vi.waitFor(() => expect(issues.outbox.state.value).toBe('waiting'));
-    seen = [issues.outbox.unsent.value, editor.onTop({ num: 1, version: 1, values: { city: 'Kyiv', name: 'n1' } }).values, editor.marks.value.get(keyOf(1, 'city'))];
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
+    seen = [issues.writeQueue.unsent.value, editor.onTop({ num: 1, version: 1, values: { city: 'Kyiv', name: 'n1' } }).values, editor.marks.value.get(keyOf(1, 'city'))];
     expect(seen).toEqual([4, { city: 'Oslo', name: 'n1' }, { kind: 'pending' }]);
     issues.away = 'no';
-    issues.outbox.retry();
+    issues.writeQueue.retry();
     await Promise.all(done);
     expect([1, 2, 3].map((num) => issues.stored.get(num))).toMatchObject([
       { version: 3, values: { city: 'Oslo' } },
@@ -494,7 +494,7 @@ describe('the history', () => {
 });
 
 it('edits are taken back to the former values', () => {
-  expect(takenBack([edit(1, 'a', 'x', 'y')])).toEqual([edit(1, 'a', 'y', 'x')]);
+  expect(reverted([edit(1, 'a', 'x', 'y')])).toEqual([edit(1, 'a', 'y', 'x')]);
 });
 
 it('a patch has attributes among the fields, and null to clear one', () => {

@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers());
 describe('a reading', () => {
   /** Both answers of one reading; the second is requested before the first has come. */
   function steps(first: string | null, second: string | null, part: Part = 'places', reading = new Reading()): readonly Step[] {
-    const [one, other] = [reading.asks('places'), reading.asks(part)];
+    const [one, other] = [reading.requested('places'), reading.requested(part)];
     return [...one(first), ...other(second)];
   }
 
@@ -42,14 +42,14 @@ describe('a reading', () => {
 
   it('ignores the cursor of a part that was requested after the feed began', () => {
     const reading = new Reading();
-    expect(reading.asks('places')('a')).toHaveLength(1);
-    expect(reading.asks('figures')('b')).toEqual([]);
-    expect(reading.asks('figures')(null)).toEqual([]);
+    expect(reading.requested('places')('a')).toHaveLength(1);
+    expect(reading.requested('figures')('b')).toEqual([]);
+    expect(reading.requested('figures')(null)).toEqual([]);
   });
 
   it('is followed when it is shown, if it is shown in one step', () => {
     const reading = new Reading(true);
-    const late = reading.asks('figures');
+    const late = reading.requested('figures');
     expect(steps('a', 'b', 'places', reading)).toEqual([]);
     expect(reading.shown()).toEqual([
       { do: 'follow', from: 'a' },
@@ -75,7 +75,7 @@ class Project {
     this.notify();
   }
 
-  /** An event occurs that does not name the change. */
+  /** An event without a change id. */
   reset(): void {
     this.events.push({ kind: 'reset' });
     this.notify();
@@ -123,7 +123,7 @@ function page(project: Project, { hasCursors = true, answers = true } = {}) {
   );
   const delivered = vi.fn();
   const ask = (part: Part, place = project.end) => {
-    const answered = following.asks(part);
+    const answered = following.requested(part);
     return () => {
       shows[part] = place;
       if (part === 'places') row = { num: 1, version: place + 1, values: { num: 1, cost: `of ${place}` } };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError, OfflineError } from '../src/api/problem';
 import type { ChangeEvent } from '../src/api/types';
 import type { CellValue, Row } from '../src/fields/values';
-import { AtMost } from '../src/live/at-most';
+import { Throttle } from '../src/live/throttle';
 import { applied, effectOf, namedIn, Recent, type FeedEvent } from '../src/live/events';
 import { Feed, pauseAfter, type FeedPage } from '../src/live/feed';
 import { Incoming } from '../src/live/incoming';
@@ -264,7 +264,7 @@ describe('a cell that is being edited', () => {
 
 it('a frequent request runs at once, and then at intervals', () => {
   const act = vi.fn();
-  const often = new AtMost(1000, act);
+  const often = new Throttle(1000, act);
   for (let times = 0; times < 5; times += 1) often.ask();
   expect(act).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(1000);

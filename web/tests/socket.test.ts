@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const flush = () => vi.advanceTimersByTimeAsync(0);
 
-/** A WebSocket with the test. */
+/** A WebSocket to the test. */
 class FakeChannel implements Channel {
   onopen: Channel['onopen'] = null;
   onmessage: Channel['onmessage'] = null;

@@ -74,7 +74,7 @@ export class RecentWrites {
  */
 const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/position|(update|delete)-matching))(\?|$)/;
 
-/** The reads among them that must not be answered as of before the place from which the page continues. */
+/** The reads among them that must include everything before the cursor from which the page continues. */
 const PLACED = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary)(\?|$)/;
 
 /**

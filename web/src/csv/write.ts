@@ -11,7 +11,7 @@ export function cellText(value: CellValue): string {
   return String(value);
 }
 
-/** A line of CSV. `raw` leaves cells that look like formulas as they are. */
+/** A line of CSV. `raw` does not guard cells that look like formulas. */
 export function csvLine(cells: readonly string[], { raw }: { readonly raw: boolean }): string {
   const texts = raw ? cells : cells.map(guarded);
   // An empty line would be no row.

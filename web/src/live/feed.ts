@@ -73,7 +73,7 @@ export class Feed {
   ) {}
 
   /**
-   * Continue from a cursor, whatever was delivered before. The first call starts the feed; a listener must be set by
+   * Continue from a cursor, regardless of earlier deliveries. The first call starts the feed; a listener must be set by
    * then.
    *
    * Null starts from now on, if the feed has not started; everything read before must then be read again.
@@ -120,7 +120,7 @@ export class Feed {
   }
 
   /**
-   * All changes after a cursor by now, whatever is delivered meanwhile; null if they need more than one answer. Throws
+   * All changes after a cursor until now, regardless of deliveries; null if they need more than one answer. Throws
    * what `Ask` throws.
    */
   async changesAfter(since: string): Promise<readonly FeedEvent[] | null> {

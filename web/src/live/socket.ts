@@ -6,7 +6,7 @@
  */
 import { formatJson, parseJson } from '../api/json';
 import type { IssuedTicket } from '../api/types';
-import { AtMost } from './at-most';
+import { Throttle } from './throttle';
 import type { FeedEvent } from './events';
 
 /** A user who has the project open, and the issue that they look at. */
@@ -42,7 +42,7 @@ interface Frame {
 
 const SECOND = 1000;
 /** Milliseconds within which a socket must answer the subscription. */
-const PATIENCE = 10 * SECOND;
+const ANSWER_TIMEOUT = 10 * SECOND;
 /** Milliseconds between two reports of where the user looks: the API refuses more than one a second. */
 const LOOK = 1.2 * SECOND;
 /** The status of a message that came too early: the API takes 20 at once, and 5 a second. */
@@ -72,7 +72,7 @@ export class Socket {
   private cursor = '';
   /** Restarts the subscription from the cursor. */
   private resubscribe: (() => void) | null = null;
-  private readonly looks = new AtMost(LOOK, () => this.sendLook());
+  private readonly looks = new Throttle(LOOK, () => this.sendLook());
 
   constructor(
     private readonly buyTicket: () => Promise<IssuedTicket>,
@@ -177,7 +177,7 @@ export class Socket {
       };
       const waiting = setTimeout(() => {
         if (!worked) end();
-      }, PATIENCE);
+      }, ANSWER_TIMEOUT);
       const staying = setInterval(() => this.sendLook(), STAY);
       signal.addEventListener('abort', end);
       channel.onopen = () => {

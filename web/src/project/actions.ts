@@ -5,7 +5,7 @@ import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
 import { newIssue, patchOf, type CellEdit, type Kept } from '../edits/change';
 import type { Outcome } from '../edits/editor';
-import { outbox } from '../edits/outbox';
+import { writeQueue } from '../edits/write-queue';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
@@ -38,7 +38,7 @@ export class Actions {
   constructor(private readonly model: ProjectModel) {}
 
   /**
-   * An editor of an issue was closed; null if it leaves the value as it was. A text that is no value of the field is
+   * An editor of an issue was closed; null if it leaves the value as it was. A text that is not valid in the field is
    * marked at the cell.
    */
   commit(row: Row, field: Field, typed: Typed | null): void {
@@ -137,7 +137,7 @@ export class Actions {
     await this.write(rows.flatMap((row) => this.read(row, fields, () => '')));
   }
 
-  /** Make an issue, which is at the end until the user moves on. Returns whether the API took it. */
+  /** Create an issue, at the end until the user moves on. Returns whether the API accepted it. */
   async create(): Promise<boolean> {
     const outcome = await this.model.editor.apply({ made: [newIssue({ name: words.actions.newName })] });
     this.report(outcome);
@@ -170,7 +170,7 @@ export class Actions {
   }
 
   async undo(): Promise<void> {
-    if (outbox.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
+    if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
     if (await this.model.undoJob()) return;
     this.report(await this.model.editor.undo(), words.actions.restored);
   }
@@ -208,7 +208,7 @@ export class Actions {
     return targets.length > 0 && targets.length <= MAX_TARGETS;
   }
 
-  /** Say how many issues were made and deleted. Edits of cells are visible anyway. */
+  /** Report how many issues were created and deleted. Edits of cells are visible anyway. */
   private report(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
     if (!outcome) return;
     const { taken, problems, issues } = outcome;
@@ -241,7 +241,7 @@ export class Actions {
     await this.model.editor.apply({ edits });
   }
 
-  /** Edits of a row by texts. A text that is no value of its field is marked, and the others become edits. */
+  /** Edits of a row by texts. A text that is not valid in its field is marked, and the others become edits. */
   private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
     return fields.flatMap((field, column) => {
       if (!field.editable) return [];
@@ -253,7 +253,7 @@ export class Actions {
   }
 
   /**
-   * A new issue by texts, and the texts that are no values of their fields. An issue needs a name, so an empty one is
+   * A new issue by texts, and the texts that are not valid in their fields. An issue needs a name, so an empty one is
    * replaced.
    */
   private readNew(fields: readonly Field[], cells: readonly string[]): NewRow {
@@ -300,7 +300,7 @@ export class Actions {
   }
 }
 
-/** A text that is no value of its field. */
+/** A text that is not valid in its field. */
 interface RefusedText {
   readonly field: string;
   readonly text: string;

@@ -18,9 +18,9 @@ export interface Followed {
 }
 
 /** Reports the request of a part; the returned function takes the cursor of the answer. */
-export type Asks = (part: Part) => (changes: string | null) => void;
+export type Requested = (part: Part) => (changes: string | null) => void;
 
-export const unfollowed: Asks = () => () => undefined;
+export const unfollowed: Requested = () => () => undefined;
 
 export class Following {
   private reading = new Reading();
@@ -43,9 +43,9 @@ export class Following {
   }
 
   /** A part is requested now. Returns a function that takes the cursor of its answer. */
-  readonly asks: Asks = (part) => {
+  readonly requested: Requested = (part) => {
     const { reading } = this;
-    const answered = reading.asks(part);
+    const answered = reading.requested(part);
     return (changes) => this.take(reading, answered(changes));
   };
 

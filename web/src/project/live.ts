@@ -1,13 +1,13 @@
 /**
- * Shows changes by others in the open project: values at once, in place; all else at most once a second.
+ * Shows changes by others in the open project: values at once, everything else at most once a second.
  *
- * All else is places, counts, groups and footers.
+ * Everything else is places, counts, groups and footers.
  */
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/problem';
 import type { HeldRows } from '../edits/editor';
 import type { Row } from '../fields/values';
-import { AtMost } from '../live/at-most';
+import { Throttle } from '../live/throttle';
 import { effectOf, isReset, Recent, type Dependence, type FeedEvent } from '../live/events';
 import type { Listener } from '../live/feed';
 import { Incoming } from '../live/incoming';
@@ -27,7 +27,7 @@ export interface Shown {
   /** Whether a change was made here. */
   isOwn(change: string | null): boolean;
   dependence(): Dependence;
-  /** Changes may have been left out: read everything beside the rows again. */
+  /** Changes may have been left out: read everything except the rows again. */
   missed(): void;
   /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
   mayMove(): boolean;
@@ -67,8 +67,8 @@ export class Live implements Listener {
   private readonly incoming: readonly Incoming[];
   private readonly outdated = { definitions: false, places: false, figures: false };
   private readonly changed = new Set<number>();
-  private readonly refreshing = new AtMost(SECOND, () => void this.refresh());
-  private readonly announcing = new AtMost(ANNOUNCE_AGAIN, () => this.announce());
+  private readonly refreshing = new Throttle(SECOND, () => void this.refresh());
+  private readonly announcing = new Throttle(ANNOUNCE_AGAIN, () => this.announce());
   private running = false;
   private isStopped = false;
   private hasRead = false;
@@ -158,7 +158,7 @@ export class Live implements Listener {
     return this.recent.caughtUp(rows);
   }
 
-  /** An edit is over, or a row that stayed has gone: show the changes that waited for it. */
+  /** An edit is over, or a row that stayed has moved: show the changes that waited for it. */
   release(): void {
     for (const rows of this.incoming) rows.release();
     if (this.outdated.places && this.shown.mayMove()) this.refreshing.ask();

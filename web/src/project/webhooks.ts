@@ -80,7 +80,7 @@ export class Webhooks {
     }
   }
 
-  /** Create one. `key`, and with it the secret, is the same for a repeated attempt. Returns whether the API took it. */
+  /** Create one. `key`, and with it the secret, is the same for a repeated attempt. Returns whether the API accepted it. */
   async create({ url, view, columns, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
     const body: WebhookCreate = { url, view, columns: columns && [...columns], events: [...events], enabled };
     return this.changing(async () => {
@@ -99,7 +99,7 @@ export class Webhooks {
     );
   }
 
-  /** Replace its secret. For a day the former one signs too. */
+  /** Replace its secret. For a day, the previous one also signs. */
   async rotate(webhook: Webhook): Promise<boolean> {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/rotate', {
@@ -151,7 +151,7 @@ export class Webhooks {
     this.secret.value = { webhook: id, url, secret };
   }
 
-  /** Carry a change out, and read all of them again. */
+  /** Make a change, and read all of them again. */
   private async changing(change: () => Promise<unknown>): Promise<boolean> {
     this.busy.value = true;
     this.refusal.value = null;

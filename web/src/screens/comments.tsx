@@ -4,7 +4,7 @@ import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
 import { keepBeside } from '../place';
-import type { CommentDraft } from '../project/desk';
+import type { CommentDraft } from '../project/panels';
 import { Comments } from '../project/comments';
 import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
@@ -58,7 +58,7 @@ interface CommentProps {
 function Comment({ model, comments, comment }: CommentProps) {
   const { people, user } = model;
   const place = `${comments.num} ${comment.id}`;
-  const [editing, setEditing] = useState(model.desk.comments.has(place));
+  const [editing, setEditing] = useState(model.panels.comments.has(place));
   const author = people.nameOf(comment.created_by);
   const own = comment.created_by === user.user && permits(user.role, 'editor');
   const mentioned = people.of(comment.mentions);
@@ -68,7 +68,7 @@ function Comment({ model, comments, comment }: CommentProps) {
     return (
       <CommentForm
         people={people}
-        drafts={model.desk.comments}
+        drafts={model.panels.comments}
         place={place}
         label={words.comments.text}
         submit={words.comments.save}
@@ -119,12 +119,12 @@ function Comment({ model, comments, comment }: CommentProps) {
 }
 
 function NewComment({ model, comments }: { readonly model: ProjectModel; readonly comments: Comments }) {
-  // The same comment sent again is made once, even if its answer was lost; the next one has another key.
+  // A comment that is sent again is created once, even if its answer was lost; the next one has another key.
   const key = useRef({ text: '', key: '' });
   return (
     <CommentForm
       people={model.people}
-      drafts={model.desk.comments}
+      drafts={model.panels.comments}
       place={String(comments.num)}
       label={words.comments.new}
       submit={words.comments.add}

@@ -27,11 +27,11 @@ interface DeletedListProps<T extends Deletion> {
 
 export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
   const { deleted, titleOf = nameIn, nameOf, failed, count, purgeWhy, mayRestore, mayPurge } = props;
-  const { things } = deleted;
+  const { items } = deleted;
   useEffect(() => {
-    void things.load();
-    return () => things.close();
-  }, [things]);
+    void items.load();
+    return () => items.close();
+  }, [items]);
   const { outcome, report, status } = useOutcome();
   const restore = async (one: T) => {
     report('');
@@ -41,16 +41,16 @@ export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
     report('');
     if (await deleted.purge(one)) report(words.deleted.purged(one.name));
   };
-  const list = things.list.value;
-  const error = things.error.value;
+  const list = items.list.value;
+  const error = items.error.value;
   const busy = deleted.busy.value;
   return (
     <>
-      {error !== null && <Refusal error={error} title={failed} onRetry={() => void things.load()} />}
+      {error !== null && <Refusal error={error} title={failed} onRetry={() => void items.load()} />}
       {deleted.latest.value === null && <NotDone deleted={deleted} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
       <p role="status" tabIndex={-1} ref={status}>
-        {outcome} {list && count(list.length, things.more.value)}
+        {outcome} {list && count(list.length, items.more.value)}
       </p>
       <ul class="trash">
         {list?.map((one) => (
@@ -75,8 +75,8 @@ export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
           </li>
         ))}
       </ul>
-      {things.more.value && (
-        <button class="button" type="button" onClick={() => void things.next()}>
+      {items.more.value && (
+        <button class="button" type="button" onClick={() => void items.next()}>
           {words.deleted.more}
         </button>
       )}

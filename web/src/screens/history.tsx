@@ -68,18 +68,18 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
       setBusy(false);
     }
   };
-  const takeBack = async (change: ChangeEvent, only: number | null) => {
-    setOutcome(await model.takeBack(change, only));
+  const revert = async (change: ChangeEvent, only: number | null) => {
+    setOutcome(await model.revert(change, only));
     await changes.load();
   };
   const ask = (change: ChangeEvent) =>
     busily(async () => {
       const issues = await model.touched(change);
-      if (issues === 1) await takeBack(change, null);
+      if (issues === 1) await revert(change, null);
       else setAsked({ change, issues });
     });
   const answer = (only: number | null) => {
-    if (asked) void busily(() => takeBack(asked.change, only));
+    if (asked) void busily(() => revert(asked.change, only));
     setAsked(null);
   };
   const list = changes.list.value;
@@ -98,7 +98,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
           <li key={change.id}>
             <strong>{change.by === null ? words.history.unknownUser : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
             <time dateTime={change.at}>{formatDatetime(change.at)}</time>
-            {change.kind !== 'comment' && model.mayTakeBack(change) && (
+            {change.kind !== 'comment' && model.mayRevert(change) && (
               <button
                 class="button"
                 type="button"

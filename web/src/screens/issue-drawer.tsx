@@ -34,7 +34,7 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
   useEffect(() => () => model.issue.hide(), [model]);
   const name = row ? String(valueOf(row, 'name') ?? '') : '';
   return (
-    <Drawer title={words.issue.title(num, name)} onClose={() => (model.desk.drawer.value = null)}>
+    <Drawer title={words.issue.title(num, name)} onClose={() => (model.panels.drawer.value = null)}>
       <Presence others={model.live.others.value.filter((one) => one.num === num)} />
       {error !== null && <Refusal error={error} title={words.issue.failed} onRetry={() => void model.issue.show(num)} />}
       {error === null && !row && <p aria-busy="true">{words.loading}</p>}

@@ -40,7 +40,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       {cells > 1 && <span>{words.status.selected(cells)}</span>}
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
       {refused > 0 && (
-        <button class="link-inline bad" type="button" onClick={() => (model.desk.drawer.value = { kind: 'refused' })}>
+        <button class="link-inline bad" type="button" onClick={() => (model.panels.drawer.value = { kind: 'refused' })}>
           {words.status.refused(refused)}
         </button>
       )}
@@ -51,7 +51,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
         {model.live.announcement.value}
       </span>
       {jobs.length > 0 && (
-        <button class="link-inline" type="button" onClick={() => (model.desk.window.value = 'jobs')}>
+        <button class="link-inline" type="button" onClick={() => (model.panels.window.value = 'jobs')}>
           {words.jobs.running(jobs.length, jobs.reduce((sum, one) => sum + one.done + one.refused, 0), jobs.reduce((sum, one) => sum + (one.of ?? 0), 0))}
         </button>
       )}
@@ -61,7 +61,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       <Presence others={model.live.others.value} />
       {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
       {explanation && (
-        <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>
+        <button class="link" type="button" onClick={() => (model.panels.drawer.value = { kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}
         </button>
       )}

@@ -246,7 +246,7 @@ function Submit({ busy }: { readonly busy: boolean }) {
   );
 }
 
-/** The notice that the address names a missing view, or that parts of it are gone. */
+/** The notice that the address names a missing view, or that parts of it no longer exist. */
 export function ViewNotice({ views }: { readonly views: SavedViews }) {
   const { base, missing } = views.opened.value;
   if (missing && views.error.value === null) {

@@ -22,7 +22,7 @@ export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
   const refusal = webhooks.refusal.value;
   const secret = webhooks.secret.value;
   return (
-    <Dialog title={words.webhooks.title} wide onClose={() => (model.desk.window.value = null)}>
+    <Dialog title={words.webhooks.title} wide onClose={() => (model.panels.window.value = null)}>
       <p class="soft">{words.webhooks.what}</p>
       {error !== null && <Refusal error={error} title={words.webhooks.failed} onRetry={() => void webhooks.load()} />}
       {refusal !== null && <Refusal error={refusal} title={words.webhooks.refused} />}
@@ -105,7 +105,7 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
         <Confirm label={words.webhooks.rotate} question={words.webhooks.rotateWhy} onConfirm={() => void webhooks.rotate(webhook)} />
         <Confirm label={words.webhooks.delete} question={words.webhooks.deleteWhy(url)} onConfirm={() => void webhooks.remove(webhook)} />
       </div>
-      <Fold label={words.webhooks.edit}>
+      <Disclosure label={words.webhooks.edit}>
         <WebhookForm
           key={webhook.version}
           model={model}
@@ -115,15 +115,15 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
           busy={busy}
           onSave={(draft) => void webhooks.change(webhook, changesOf(webhook, draft))}
         />
-      </Fold>
-      <Fold label={words.webhooks.deliveries}>
+      </Disclosure>
+      <Disclosure label={words.webhooks.deliveries}>
         <Deliveries webhooks={webhooks} webhook={webhook} />
-      </Fold>
+      </Disclosure>
     </li>
   );
 }
 
-function Fold({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+function Disclosure({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -212,7 +212,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     edit: (cell) => {
       grid.reveal(cell);
       focus.report(cell);
-      // The library makes the block of a row that comes into view within some frames.
+      // The library creates the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
           // Tab and Enter go on from here.
