@@ -275,7 +275,7 @@ export const words = {
     more: 'More',
     openIssue: 'Show all fields of the issue',
     findField: 'Find a field',
-    allFields: 'Reset to the project’s order',
+    allFields: 'Reset columns',
     freeze: (field: string) => `Freeze ${field}`,
     moveUp: (field: string) => `Move ${field} to the left`,
     moveDown: (field: string) => `Move ${field} to the right`,
@@ -373,7 +373,7 @@ export const words = {
     gone: 'No longer in this list',
     goneWhy: 'Someone restored it or deleted it permanently, or it expired.',
     clash: 'Someone else is changing this',
-    noRoom: 'The limit does not allow it',
+    noRoom: 'Could not restore it',
   },
   deletedFields: {
     title: 'Deleted fields…',
