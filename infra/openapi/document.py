@@ -226,7 +226,7 @@ _PROBLEM_HEADERS: dict[int, Schema] = {
 
 
 def _answer(route: Route) -> Schema:
-    answer: Schema = {"description": route.summary if route.status != 204 else "It is deleted"}
+    answer: Schema = {"description": route.summary}
     headers: Schema = {CHANGE_ID: _CHANGE} if route.writes else {}
     for given in route.gives:
         headers |= _GIVEN[given]
