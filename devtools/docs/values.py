@@ -15,7 +15,7 @@ from devtools.paths import ROOT
 from devtools.proof.drawn_mutants import sampling
 from devtools.proof.prove import proofs
 from devtools.prose import rules
-from gridview.api import work_shares
+from gridview.api import compression, work_shares
 from gridview.commands import answers, batch, issues, requests, undo, write_rate
 from gridview.encoding import consistency, sort_strings
 from gridview.live import (
@@ -35,7 +35,7 @@ from gridview.live import (
     tickets,
     webhook_store,
 )
-from gridview.maintenance import export, export_files, export_links, job_worker
+from gridview.maintenance import export, export_files, export_links, job_line, job_worker, waiting
 from gridview.query import (
     aggregate_planner,
     grid_request,
@@ -56,12 +56,13 @@ from gridview.schema import (
     user_jobs,
     views,
 )
+from gridview.support import errors
 from infra import limits
 from infra.backup import KEPT
 from infra.functions import FUNCTIONS
 from infra.ingress import PUBLIC_REFUSED_THROTTLE, PUBLIC_THROTTLE, REFUSED_THROTTLE, THROTTLE
 from infra.routes import BY_PATH
-from infra.settings import Settings
+from infra.settings import UNRESERVED, Settings
 
 _COSTS: Final = "docs/costs.md"
 _PERFORMANCE: Final = "docs/performance.md"
@@ -119,6 +120,9 @@ def _of_projects() -> dict[str, Value]:
 def _of_queries() -> dict[str, Value]:
     """Limits of queries."""
     return {
+        "errors": errors.MAX_ERRORS,
+        "problem.kb": errors.MAX_PROBLEM_BYTES // _KB,
+        "compression.bytes": compression.LEAST_BYTES,
         "aggregates.documents": aggregate_planner.MAX_DOCUMENTS,
         "candidates": planner.CANDIDATES,
         "composite.bytes": sort_strings.COMPOSITE_BYTES,
@@ -207,6 +211,14 @@ def _of_operation() -> dict[str, Value]:
         "proof.scenarios": proofs.SCENARIOS,
         "proof.tokens": proofs.TOKEN_SCENARIOS,
         "proof.writers": proofs.WRITER_SCENARIOS,
+        "reserve.least": next(
+            most for most in range(1_000) if Settings(account_concurrency=most).reserved("live")
+        ),
+        "reserve.live": FUNCTIONS["live"].reserved_percent,
+        "reserve.socket": FUNCTIONS["socket"].reserved_percent,
+        "unreserved": UNRESERVED,
+        "waiting.seconds": waiting.FIRST_WAIT,
+        "job.failures": job_line.MOST_FAILURES,
         "records.hours": limits.MAX_RECORD_AGE_HOURS,
         "sentence.words": rules.LONGEST_SENTENCE,
         "settle.seconds": limits.SETTLE_SECONDS,
@@ -231,7 +243,7 @@ def _of_bills() -> dict[str, Value]:
         return Decimal(_cells(_COSTS, "## Prices", what)[1])
 
     memory_gb = Decimal(FUNCTIONS["live"].memory_mib) / _KB
-    waiting = change_requests.MAX_WAIT * memory_gb * price("Lambda on ARM")
+    poll = change_requests.MAX_WAIT * memory_gb * price("Lambda on ARM")
     polls = Decimal(_cells(_COSTS, "## The idle bill", "queues of jobs and webhooks")[2])
     return {
         "bill.idle": _whole(bill("all of it")),
@@ -242,8 +254,8 @@ def _of_bills() -> dict[str, Value]:
         "million.changes": _whole(million("`changes`")),
         "million.create": _whole(million("`create_issue`")),
         "million.health": _whole(million("`health`")),
-        "poll.dollars": _rounded(waiting, "0.00001"),
-        "poll.dollars.day": _rounded(waiting * 86_400 / change_requests.MAX_WAIT, "0.01"),
+        "poll.dollars": _rounded(poll, "0.00001"),
+        "poll.dollars.day": _rounded(poll * 86_400 / change_requests.MAX_WAIT, "0.01"),
         "price.backup": price("AWS Backup"),
         "price.cloudfront": price("CloudFront request"),
         "price.gateway.gb": price("egress by API Gateway"),
