@@ -14,6 +14,8 @@ MOST_WORDS: Final = 2_500
 """The most words of the page. Schemas that would exceed it are left to the document."""
 
 _WIDTH: Final = 120
+_KEPT: Final = "\0"
+"""A space of code, at which no line ends."""
 
 _OF_LISTS: Final = frozenset({"items", "next"})
 """The properties of a list with pages."""
@@ -124,10 +126,10 @@ def _statuses(operations: list[_Operation], common: set[str]) -> str:
         f"| {status} | {', '.join(f'[{name}](errors.md#{name})' for name in types[status])} |\n"
         for status in sorted(types)
     )
-    every = ", ".join(sorted(common))
+    *most, last = sorted(common)
     return (
         f"### Refusals\n\n| status | problem types |\n|---|---|\n{rows}\n"
-        f"Every call with a role can answer {every}, so the lists below omit these.\n"
+        f"Every call with a role can answer {', '.join(most)} and {last}, so the lists below omit these.\n"
     )
 
 
@@ -240,11 +242,11 @@ def _wrapped(text: str) -> str:
             lines.append(line)
             continue
         lines += textwrap.wrap(
-            line,
+            re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", _KEPT), line),
             _WIDTH,
             initial_indent="  " if listed and not begins else "",
             subsequent_indent="  " if listed else "",
             break_long_words=False,
             break_on_hyphens=False,
         ) or [""]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).replace(_KEPT, " ") + "\n"
