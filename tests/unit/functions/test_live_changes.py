@@ -201,7 +201,7 @@ def test_who_waits_at_a_number_that_was_left_empties_it(
     assert follower.ids() == []
     later(MISSING_SECONDS)
     assert follower.ids(wait="1") == ["1.1"]
-    found = log.standing(left)
+    found = log.item(left)
     assert found is not None
     assert found.changes == ()
 
