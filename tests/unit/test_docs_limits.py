@@ -188,6 +188,7 @@ INTERNAL = {
     "job_line.MOST_FAILURES",
     "derived_keys.MAX_JOURNAL_NUMBER",
     "derived_keys.MAX_VERSION",
+    "numbered_turn.MOST_LAG",
     "sealing.MAX_AGE",
     "socket_messages.MAX_ITEMS_BYTES",
     "sort_strings.MAX_OPTIONS",  # that of the catalog
