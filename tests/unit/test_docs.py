@@ -28,6 +28,10 @@ README_LINES = 250
 README_WORDS = 900
 """The most words outside code and the diagram."""
 
+PAGE_WORDS = 2_500
+LONG_PAGES = {"docs/performance.md", "docs/sort-strings.md"}
+"""The pages of docs that may have more words than the others."""
+
 WALKS = ("docs/life-of-a-write.md", "docs/life-of-a-query.md", "docs/life-of-a-delivery.md")
 """The pages that walk through the code, step by step and function by function."""
 
@@ -56,6 +60,14 @@ def test_the_readme_is_read_in_one_sitting() -> None:
     assert len(text_of("README.md").splitlines()) <= README_LINES
     prose = re.sub(r"^```.*?^```$", "", text_of("README.md"), flags=re.MULTILINE | re.DOTALL)
     assert len(prose.split()) <= README_WORDS
+
+
+def test_no_page_of_docs_is_too_long() -> None:
+    words = {
+        str(path.relative_to(ROOT)): len(path.read_text("utf-8").split())
+        for path in (ROOT / "docs").glob("*.md")
+    }
+    assert {page for page, count in words.items() if count > PAGE_WORDS} == LONG_PAGES
 
 
 def test_the_table_of_calls_is_the_table_of_routes() -> None:
