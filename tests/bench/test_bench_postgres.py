@@ -45,7 +45,7 @@ def test_every_question_is_answered_by_all_sides_within_four_calls_in_sequence(
 
 
 @needs.postgres
-def test_the_table_and_the_json_tell_every_figure(sections: list[Section]) -> None:
+def test_the_table_and_the_json_contain_every_figure(sections: list[Section]) -> None:
     grown = report.growth(sections)
     output = io.StringIO()
     report.show(Console(file=output, width=200), sections, grown)

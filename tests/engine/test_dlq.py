@@ -60,7 +60,7 @@ def operated(stack: LocalStack, *arguments: str, ends: int) -> str:
     return told
 
 
-def test_a_check_finds_what_somebody_has_deleted_and_repairs_it(stack: LocalStack, table: Table) -> None:
+def test_a_check_finds_deleted_items_and_repairs_them(stack: LocalStack, table: Table) -> None:
     one = ("--project", PROJECT, "--tenant", "0807", "--patience", "1")
     assert "20 issues looked at" in operated(stack, "fsck", *one, ends=0)
     table.delete(key_of(3), derived_keys.order("0807", PROJECT, "a1.1"))

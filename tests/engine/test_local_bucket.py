@@ -59,7 +59,7 @@ def status_of(url: str) -> int:
     return refused.value.code
 
 
-def test_a_file_of_one_piece_and_one_of_parts_are_behind_their_links(files: ExportFiles) -> None:
+def test_links_open_files_put_whole_and_files_uploaded_in_parts(files: ExportFiles) -> None:
     assert not files.exists(KEY)
     files.put(KEY, MEDIA, b"num\r\n1\r\n")
     assert files.exists(KEY)

@@ -152,12 +152,12 @@ def test_environment(template: dict[str, Any]) -> None:
         assert variables["TRANSPORT"] == "direct"
 
 
-def test_every_function_is_told_the_transport_that_was_chosen(chosen_template: dict[str, Any]) -> None:
+def test_every_function_gets_the_chosen_transport(chosen_template: dict[str, Any]) -> None:
     functions = functions_of(chosen_template).values()
     assert {function["Environment"]["Variables"]["TRANSPORT"] for function in functions} == {"botocore"}
 
 
-def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_form(
+def test_functions_that_write_derived_data_or_definitions_get_the_form_to_write(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, written in ((template, NEWEST), (chosen_template, OLDEST)):
@@ -183,7 +183,7 @@ def test_who_takes_numbers_of_journals_and_who_folds_them_have_the_same_pace(
         assert told == dict.fromkeys(("maintain", "upkeep"), pace)
 
 
-def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
+def test_functions_that_write_for_users_get_the_rate_of_writes(
     chosen_template: dict[str, Any],
 ) -> None:
     told = {
@@ -235,7 +235,7 @@ def test_every_log_group_forgets(template: dict[str, Any]) -> None:
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
 
-def test_functions_behind_the_api_start_from_snapshots(template: dict[str, Any]) -> None:
+def test_functions_of_the_api_start_from_snapshots(template: dict[str, Any]) -> None:
     functions = functions_of(template)
     snapped = {logical_id for logical_id, function in functions.items() if "SnapStart" in function}
     assert snapped == {"QueryFunction", "CommandFunction"}

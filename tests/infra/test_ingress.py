@@ -69,7 +69,7 @@ def test_every_route_has_a_throttle_that_was_chosen_for_it(template: dict[str, A
     }
 
 
-def test_a_route_whose_throttle_is_forgotten_gets_the_least(template: dict[str, Any]) -> None:
+def test_a_route_without_its_own_throttle_gets_the_lowest(template: dict[str, Any]) -> None:
     stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 5}
 

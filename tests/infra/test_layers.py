@@ -75,7 +75,7 @@ def test_every_platform_has_a_build_of_its_own(tmp_path: Path, monkeypatch: pyte
     assert not [folder for folder in built if "." in folder.name]
 
 
-def test_a_failed_build_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_build_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(target: Path, *_: str) -> None:
         target.mkdir(parents=True)
         raise LayerError("no wheel")

@@ -37,7 +37,7 @@ def test_the_page_may_connect_to_its_own_origin_and_to_those_that_are_named() ->
     assert "connect-src 'self' https://a.example https://b.example;" in named
 
 
-def test_no_code_or_style_stands_in_the_page_itself() -> None:
+def test_the_content_security_policy_forbids_inline_code_and_styles() -> None:
     policy = page.security_headers()["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
     assert "unsafe" not in policy

@@ -68,7 +68,7 @@ def test_what_is_no_part_of_the_page_builds_nothing(root: Path) -> None:
     assert build() == []
 
 
-def test_a_page_that_somebody_removed_or_built_by_hand_is_built_again(root: Path) -> None:
+def test_a_page_that_was_removed_or_built_by_hand_is_built_again(root: Path) -> None:
     build()
     (root / "web" / "dist" / ".made-from").unlink()
     build()

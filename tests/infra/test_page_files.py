@@ -60,7 +60,7 @@ def test_answers_have_the_headers_that_the_local_stack_gives_and_demand_tls(temp
     assert security["StrictTransportSecurity"]["AccessControlMaxAgeSec"] == 365 * 24 * 60 * 60
 
 
-def test_the_page_is_told_how_people_sign_in(template: dict[str, Any]) -> None:
+def test_the_page_configuration_contains_the_sign_in(template: dict[str, Any]) -> None:
     (client,) = (
         one for one in resources(template, "AWS::Cognito::UserPoolClient") if one.startswith("IdentityPage")
     )

@@ -60,7 +60,7 @@ def test_batches_side_by_side_are_by_setting(chosen_template: dict[str, Any]) ->
     assert of_construct(chosen_template, KIND, "Stream")["ParallelizationFactor"] == 5
 
 
-def test_the_mapping_tells_what_it_gave_up(template: dict[str, Any]) -> None:
+def test_the_mapping_publishes_event_counts(template: dict[str, Any]) -> None:
     assert of_construct(template, KIND, "Stream")["MetricsConfig"] == {"Metrics": ["EventCount"]}
 
 

@@ -70,7 +70,7 @@ def test_table_and_index_are_warm_and_have_a_brake(chosen_template: dict[str, An
         assert reads["ContributorInsightsSpecification"] == {"Enabled": True, "Mode": "THROTTLED_KEYS"}
 
 
-def test_the_table_may_have_a_key_of_ours_for_whoever_may_use_the_table(
+def test_a_customer_managed_key_is_usable_by_all_who_may_use_the_table(
     chosen_template: dict[str, Any],
 ) -> None:
     (key_id,) = (one for one in resources(chosen_template, "AWS::KMS::Key") if one.startswith("Database"))

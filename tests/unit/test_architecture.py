@@ -342,7 +342,7 @@ NO_DOCUMENTS = {
 """Modules of the core that make keys of issues, but need no check of the trash, with their reads or writes."""
 
 
-def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -> None:
+def test_modules_that_read_documents_by_key_check_whether_they_are_deleted() -> None:
     """A module that makes the key of an issue, or fetches documents, knows the trash or is exempt."""
 
     def makes_keys(path: Path) -> bool:

@@ -55,7 +55,7 @@ def test_the_operations_are_the_routes() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
-def test_an_operation_tells_its_path_parameters_its_role_and_whether_a_token_is_needed(route: Any) -> None:
+def test_an_operation_lists_its_path_parameters_role_and_security(route: Any) -> None:
     operation = operations()[route.key]
     in_path = [one["name"] for one in operation["parameters"] if one["in"] == "path"]
     assert in_path == re.findall(r"{(\w+)}", route.path)
@@ -168,11 +168,11 @@ READS_OF_THE_INDEX = {
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
-def test_an_operation_tells_its_own_statuses(route: Route) -> None:
+def test_an_operation_lists_its_statuses(route: Route) -> None:
     assert operations()[route.key]["responses"].keys() == {*STATUSES[route.operation].split()}
 
 
-def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> None:
+def test_answers_declare_their_headers() -> None:
     for key, operation in operations().items():
         for status, answer in operation["responses"].items():
             headers = answer.get("headers", {}).keys()
@@ -318,7 +318,7 @@ def test_the_query_parameters_of_the_grid_are_the_properties_of_its_body() -> No
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
-def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
+def test_an_operation_lists_the_headers_that_it_reads(route: Any) -> None:
     told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
     versioned = route.method in ("PATCH", "DELETE") and route.operation != "cancel_job"
     expected = {"If-Match"} if versioned else set()
@@ -331,7 +331,7 @@ def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
     ("schema", "pattern"),
     [("ProjectCreate", ids.PROJECT.pattern), ("AttributeCreate", ids.ATTRIBUTE.pattern)],
 )
-def test_the_pattern_of_an_id_is_told(schema: str, pattern: str) -> None:
+def test_the_schema_contains_the_pattern_of_an_id(schema: str, pattern: str) -> None:
     told = DOCUMENT["components"]["schemas"][schema]["properties"]["id"]
     assert f"^{pattern}$" in json.dumps(told)
 

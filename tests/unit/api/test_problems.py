@@ -43,7 +43,7 @@ def test_a_kind_of_error_made_elsewhere_is_answered_as_the_one_above_it() -> Non
     assert problem(Particular("Because."))["status"] == 422
 
 
-def test_the_types_and_titles_tell_the_errors_apart() -> None:
+def test_errors_differ_in_type_and_title() -> None:
     alike = PROBLEMS[errors.FeedExpired]
     assert alike == PROBLEMS[errors.CursorExpired]._replace(status=410)
     rows = [row for row in (*PROBLEMS.values(), errors.INTERNAL) if row != alike]
@@ -59,7 +59,7 @@ def test_errors_of_fields_are_listed_in_their_order() -> None:
     ]
 
 
-def test_a_hundred_errors_are_told_and_the_others_counted() -> None:
+def test_a_problem_lists_at_most_100_errors_and_counts_the_others() -> None:
     errors = [FieldError(f"columns.{place}", "is not a field") for place in range(200_000)]
     document = problem(InvalidRequest("Because.", errors, more=7))
     assert document["errors"] == [error._asdict() for error in errors[:MAX_ERRORS]]

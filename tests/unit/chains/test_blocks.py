@@ -228,7 +228,7 @@ def test_blocks_of_an_order_without_entries_are_always_detailed() -> None:
     assert emptied.size == 0
 
 
-def test_a_block_of_such_an_order_that_does_not_tell_its_bodies_cannot_be_read() -> None:
+def test_a_plain_block_of_such_an_order_cannot_be_read() -> None:
     (block,) = built_chain("state.1b", [sort_string("a", 1), sort_string("b", 2)])
     plain = replace(block, sets=None, rest=block.members)
     with pytest.raises(Unreadable):
@@ -321,7 +321,7 @@ def test_members_of_a_plain_block_that_have_no_key_any_more_do_not_stop_a_split(
         ("a", after("a"), None),
     ],
 )
-def test_two_fences_tell_whether_there_can_be_only_one_body_between_them(
+def test_two_fences_determine_whether_only_one_body_fits_between_them(
     lower: str, upper: str | None, body: str | None
 ) -> None:
     assert body_between(lower, upper) == body

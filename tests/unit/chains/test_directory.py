@@ -115,7 +115,7 @@ def test_the_block_before_a_gap_may_be_gone_too() -> None:
     assert complete(listing, {"b": None, "c": None, HEAD: widest}).entries == (widest,)
 
 
-def test_blocks_that_overlap_in_part_are_read_anew() -> None:
+def test_blocks_that_overlap_in_part_are_read_again() -> None:
     """B was split at k, and its right half merged with C before the index showed B."""
     half, merged = entry("b", "g", "k", "d"), entry("d", "k", None, None)
     assert gaps([A, B, merged]) == {"b", "c", "d"}

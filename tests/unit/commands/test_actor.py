@@ -10,7 +10,7 @@ from gridview.support.errors import Forbidden, Unauthenticated
 CLAIMS = {"token_use": "id", "sub": "ann", "custom:tenant": "0807", "custom:role": "editor"}
 
 
-def test_an_id_token_tells_tenant_user_and_role() -> None:
+def test_an_id_token_names_tenant_user_and_role() -> None:
     assert from_claims({**CLAIMS, "aud": "anything"}) == Actor("0807", "ann", Role.EDITOR)
 
 

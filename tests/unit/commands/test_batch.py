@@ -75,7 +75,7 @@ def test_an_operation_that_failed_leaves_its_room_to_the_next(table: MemoryTable
     assert statuses(raced(table, 1, times=issues._ATTEMPTS), *operations) == [409, 200]
 
 
-def test_a_refused_write_leaves_nothing_behind(table: MemoryTable) -> None:
+def test_a_refused_write_changes_nothing(table: MemoryTable) -> None:
     before = {
         num: table.items[keys.issue(TENANT, PROJECT, num), keys.project(TENANT, PROJECT)] for num in (1, 2)
     }

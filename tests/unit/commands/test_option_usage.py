@@ -95,7 +95,7 @@ def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at
         assert not options_in_use(loaded.table, catalog, field, unused)
 
 
-def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too() -> None:
+def test_a_moving_option_is_also_looked_for_under_its_former_rank() -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
     loaded.fill([loaded.issue(1, fields={"kind": "v3"})])
     field = loaded.catalog.get("kind")

@@ -230,7 +230,7 @@ ACTS: Sequence[tuple[bool, Any]] = (
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("edited", [False, True])
-def test_whoever_goes_on_with_an_undo_that_died_takes_nothing_back_twice(after: bool, edited: bool) -> None:
+def test_continuing_a_killed_undo_takes_nothing_back_twice(after: bool, edited: bool) -> None:
     """Killed at each call in turn; meanwhile someone else may edit the parts that were taken back."""
     world = World()
     world.play(ACTS)
@@ -313,7 +313,7 @@ def test_an_edit_between_the_look_and_the_write_is_seen() -> None:
     assert result.refused.conflicts[0]["by"] == ADA.user
 
 
-def test_a_write_whose_answer_was_lost_is_known_for_its_own() -> None:
+def test_an_undo_recognizes_its_own_write_after_a_lost_answer() -> None:
     """DynamoDB has carried it out, and the repeated call finds another version."""
     world = World()
     world.play(ACTS[:1])

@@ -141,7 +141,7 @@ def test_a_removal_of_an_issue_that_was_never_seen_is_remembered() -> None:
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
-def test_whoever_finds_an_unfinished_intent_rewrites_all_it_names_changed_or_not(version: int) -> None:
+def test_an_unfinished_intent_is_rewritten_in_full_changed_or_not(version: int) -> None:
     left = Ledger(4, False, 1, 7, {"a": "x", "b": "y"}, {"a": Intent("X"), "c": Intent(None, ("z",))})
     wanted = {"a": "X", "b": "y"}
     planned = plan(left, ImageVersion(version, False), wanted, epoch=1)

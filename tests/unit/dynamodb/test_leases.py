@@ -66,7 +66,7 @@ def test_a_claim_that_is_repeated_succeeds(table: MemoryTable) -> None:
     assert take(MemoryTable(), *PLACE, FREE[keys.SORT], "one") is None
 
 
-def test_an_item_that_is_not_due_is_taken_by_whoever_knows_that(table: MemoryTable) -> None:
+def test_an_item_that_is_not_due_is_taken_only_as_not_due(table: MemoryTable) -> None:
     table.put({name: value for name, value in FREE.items() if name != keys.SORT})
     assert take(table, *PLACE, FREE[keys.SORT], "one") is None
     assert take(table, *PLACE, "", "one") is not None

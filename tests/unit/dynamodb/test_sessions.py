@@ -216,7 +216,7 @@ def refused(code: str) -> ClientError:
     "refusal", [refused("Throttling"), refused("AccessDenied"), ConnectTimeoutError(endpoint_url="sts")]
 )
 @pytest.mark.parametrize("lasts", [None, 59])
-def test_who_gets_no_session_is_told_to_come_again(
+def test_a_call_without_a_session_is_overloaded(
     table: Table, sts: Sts, engine: Engine, refusal: Exception, lasts: int | None
 ) -> None:
     """At the tenant's first call, and when the session is over."""

@@ -16,7 +16,7 @@ def read(table: Table, times: int) -> int:
 
 
 @pytest.mark.parametrize(("own", "other"), [(0, 0), (2, 3), (3, 1), (0, 2), (2, 0)])
-def test_the_longer_of_both_tells_the_rounds(own: int, other: int) -> None:
+def test_the_longer_of_both_determines_the_rounds(own: int, other: int) -> None:
     table = MemoryTable()
     read(table, 2)
     assert side_by_side(table, lambda: read(table, own), lambda beside: read(beside, other)) == (own, other)

@@ -113,7 +113,7 @@ def test_a_message_of_either_spelling_is_that_of_the_error(pauses: list[float], 
     assert error.value.response["Error"] == {"Code": "ValidationException", "Message": "Too long"}
 
 
-def test_a_refusal_is_botocores_error_with_all_that_was_told(pauses: list[float]) -> None:
+def test_a_refusal_is_botocores_error_with_the_whole_answer(pauses: list[float]) -> None:
     client, engine = answered(
         refused("ConditionalCheckFailedException", "The condition", Item={"PK": {"S": "a"}})
     )
@@ -208,7 +208,7 @@ def test_without_credentials_nothing_is_sent() -> None:
     assert not engine.requests
 
 
-def test_behind_a_proxy_the_client_is_botocores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_proxy_the_client_is_botocores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")

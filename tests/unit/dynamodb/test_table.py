@@ -118,7 +118,7 @@ def test_conditions(
                 assert table.get("a", "b") == old
 
 
-def test_a_repeat_of_the_very_same_write_is_told_from_a_lost_race(table: Table) -> None:
+def test_a_repeat_of_the_same_write_is_not_a_lost_race(table: Table) -> None:
     block = blocks.changed(Block.head("a1.1"), BlockChange(frozenset({"x\x0100000001", "y\x0100000002"})))
     stored = block.to_item("acme", "bridge")
     table.put(stored, ABSENT)
@@ -149,7 +149,7 @@ def test_adding_makes_an_item_that_expires(table: Table) -> None:
     assert table.get("a", "counter") == item("a", "counter", n=5, ttl=1_800_000_001)
 
 
-def test_an_update_changes_an_item_in_place_and_tells_it(table: Table) -> None:
+def test_an_update_changes_an_item_in_place_and_returns_it(table: Table) -> None:
     with pytest.raises(ConditionFailed):
         table.update("a", "head", PRESENT, add={"last": 1})
     table.put(item("a", "head", last=5, gone="x", kept="y"))
@@ -269,7 +269,7 @@ def test_items_and_spans_of_the_index_side_by_side_in_one_round(table: Table) ->
     assert table.meter.rounds == before + 1
 
 
-def test_a_span_goes_on_behind_a_megabyte_though_two_items_have_one_place(table: Table) -> None:
+def test_a_span_continues_after_a_megabyte_though_two_items_have_one_place(table: Table) -> None:
     table.batch_put([item(f"p{num}", "order", f"{num // 2}", name="x" * 300_000) for num in range(12)])
     spans = [Span("order"), Span("order", Bound("between", "1", "4")), Span("order", Bound(">", "2"))]
     listed = table.read_together([], spans, paths=()).spans
@@ -664,7 +664,7 @@ def test_a_batch_that_never_gets_on_is_given_up() -> None:
     assert len(script.requests) == 8
 
 
-def test_a_key_that_stands_twice_is_asked_for_once() -> None:
+def test_a_repeated_key_is_asked_for_once() -> None:
     """During a change the index may return an issue at its old and at its new place."""
     table, script = scripted(some(9))
     assert table.batch_get([*KEYS, *KEYS[::-1]]).items.keys() == set(KEYS)
@@ -729,7 +729,7 @@ def test_a_bug_or_a_lost_permission_is_not_taken_for_load() -> None:
             table.put(item("a", "s"))
 
 
-def test_an_item_that_is_too_large_is_told_apart() -> None:
+def test_an_item_that_is_too_large_has_its_own_error() -> None:
     table, _ = scripted(refused("ValidationException", "Item size has exceeded the maximum allowed size"))
     with pytest.raises(ItemTooLarge):
         table.put(item("a", "s"))

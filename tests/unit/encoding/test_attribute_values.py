@@ -110,5 +110,5 @@ def test_the_size_of_a_value_is_what_the_documentation_says(value: Any, size: in
     ("number", "significant"),
     [(0, 0), (42, 2), (Decimal("-1.5"), 2), (Decimal("9" * 38), 38), (-(10**37), 1)],
 )
-def test_the_size_of_a_number_is_never_told_too_small(number: Any, significant: int) -> None:
+def test_the_size_of_a_number_is_never_underestimated(number: Any, significant: int) -> None:
     assert item_size(number) >= (significant + 1) // 2 + 1 + (number < 0)

@@ -263,7 +263,7 @@ def test_a_reindex_of_everything_brings_blocks_right(
     assert_right(table)
 
 
-def test_a_block_that_its_writer_splits_at_once_is_not_told_of(
+def test_a_block_that_its_writer_splits_at_once_is_not_reported(
     table: MemoryTable, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted = next(one for one in PLANTED_IN_BLOCKS if one.found is DifferenceKind.OVERSIZE)
@@ -275,7 +275,7 @@ def test_a_block_that_its_writer_splits_at_once_is_not_told_of(
     assert checked(table, the_table(table), time)[0] == {}
 
 
-def test_what_a_repair_could_not_mend_is_told_as_that(table: MemoryTable, time: Time) -> None:
+def test_a_failed_repair_is_reported_with_its_reason(table: MemoryTable, time: Time) -> None:
     class Idle(Repairs):
         def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
             """Do nothing, as if others undid it."""

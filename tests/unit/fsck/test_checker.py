@@ -551,7 +551,7 @@ def test_documents_of_a_project_without_definitions_are_left_for_a_person(
     assert table.items == before
 
 
-def test_a_repair_that_others_undo_is_tried_again_and_then_told(table: MemoryTable, time: Time) -> None:
+def test_a_repair_that_others_undo_is_tried_again_and_then_reported(table: MemoryTable, time: Time) -> None:
     key = key_of(2)
     tried: list[str] = []
 
@@ -758,7 +758,7 @@ def test_killed_at_any_call_the_check_in_the_cloud_goes_on_when_the_lease_is_ove
     assert calls > 50
 
 
-def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, time: Time) -> None:
+def test_a_check_killed_while_it_reports_its_end_reports_again(table: MemoryTable, time: Time) -> None:
     def killed(_: Tally) -> None:
         raise KilledError
 
@@ -772,7 +772,7 @@ def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, tim
     assert finish(table, time, [], []) == Tally(issues=45)
 
 
-def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
+def test_parallel_segments_look_at_everything_once_and_report_one_total(
     table: MemoryTable, time: Time, small_pages: None
 ) -> None:
     """Their turns alternate, a step each. A removed family has blocks in several of them."""
@@ -802,7 +802,9 @@ def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
     assert finished == [Tally(issues=45, wrong=1, differences=1)], "each issue counts once"
 
 
-def test_a_check_of_an_older_version_or_without_a_segment_begins_anew(table: MemoryTable, time: Time) -> None:
+def test_a_check_of_an_older_version_or_without_a_segment_begins_again(
+    table: MemoryTable, time: Time
+) -> None:
     nightly.begin(table)
     table.delete(keys.CHECK, keys.job(2))
     for part in (1, 3, 4):

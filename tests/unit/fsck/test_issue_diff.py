@@ -85,7 +85,7 @@ def test_each_damage_is_found_for_what_it_is(table: MemoryTable, planted: Plante
     assert found(table, key_of(2)) == set()
 
 
-def test_what_is_there_and_what_should_be_is_told(table: MemoryTable) -> None:
+def test_a_difference_has_the_found_and_the_expected_value(table: MemoryTable) -> None:
     damage.change(table, KEY, damage.order_key("a1.1"), {keys.SORT: "zz"})
     wrong, ledger = differences(KEY, collection(table, KEY), catalog_of(table))
     expected = f"2024-03-02{sort_strings.SEPARATOR}00000001"
@@ -159,7 +159,7 @@ def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_
     assert found(table) == {(DifferenceKind.EXTRA, "a3.1")}
 
 
-def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank() -> None:
+def test_while_options_are_being_moved_an_issue_may_have_either_rank() -> None:
     table = MemoryTable()
     damage.make_project(table)
     sort = [{"field": "kind"}, {"field": "size"}]
@@ -254,7 +254,7 @@ def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_bei
 @pytest.mark.parametrize(
     "spoiled", [{"fields": {"a2": "o99"}}, {"num": 2}, {"version": "x"}, {"fields": {"a1": 7}}]
 )
-def test_a_document_that_nothing_can_be_derived_from_is_told_as_that(
+def test_a_document_that_nothing_can_be_derived_from_is_reported_as_underivable(
     table: MemoryTable, spoiled: dict[str, Any]
 ) -> None:
     damage.change(table, KEY, keys.project(TENANT, PROJECT), spoiled)

@@ -52,14 +52,14 @@ def test_a_journal_that_is_at_work_has_no_fault(derived: Derived) -> None:
     assert told(checked(derived.table)) == []
 
 
-def test_an_issue_is_sound_when_the_journal_tells_of_it_before_it_is_folded(derived: Derived) -> None:
+def test_an_issue_is_sound_when_the_journal_contains_it_before_the_fold(derived: Derived) -> None:
     derived.consume(1)
     derived.consume(1, start="2023-06-01")
     derived.consume(2)
     assert checked(derived.table) == []
 
 
-def test_an_issue_of_which_no_item_tells_is_unfinished(derived: Derived) -> None:
+def test_an_issue_that_no_journal_item_contains_is_unfinished(derived: Derived) -> None:
     derived.consume(1)
     derived.consume(1, start="2023-06-01")
     derived.table.delete(PARTITION, derived_keys.journal_item(2))
@@ -106,7 +106,7 @@ def test_holes_and_items_without_marks_are_named_and_made_right(
     assert checked(table) == []
 
 
-def test_a_hole_behind_everything_is_named_once_the_fold_has_seen_it(derived: Derived, later: Any) -> None:
+def test_a_hole_after_everything_is_named_once_the_fold_has_seen_it(derived: Derived, later: Any) -> None:
     log = log_of(derived.table)
     log.reserve(1)
     later(journal_check.LATE + 1)
@@ -141,9 +141,7 @@ def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: De
 
 @pytest.mark.parametrize("waiting", [False, True])
 @pytest.mark.parametrize("folds_first", [False, True])
-def test_a_block_that_cannot_be_read_is_built_anew(
-    derived: Derived, waiting: bool, folds_first: bool
-) -> None:
+def test_a_block_that_cannot_be_read_is_rebuilt(derived: Derived, waiting: bool, folds_first: bool) -> None:
     """With anything that waits for it at the time, and with a fold that passes it before or after the repair."""
     table = derived.table
     derived.consume(1)

@@ -43,7 +43,7 @@ def counts(lines: list[dict[str, Any]]) -> list[tuple[Any, Any]]:
     return [(line["FsckDifferences"], line["FsckIssues"]) for line in lines if "FsckDifferences" in line]
 
 
-def test_a_sound_table_is_told_by_a_metric_of_no_difference(
+def test_a_sound_table_is_reported_by_a_metric_of_zero(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke(cloud, "check") == {"begun": True}

@@ -246,7 +246,7 @@ def test_a_document_that_was_put_back_to_an_older_version_holds(table: MemoryTab
     assert wrong(table) == []
 
 
-def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table: MemoryTable) -> None:
+def test_a_ledger_is_never_older_than_an_edit_that_comes_between_the_reads(table: MemoryTable) -> None:
     before = document_in(table)
     after = {**before, "version": 2, "fields": {**before["fields"], "a1": "2030-01-01"}}
     table.delete(KEY, damage.order_key("a3.1"))
@@ -289,7 +289,7 @@ def test_without_definitions_that_nobody_deleted_nothing_is_taken_away(table: Me
     assert live(table) == {}
 
 
-def test_what_cannot_be_derived_is_told_and_left_as_it_was(table: MemoryTable) -> None:
+def test_an_underivable_document_is_reported_and_left_as_it_was(table: MemoryTable) -> None:
     for spoiled in ({"fields": {"a2": "o99"}}, {"num": 7}, {"version": "x"}):
         damage.change(table, KEY, keys.project(TENANT, PROJECT), spoiled)
         before = table.items
@@ -300,7 +300,7 @@ def test_what_cannot_be_derived_is_told_and_left_as_it_was(table: MemoryTable) -
         mended(table, "project-acme.bridge")
 
 
-def test_a_ledger_that_is_too_large_is_told(table: MemoryTable) -> None:
+def test_a_ledger_that_is_too_large_is_reported(table: MemoryTable) -> None:
     def too_large(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "put" and attempted.key[1] == derived_keys.LEDGER:
             raise ItemTooLarge("The item would be larger than 400 KB.")
@@ -311,7 +311,7 @@ def test_a_ledger_that_is_too_large_is_told(table: MemoryTable) -> None:
         mended(table.seen_through(too_large))
 
 
-def test_it_gives_way_to_whoever_is_faster_and_then_up(table: MemoryTable) -> None:
+def test_a_repair_that_is_always_overtaken_gives_up(table: MemoryTable) -> None:
     table.delete(KEY, damage.order_key("a3.1"))
     seen = 0
 

@@ -173,7 +173,7 @@ def _stop() -> None:
     raise _Stopped
 
 
-def test_an_issue_whose_change_nobody_has_committed_yet_is_open(derived: Derived) -> None:
+def test_an_issue_with_an_uncommitted_change_is_open(derived: Derived) -> None:
     table = derived.table
     lose(table, in_numbers(1))
     derived.consume(1, NEW)
@@ -363,7 +363,7 @@ def test_a_plain_block_that_is_far_too_large_is_split_by_ledgers_and_journal(
 # Reports
 
 
-def test_what_waits_behind_a_gap_is_folded_once_the_gap_is_filled(
+def test_changes_after_a_gap_are_folded_once_the_gap_is_filled(
     derived: Derived, monkeypatch: pytest.MonkeyPatch, later: Any
 ) -> None:
     table = derived.table

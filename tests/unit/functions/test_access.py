@@ -231,7 +231,7 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
     ],
 )
 @pytest.mark.usefixtures("unchanged")
-def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
+def test_a_wrong_method_gets_405_with_allow_with_or_without_a_token(
     owner: Client, method: str, path: str
 ) -> None:
     known = most_specific(BY_PATH, path)

@@ -128,7 +128,7 @@ def test_nothing_is_built_before_the_change_is_known_everywhere(
     assert sorted_by(api, project, "cost") == [3, 1, 2]
 
 
-def test_a_refused_job_is_told_by_a_metric_and_goes_on_later(
+def test_a_refused_job_is_counted_by_a_metric_and_continues_later(
     api: Client,
     account: Cloud,
     project: str,

@@ -79,7 +79,7 @@ def test_what_matches_is_changed_by_the_caller_as_one_change(
             assert UUID(bytes=document["change"]) == UUID(CHANGE)
 
 
-def test_a_worker_is_told_at_once_and_each_turn_tells_the_next(
+def test_a_worker_gets_a_hint_at_once_and_works_to_the_end(
     api: Client, account: Cloud, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(api, indexed, "update", CLOSE)
@@ -89,7 +89,7 @@ def test_a_worker_is_told_at_once_and_each_turn_tells_the_next(
     assert states(api, indexed) == {1: "closed", 2: "closed", 3: "closed"}
 
 
-def test_a_job_begins_though_nobody_can_be_told(
+def test_a_job_begins_though_its_hint_is_lost(
     api: Client, account: Cloud, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(*_: Any) -> None:
@@ -272,7 +272,7 @@ def _id(parameter: object) -> str:
 
 
 @pytest.mark.parametrize(("call", "body", "fields"), WRONG, ids=_id)
-def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
+def test_all_errors_of_a_request_are_listed_at_once_and_no_job_begins(
     api: Client, account: Cloud, bridge: str, call: str, body: Any, fields: set[str]
 ) -> None:
     before = account.items()
@@ -305,7 +305,7 @@ def test_rows_of_an_order_that_no_index_gives_are_refused_with_a_remedy(api: Cli
     assert refused.body["remedies"]
 
 
-def test_an_order_that_is_being_built_is_told_with_its_progress(
+def test_an_order_that_is_being_built_is_refused_with_its_progress(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     api.made(f"{bridge}/attributes", {"name": "New", "type": "number", "id": "new", "indexed": False})

@@ -81,7 +81,7 @@ def test_a_read_has_no_change(api: Client, bridge: str) -> None:
         assert "x-change-id" not in answer.headers
 
 
-def test_a_document_tells_the_change_of_its_version_and_the_api_does_not(
+def test_a_document_stores_the_change_of_its_version_and_the_api_omits_it(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     created, edited, several = (str(uuid4()) for _ in range(3))
@@ -99,7 +99,7 @@ def test_a_document_tells_the_change_of_its_version_and_the_api_does_not(
     assert "change" not in api.get(f"{ISSUES}/1").body
 
 
-def test_a_version_that_is_part_of_no_change_tells_none(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_version_that_is_part_of_no_change_has_none(api: Client, account: Cloud, bridge: str) -> None:
     document = account.table.get(keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"))
     assert document is not None
     catalog = Catalogs().get(account.table, "0807", "35e9")

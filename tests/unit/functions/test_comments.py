@@ -99,7 +99,7 @@ def test_users_of_another_tenant_are_nobody(account: Cloud, api: Client, home: s
     assert api.post(home, {"text": "x", "mentions": ["eve"]}).errors.keys() == {"mentions.0"}
 
 
-def test_whoever_was_mentioned_may_be_mentioned_on_though_the_tenant_does_not_list_them(
+def test_a_mention_may_stay_though_the_tenant_no_longer_lists_the_user(
     account: Cloud, api: Client, home: str
 ) -> None:
     api.made(home, {"text": "x", "mentions": ["bob"]})
@@ -198,7 +198,7 @@ def test_pages_of_comments_are_all_comments(account: Cloud, api: Client, home: s
     assert api.get(home.replace("/1/", "/2/"), query=cursor).kind == (400, "invalid-request")
 
 
-def test_many_long_comments_are_told_in_pages_that_an_answer_can_hold(api: Client, home: str) -> None:
+def test_many_long_comments_are_listed_in_pages_that_fit_an_answer(api: Client, home: str) -> None:
     long = '"' * MAX_COMMENT_LENGTH
     for _ in range(150):
         api.made(home, {"text": long})
@@ -266,7 +266,7 @@ def test_a_deleted_project_takes_its_comments_along(
 # The project's activity
 
 
-def test_the_activity_tells_of_a_comment_whom_it_mentions_until_it_is_deleted(
+def test_the_activity_lists_the_mentions_of_a_comment_until_it_is_deleted(
     account: Cloud, api: Client, home: str, bob: Client
 ) -> None:
     bob.made(home, {"text": "x", "mentions": ["ann"]})

@@ -50,7 +50,7 @@ def moving_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return ahead
 
 
-def test_an_edited_row_stands_in_its_new_place_at_once(api: Client, indexed: str) -> None:
+def test_an_edited_row_is_in_its_new_place_at_once(api: Client, indexed: str) -> None:
     edited = api.patch(f"{indexed}/issues/1", {"fields": {"3812": "2023-05-03"}})
     assert nums(grid(api, indexed, sort=BY_START)) == [2, 3], "the index does not know of the edit"
     page = grid(api, indexed, token_of(edited), sort=BY_START)
@@ -192,7 +192,7 @@ def test_a_project_that_is_gone_is_not_found_with_a_token_either(api: Client, in
     assert asking(api, indexed, token).status == 404
 
 
-def test_pages_behind_a_cursor_hold_what_the_first_one_held(api: Client, indexed: str) -> None:
+def test_pages_after_a_cursor_include_the_writes_of_the_first_one(api: Client, indexed: str) -> None:
     """Otherwise the row that moved to the front would be shown again if the index still has it."""
     token = token_of(api.patch(f"{indexed}/issues/1", {"fields": {"3812": "2023-05-03"}}))
     shown = []
@@ -339,7 +339,7 @@ def test_what_an_answer_costs_is_the_same_with_a_token(api: Client, indexed: str
     )
 
 
-def test_what_a_token_costs_is_told(api: Client, indexed: str) -> None:
+def test_explain_includes_the_cost_of_a_token(api: Client, indexed: str) -> None:
     token = token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"}))
     grid(api, indexed)  # which reads the definitions
     without = grid(api, indexed, explain=True)["explain"]

@@ -130,7 +130,7 @@ class Follower:
             self.assert_like(page)
 
 
-def test_what_was_taken_in_before_is_not_told_again_and_what_comes_is(
+def test_processed_changes_are_not_delivered_again_and_later_ones_are(
     api: Client, live: str, stream: Stream
 ) -> None:
     rows = Follower(api, {"filter": OPEN})
@@ -143,7 +143,7 @@ def test_what_was_taken_in_before_is_not_told_again_and_what_comes_is(
 
 
 @pytest.mark.parametrize("query", [ALL, {"filter": OPEN}, {"filter": DEAR}], ids=str)
-def test_what_a_token_names_is_counted_and_not_told_again(
+def test_the_writes_of_a_token_are_counted_and_not_delivered_again(
     api: Client, live: str, stream: Stream, query: Query
 ) -> None:
     writes = [
@@ -174,7 +174,7 @@ def test_versions_ahead_are_remembered_from_answer_to_answer(api: Client, live: 
     assert heard == ["3.2"]
 
 
-def test_a_new_issue_that_the_index_has_not_heard_of_is_counted_and_not_told_again(
+def test_a_new_issue_that_the_index_lacks_is_counted_and_not_delivered_again(
     api: Client, live: str, stream: Stream
 ) -> None:
     create(api, "four")
@@ -187,7 +187,7 @@ def test_a_new_issue_that_the_index_has_not_heard_of_is_counted_and_not_told_aga
     rows.assert_like(grid(api, {"filter": OPEN}))
 
 
-def test_what_stands_behind_a_missing_number_is_counted_and_not_told_again(
+def test_a_change_after_a_missing_number_is_counted_and_not_delivered_again(
     account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
 ) -> None:
     Log(account.table, "0807", "plain").reserve(1)
@@ -205,7 +205,7 @@ def test_what_stands_behind_a_missing_number_is_counted_and_not_told_again(
     assert rows.matched == 1
 
 
-def test_where_documents_decide_ahead_of_the_journal_nobody_can_tell_without_a_token(
+def test_documents_ahead_of_the_journal_give_no_cursor_without_a_token(
     api: Client, live: str, stream: Stream
 ) -> None:
     assert grid(api, {"filter": DEAR})["changes"] is not None
@@ -289,7 +289,9 @@ def test_too_many_versions_ahead_are_not_named(
     assert grid(api, {}, *writes)["changes"] is None
 
 
-def test_other_definitions_are_a_reset_and_then_all_is_told(api: Client, live: str, stream: Stream) -> None:
+def test_other_definitions_are_a_reset_followed_by_all_changes(
+    api: Client, live: str, stream: Stream
+) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
     cursor = grid(api, {}, written)["changes"]
@@ -339,7 +341,7 @@ def test_a_cursor_holds_what_precedes_it_however_long_ago_that_was(
         assert (page["matched"], page["total"], [row["num"] for row in page["rows"]]) == (1, 2, [3])
 
 
-def test_the_cursor_of_the_changes_that_somebody_was_told_holds_them(
+def test_a_grid_that_names_the_cursor_of_a_feed_includes_its_changes(
     account: Cloud, api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cursor = api.get(f"{PATH}/changes").body["next"]
@@ -392,7 +394,7 @@ def test_the_token_of_a_read_holds_as_much_of_the_journal_as_the_answer_did(
     assert HEADER not in {name.lower() for name in api.post(f"{PATH}/groups", {"by": ["state"]}).headers}
 
 
-def test_a_journal_that_does_not_tell_yet_what_precedes_a_cursor_is_an_overload(
+def test_a_journal_that_lags_the_cursor_is_an_overload(
     api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid(api)
@@ -415,7 +417,9 @@ def test_a_cursor_that_a_container_has_come_by_costs_nothing(api: Client, live: 
     )
 
 
-def test_pages_behind_one_that_held_a_cursor_hold_it_too(api: Client, live: str, stream: Stream) -> None:
+def test_pages_after_one_with_a_cursor_include_its_changes_too(
+    api: Client, live: str, stream: Stream
+) -> None:
     written = patch(api, 3, name="a new name")
     stream.look()
     cursor = grid(api, {}, written)["changes"]
@@ -487,7 +491,7 @@ QUERIES: tuple[Query, ...] = (
 
 
 @pytest.mark.parametrize("seed", range(one_of(3, thorough=40)))
-def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
+def test_a_grid_and_the_changes_after_it_add_up_to_a_later_grid(
     api: Client, live: str, stream: Stream, account: Cloud, seed: int
 ) -> None:
     """With any lag of the consumer, whether the grid names the written fields or not."""

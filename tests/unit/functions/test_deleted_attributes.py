@@ -151,7 +151,9 @@ def test_an_issue_that_leaves_the_trash_meanwhile_has_its_value_again(
     assert_as_derived(account)
 
 
-def test_a_list_tells_what_can_be_restored_until_when(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_list_contains_what_can_be_restored_and_until_when(
+    api: Client, account: Cloud, bridge: str
+) -> None:
     before = api.get(START).body
     assert listed(api) == []
     api.acting(user="bob", role="admin").delete(START)
@@ -368,7 +370,7 @@ def test_a_view_shows_it_again_and_a_change_of_it_can_be_taken_back(
     assert api.get(f"{BRIDGE}/views/{view['id']}").body == view
 
 
-def test_definitions_that_change_are_told_to_followers(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_delete_and_a_restore_each_raise_the_epoch(api: Client, account: Cloud, bridge: str) -> None:
     epoch = account.table.items[PARTITION, keys.CATALOG]["epoch"]
     api.delete(START)
     restore(api)

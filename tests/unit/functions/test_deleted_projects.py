@@ -213,7 +213,7 @@ def test_background_work_goes_on_while_it_is_hidden(
     assert api.get(bridge).status == 200
 
 
-def test_a_list_tells_what_can_be_restored_until_when(api: Client, bridge: str) -> None:
+def test_a_list_contains_what_can_be_restored_and_until_when(api: Client, bridge: str) -> None:
     before = api.get("/v1/projects").body["items"][0]
     assert listed(api) == []
     api.acting(user="bob", role="admin").delete(bridge)
@@ -458,7 +458,7 @@ def _state(table: Table) -> str:
     [(_delete, "living", "hidden"), (_restore, "hidden", "living"), (_purge, "hidden", "removed")],
 )
 @pytest.mark.parametrize("after", [False, True])
-def test_whoever_is_killed_at_any_call_has_done_all_or_nothing_and_can_be_repeated(
+def test_a_kill_at_any_call_does_all_or_nothing_and_can_be_repeated(
     act: Callable[[Table], None], before: str, done: str, after: bool
 ) -> None:
     table = MemoryTable()

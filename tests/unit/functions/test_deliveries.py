@@ -67,7 +67,7 @@ def outbox(courier: Courier, hook: str) -> dict[str, Any]:
 # Messages
 
 
-def test_a_change_is_sent_as_the_feed_tells_it(courier: Courier, path: str, receiver: Receiver) -> None:
+def test_a_message_contains_the_event_of_the_feed(courier: Courier, path: str, receiver: Receiver) -> None:
     made = defined(courier, path)
     feed = courier.api.get(f"{path}/changes").body["next"]
     issue = courier.issue(path)
@@ -92,9 +92,7 @@ def test_a_change_is_sent_as_the_feed_tells_it(courier: Courier, path: str, rece
     }
 
 
-def test_a_message_is_signed_by_the_secret_that_was_told(
-    courier: Courier, path: str, receiver: Receiver
-) -> None:
+def test_a_message_is_signed_by_the_secrets_in_force(courier: Courier, path: str, receiver: Receiver) -> None:
     made = defined(courier, path)
     courier.issue(path)
     courier.deliver()
@@ -134,7 +132,7 @@ def test_only_the_events_that_were_asked_for_are_sent(
     assert [one["event"] for one in courier.log(hook)] == ["restore", "delete"]
 
 
-def test_a_write_that_changes_nothing_is_not_told(
+def test_a_write_that_changes_nothing_is_not_sent(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     issue = courier.issue(path, name="Paint")
@@ -145,7 +143,7 @@ def test_a_write_that_changes_nothing_is_not_told(
     assert [one["type"] for one in receiver.told] == ["create"]
 
 
-def test_a_change_of_a_field_that_is_gone_is_not_told(
+def test_a_change_of_a_deleted_field_is_not_sent(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     attribute = courier.api.made(f"{path}/attributes", {"name": "Cost", "type": "number"})["id"]
@@ -250,7 +248,7 @@ def test_nobody_is_hinted_at_who_is_disabled_or_has_no_webhook(
     assert "sort" not in outbox(courier, hook)
 
 
-def test_a_change_that_is_committed_while_somebody_is_at_work_is_sent_by_him(
+def test_a_change_committed_during_a_turn_is_sent_by_that_turn(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     """The hint finds the outbox held, and its holder has read the feed to its end."""
@@ -363,7 +361,7 @@ def test_a_receiver_that_is_down_is_tried_less_and_less_and_the_feed_waits(
     assert outbox(courier, hook)["state"] == "quick"
 
 
-def test_a_webhook_whose_receiver_fails_for_a_day_is_disabled_with_a_notice(
+def test_a_webhook_is_disabled_after_a_day_of_failures(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     receiver.otherwise = answers(500, b"down")
@@ -384,7 +382,7 @@ def test_a_webhook_whose_receiver_fails_for_a_day_is_disabled_with_a_notice(
     assert "sort" not in outbox(courier, hook)
 
 
-def test_a_webhook_that_is_enabled_again_begins_anew_with_a_reset(
+def test_a_webhook_that_is_enabled_again_begins_with_a_reset(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     courier.api.patch(hook, {"enabled": False})
@@ -609,7 +607,7 @@ def test_who_dies_between_sending_and_remembering_leaves_a_message_that_is_sent_
     assert {one["status"] for one in courier.log(hook)} == {"delivered"}
 
 
-def test_who_goes_on_after_somebody_who_died_sends_nothing_that_was_remembered(
+def test_a_turn_after_a_killed_one_sends_no_recorded_message_again(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     for _ in range(6):
@@ -703,7 +701,7 @@ def test_a_table_that_refuses_is_asked_again_in_a_moment(
     assert len(receiver.heard) == 1
 
 
-def test_a_position_that_is_too_old_begins_anew_with_a_reset(
+def test_a_position_that_is_too_old_begins_with_a_reset(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     courier.issue(path)
@@ -712,7 +710,7 @@ def test_a_position_that_is_too_old_begins_anew_with_a_reset(
     assert [one["type"] for one in receiver.told] == ["reset"]
 
 
-def test_a_number_at_which_the_feed_waits_is_emptied_and_what_is_behind_it_sent(
+def test_a_number_that_holds_up_the_feed_is_emptied_and_later_changes_are_sent(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     courier.wait(30)
@@ -845,7 +843,7 @@ def shared(courier: Courier, path: str) -> str:
     return view
 
 
-def test_a_webhook_of_a_view_is_told_what_enters_leaves_and_changes(
+def test_a_webhook_of_a_view_gets_rows_that_enter_leave_and_change(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
     hook = defined(courier, path, view=shared)
@@ -924,7 +922,7 @@ def test_an_administrator_who_names_the_view_again_freezes_it_as_it_is(
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_a_webhook_whose_view_is_gone_goes_on_with_a_notice_until_an_administrator_decides(
+def test_a_webhook_without_its_view_continues_until_an_administrator_decides(
     courier: Courier, path: str, shared: str, receiver: Receiver, private: bool
 ) -> None:
     hook = defined(courier, path, view=shared)["path"]
@@ -1252,7 +1250,7 @@ def test_a_replay_sends_the_same_message_again(
     assert len(receiver.heard) == 2
 
 
-def test_a_replay_is_tried_at_once_though_the_webhook_rests_and_begins_its_tries_anew(
+def test_a_replay_is_sent_at_once_though_the_webhook_pauses(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     receiver.otherwise = answers(500)
@@ -1308,7 +1306,7 @@ def test_what_cannot_be_replayed_says_why(courier: Courier, path: str, hook: str
     assert "not remembered" in forgotten.body["detail"]
 
 
-def test_a_pending_message_whose_change_is_forgotten_is_given_up(
+def test_a_pending_message_without_its_change_is_given_up(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     receiver.behaves.append(answers(500))

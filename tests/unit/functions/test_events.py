@@ -121,7 +121,7 @@ def test_a_socket_is_opened_by_a_ticket_alone_and_gone_when_it_closes(account: C
     assert connection not in str(account.items())
 
 
-def test_the_removal_by_expiry_tells_who_removed(account: Cloud, bridge: str) -> None:
+def test_the_removal_by_expiry_names_its_service(account: Cloud, bridge: str) -> None:
     (record,) = load("stream_ttl_removal")["Records"]
     assert record["userIdentity"] == {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
     before = without_lag(account)

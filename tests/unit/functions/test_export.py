@@ -69,7 +69,7 @@ def lines(content: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content, newline="")))
 
 
-def test_the_rows_of_a_grid_become_a_file_behind_a_link(api: Client, account: Cloud, indexed: str) -> None:
+def test_the_rows_of_a_grid_become_a_file_with_a_link(api: Client, account: Cloud, indexed: str) -> None:
     viewer = api.acting(role="viewer", user="vic")
     query = {"filter": OPEN, "sort": BY_START, "columns": ["num", "name", "3812"]}
     answer = begin(viewer, indexed, {"query": query, "format": "csv"})
@@ -215,7 +215,7 @@ def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
     assert [json.loads(line)["name"] for line in told.splitlines()] == [*FORMULAS], "NDJSON is for programs"
 
 
-def test_columns_of_one_name_are_told_apart(api: Client, account: Cloud, project: str) -> None:
+def test_columns_of_one_name_get_their_ids_in_the_header(api: Client, account: Cloud, project: str) -> None:
     for one in ("a", "b"):
         api.made(f"{project}/attributes", {"id": one, "name": "Same", "type": "text"})
     api.made(f"{project}/attributes", {"id": "c", "name": "name", "type": "text"})
@@ -316,7 +316,7 @@ WRONG: list[tuple[Any, set[str]]] = [
 @pytest.mark.parametrize(
     ("body", "fields"), WRONG, ids=lambda part: str(sorted(part)) if isinstance(part, set) else ""
 )
-def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
+def test_all_errors_of_a_request_are_listed_at_once_and_no_job_begins(
     api: Client, account: Cloud, bridge: str, body: Any, fields: set[str]
 ) -> None:
     before = account.items()
@@ -355,7 +355,7 @@ def test_an_export_takes_one_of_the_places_for_open_jobs(
     assert begin(api, bridge, {"format": "csv"}).kind == (429, "too-many-jobs")
 
 
-def test_the_file_of_a_deleted_project_is_not_told(api: Client, account: Cloud, indexed: str) -> None:
+def test_the_export_of_a_deleted_project_is_not_found(api: Client, account: Cloud, indexed: str) -> None:
     job = begin(api, indexed, {"format": "csv"}).headers["location"]
     account.upkeep()
     api.delete(indexed)

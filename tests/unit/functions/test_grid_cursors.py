@@ -137,7 +137,7 @@ def test_a_deleted_and_made_again_attribute_is_another_order(owner: Client, shar
     assert refused(follow(owner, cursor, sort, f"{path}/grid"))
 
 
-def test_a_cursor_of_an_index_that_was_built_anew_has_expired(owner: Client, shared_account: Cloud) -> None:
+def test_a_cursor_of_a_rebuilt_index_has_expired(owner: Client, shared_account: Cloud) -> None:
     owner.made("/v1/projects", {"id": "rebuilt", "name": "Rebuilt"})
     path = "/v1/projects/rebuilt"
     owner.made(f"{path}/attributes", {"id": "kind", "name": "Kind", "type": "text"})

@@ -132,7 +132,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
     )
 
 
-def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> None:
+def test_explain_returns_the_plan_the_calls_and_their_cost(api: Client) -> None:
     for sort, calls in (([], 1), ([{"field": "name"}], 2)):
         assert api.post(PATH, {"sort": sort}).status == 200  # the catalog is known from here on
         explained = api.post(PATH, {"sort": sort, "explain": True}).body["explain"]
@@ -217,7 +217,7 @@ def test_a_cursor_and_an_offset_exclude_each_other(api: Client) -> None:
         ),
     ],
 )
-def test_everything_wrong_with_a_request_is_told_at_once(
+def test_all_errors_of_a_request_are_listed_at_once(
     api: Client, body: dict[str, Any], fields: set[str]
 ) -> None:
     answer = api.post(PATH, body)
@@ -256,7 +256,7 @@ def test_everything_wrong_with_a_request_is_told_at_once(
         ),
     ],
 )
-def test_everything_wrong_with_query_parameters_is_told_at_once(
+def test_all_errors_of_query_parameters_are_listed_at_once(
     api: Client, query: dict[str, str], fields: set[str]
 ) -> None:
     answer = api.get(PATH, query=query)

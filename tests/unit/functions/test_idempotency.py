@@ -163,7 +163,7 @@ def test_a_key_is_its_tenants_own(api: Client, account: Cloud, bridge: str, crea
     assert told(create(api, creation)) == told(first)
 
 
-def test_somebody_who_may_no_longer_create_is_not_answered(api: Client, bridge: str) -> None:
+def test_a_kept_answer_is_withheld_from_a_user_who_may_no_longer_create(api: Client, bridge: str) -> None:
     create(api, "create_issue")
     assert create(api.acting(role="viewer"), "create_issue").kind == (403, "forbidden")
 
@@ -358,7 +358,7 @@ def test_an_answer_of_the_table_that_is_lost_is_found_again(
     assert len(resources(account) - known) == 1
 
 
-def test_a_request_that_runs_into_its_twin_is_told_to_ask_again(
+def test_a_request_that_collides_with_its_twin_gets_in_progress(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:
     def collide(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -374,7 +374,7 @@ def test_a_request_that_runs_into_its_twin_is_told_to_ask_again(
     assert create(api, "create_issue").status == 201
 
 
-def test_a_busy_table_is_told_and_the_same_request_goes_on(
+def test_a_busy_table_is_an_overload_and_the_same_request_works_later(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:
     def refuse(attempted: Attempted, perform: Callable[[], Any]) -> Any:

@@ -96,7 +96,7 @@ def states(api: Client, project: str) -> list[str]:
 
 
 @pytest.mark.parametrize("role", [None, Role.VIEWER])
-def test_a_job_whose_user_lost_the_right_writes_nothing_after_its_turn(
+def test_a_job_of_a_user_without_the_right_writes_nothing_after_its_turn(
     role: Role | None,
     api: Client,
     account: Cloud,

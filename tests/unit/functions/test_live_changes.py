@@ -97,7 +97,7 @@ def test_without_a_cursor_it_begins_now(api: Client, live: str, stream: Stream) 
     assert again.body["items"] == []
 
 
-def test_each_change_is_told_once(api: Client, live: str, follower: Follower, stream: Stream) -> None:
+def test_each_change_is_delivered_once(api: Client, live: str, follower: Follower, stream: Stream) -> None:
     change = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
     num = api.made(
         f"{live}/issues", {"name": "one", "fields": {"kind": "a"}}, headers={"x-change-id": change}
@@ -130,7 +130,7 @@ def test_each_change_is_told_once(api: Client, live: str, follower: Follower, st
     assert follower.told() == []
 
 
-def test_versions_of_one_batch_are_told_one_by_one(
+def test_versions_of_one_batch_are_delivered_one_by_one(
     api: Client, live: str, follower: Follower, stream: Stream
 ) -> None:
     num = create(api, live, "one")

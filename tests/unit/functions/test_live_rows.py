@@ -311,7 +311,7 @@ def test_a_field_that_no_later_version_changed_is_as_the_document_has_it(
     assert [event["move"] for event in told] == ([] if touches else ["change"])
 
 
-def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
+def test_the_deletion_of_a_purged_issue_has_its_values(
     account: Cloud, api: Client, live: str, stream: Stream
 ) -> None:
     num = create(api, "one", kind="a", cost=4)
@@ -355,7 +355,7 @@ def test_an_order_without_an_index_is_refused_as_by_the_grid(api: Client, live: 
     assert answer.body["build"]["state"] == "building"
 
 
-def test_a_view_of_somebody_else_is_none(api: Client, live: str) -> None:
+def test_a_private_view_of_another_user_is_like_a_missing_one(api: Client, live: str) -> None:
     view = api.made(f"{PATH}/views", {"name": "Mine", "visibility": "private", "query": {"filter": OPEN}})
     assert asked(api, {"view": view["id"]}).status == 200
     bob = api.acting(user="bob")

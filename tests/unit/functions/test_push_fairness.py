@@ -180,7 +180,7 @@ def test_an_owed_project_that_is_late_again_stays_owed(
     assert client.ids() == ["1.1"]
 
 
-def test_a_tenant_whose_items_cannot_be_read_for_now_is_owed_and_delays_no_other(
+def test_a_tenant_with_unreadable_items_is_owed_and_delays_no_other(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api, neighbour = with_project(account, "0807"), with_project(account, "1910")

@@ -147,9 +147,7 @@ def _connect(api: Client, account: Cloud) -> None:
 @pytest.mark.parametrize(
     "statement", statements(FUNCTIONS["socket"].tenantless_grants), ids=lambda one: str(one["Action"])
 )
-def test_whose_a_socket_is_is_all_that_is_asked_for_in_nobodys_name(
-    busy: Cloud, statement: Statement
-) -> None:
+def test_only_the_owner_of_a_socket_is_read_without_a_tenant(busy: Cloud, statement: Statement) -> None:
     asked = busy.asked[OWNERS]
     assert all(iam.allows(statements(FUNCTIONS["socket"].tenantless_grants), one) for one in asked)
     for action in statement["Action"]:

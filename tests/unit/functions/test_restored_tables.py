@@ -153,7 +153,7 @@ def test_a_container_that_has_read_further_reads_the_journal_again(
 
 
 @AGAIN
-def test_a_socket_at_a_lost_cursor_is_told_a_reset(
+def test_a_socket_at_a_lost_cursor_gets_a_reset(
     account: Cloud, api: Client, path: str, past: Past, again: int
 ) -> None:
     commits = Commits(account)

@@ -227,7 +227,7 @@ def test_a_message_too_many_reads_one_item_and_writes_none(
     assert account.items() == before
 
 
-def test_a_container_that_has_not_met_a_connection_asks_whose_it_is(
+def test_a_container_reads_the_owner_of_a_connection_that_it_does_not_know(
     account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = connected(account, api, live)

@@ -83,7 +83,7 @@ def sockets_in(account: Cloud, tenant: str = "0807") -> set[str]:
 # Tickets
 
 
-def test_a_ticket_tells_where_to_connect_and_until_when(api: Client, live: str) -> None:
+def test_a_ticket_contains_where_to_connect_and_until_when(api: Client, live: str) -> None:
     answer = api.claiming(exp="1900000000").post(f"{live}/tickets")
     assert answer.body == {
         "ticket": answer.body["ticket"],
@@ -168,7 +168,7 @@ def test_a_subscription_without_a_cursor_begins_now(
     assert client.missed == 0
 
 
-def test_what_is_told_is_what_the_changes_are(
+def test_sockets_and_polling_deliver_the_same_changes(
     api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
 ) -> None:
     cursor = api.get(f"{live}/changes").body["next"]
@@ -239,7 +239,7 @@ def test_a_private_view_is_its_owners(account: Cloud, api: Client, live: str) ->
     assert other.subscribe(view=view)[0]["error"]["status"] == 404
 
 
-def test_a_view_that_becomes_private_is_told_to_its_owner_alone(
+def test_rows_of_a_view_that_becomes_private_reach_only_its_owner(
     account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
 ) -> None:
     made = {"name": "Open", "visibility": "shared", "query": {"filter": OPEN}}
@@ -256,7 +256,7 @@ def test_a_view_that_becomes_private_is_told_to_its_owner_alone(
     assert frame["error"]["status"] == 404
 
 
-def test_changed_definitions_are_told_at_once(
+def test_changed_definitions_are_a_reset_at_once(
     api: Client, live: str, client: SocketClient, commits: Commits
 ) -> None:
     client.subscribe()
@@ -279,7 +279,7 @@ def test_rows_that_definitions_do_not_have_any_more_are_an_error_of_their_subscr
     assert frames["all"]["items"] == [{"kind": "reset"}]
 
 
-def test_a_client_that_was_away_misses_nothing_and_is_told_nothing_twice(
+def test_a_client_that_was_away_misses_nothing_and_gets_nothing_twice(
     account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
 ) -> None:
     client = connected(account, api, live)
@@ -514,7 +514,7 @@ def test_a_change_that_no_message_holds_is_a_reset(
     assert client.ids() == ["reset", "2.1"]
 
 
-def test_who_has_unsubscribed_is_told_nothing(
+def test_a_removed_subscription_gets_nothing(
     api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
 ) -> None:
     client.subscribe()
@@ -527,7 +527,7 @@ def test_who_has_unsubscribed_is_told_nothing(
     assert [frame["id"] for frame in client.frames()] == ["other"]
 
 
-def test_two_tenants_with_equal_projects_hear_their_own(
+def test_two_tenants_with_equal_projects_get_only_their_own_changes(
     account: Cloud, api: Client, live: str, stream: Stream
 ) -> None:
     others = api.acting(tenant="1910")
@@ -551,7 +551,7 @@ def test_two_tenants_with_equal_projects_hear_their_own(
     assert theirs.say(do="renew", ticket=ticket(api, live))[0]["error"]["status"] == 401
 
 
-def test_one_project_that_cannot_be_told_holds_up_no_other(
+def test_a_project_that_cannot_be_delivered_holds_up_no_other(
     account: Cloud,
     api: Client,
     live: str,
@@ -629,7 +629,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_message_that_is_no_good_is_told_so_and_the_socket_stands(
+def test_an_invalid_message_gets_an_error_and_the_socket_stays_open(
     account: Cloud, client: SocketClient, body: str
 ) -> None:
     before = sockets_in(account)
@@ -824,7 +824,7 @@ def test_a_socket_ends_with_its_users_token(
     assert sockets_in(account) == set()
 
 
-def test_a_socket_that_is_renewed_stands_as_long_as_the_next_token(
+def test_a_renewed_socket_stays_open_as_long_as_the_next_token(
     account: Cloud,
     api: Client,
     live: str,
@@ -894,7 +894,7 @@ def test_people_see_who_looks_at_which_row(
     assert people(ann.frames()) == [("ann", 7)]
 
 
-def test_the_same_row_again_is_told_to_nobody(
+def test_a_look_at_the_same_row_again_sends_no_frame(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
@@ -916,7 +916,7 @@ def test_a_client_says_at_most_once_a_second_where_it_looks(
     assert client.say(do="look", num=2)[0]["people"][0]["num"] == 2
 
 
-def test_people_are_told_at_most_once_a_second(
+def test_people_are_sent_at_most_once_a_second(
     account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]
 ) -> None:
     """Virtual time: a user who looks again within a second waits, and the last look is delivered."""
@@ -931,7 +931,7 @@ def test_people_are_told_at_most_once_a_second(
     assert people(users[0].frames()) == shown
 
 
-def test_while_one_call_waits_to_tell_people_no_other_waits(
+def test_while_one_call_waits_to_send_people_no_other_waits(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob, cid = (connected(account, api.acting(user=user), live) for user in ("ann", "bob", "cid"))
@@ -953,7 +953,7 @@ def test_while_one_call_waits_to_tell_people_no_other_waits(
     assert waited[0] < 0.1
 
 
-def test_of_two_calls_that_would_tell_people_at_once_one_does(
+def test_only_one_of_two_concurrent_calls_sends_people(
     account: Cloud,
     api: Client,
     live: str,
@@ -973,7 +973,7 @@ def test_of_two_calls_that_would_tell_people_at_once_one_does(
     assert [[one["num"] for one in frame["people"]] for frame in frames] == [[1, 2]]
 
 
-def test_fifty_people_are_told_of(
+def test_at_most_fifty_people_are_sent(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     clients = [connected(account, api.acting(user=f"u{number:02}"), live) for number in range(52)]
@@ -1013,7 +1013,7 @@ def test_where_people_have_looked_is_remembered_nowhere(
     assert not [item for item in account.table.items.values() if item.get("num") in (31, 32, 33)]
 
 
-def test_what_stands_of_sockets_expires(account: Cloud, client: SocketClient) -> None:
+def test_stored_items_of_sockets_expire(account: Cloud, client: SocketClient) -> None:
     client.subscribe()
     client.say(do="look", num=1)
     prefixes = (live_keys.SOCKETS_PREFIX, live_keys.SOCKET_PREFIX, live_keys.TICKET_PREFIX)

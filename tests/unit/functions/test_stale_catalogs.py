@@ -141,9 +141,7 @@ def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
 
 
 @pytest.mark.usefixtures("severity")
-def test_a_cursor_of_an_order_whose_rebuilding_is_not_known_here_has_not_expired(
-    account: Cloud, bridge: str
-) -> None:
+def test_a_stale_catalog_serves_the_cursor_of_a_rebuilt_order(account: Cloud, bridge: str) -> None:
     order = {"sort": "3812", "limit": "1"}
     assert account.api().get(f"{bridge}/grid", query=order).status == 200
     late = account.modules["query"].catalogs

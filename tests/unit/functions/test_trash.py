@@ -136,7 +136,7 @@ def test_the_document_stays_as_one_more_version(account: Cloud, deleted: dict[st
     assert document["fields"]
 
 
-def test_the_trash_tells_what_was_deleted_by_whom_and_until_when(
+def test_the_trash_lists_deleted_issues_with_user_and_expiry(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     (one,) = api.acting(role="viewer").get(TRASH).body["items"]
@@ -289,7 +289,7 @@ def test_who_may_do_what(api: Client, deleted: dict[str, Any]) -> None:
     assert restore(api.acting(role="editor")).status == 200
 
 
-def test_another_tenant_is_told_as_of_what_does_not_exist(
+def test_the_trash_of_another_tenant_is_like_a_missing_one(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     before = account.items()
@@ -371,7 +371,7 @@ def test_the_check_finds_a_trashed_and_a_restored_issue_right(
     assert differences_of(account, "35e9", 2) == []
 
 
-def test_a_new_issue_that_was_deleted_before_the_index_heard_of_it_is_in_no_page(
+def test_a_new_issue_that_was_deleted_before_the_index_had_it_is_in_no_page(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     account.derive()
@@ -385,7 +385,7 @@ def test_a_new_issue_that_was_deleted_before_the_index_heard_of_it_is_in_no_page
 
 
 @pytest.mark.parametrize("trashed", [True, False])
-def test_an_expiry_that_a_document_must_not_have_or_must_have_is_found_and_mended(
+def test_a_missing_or_needless_expiry_of_a_document_is_found_and_repaired(
     api: Client, account: Cloud, deleted: dict[str, Any], trashed: bool
 ) -> None:
     if not trashed:
@@ -456,7 +456,7 @@ def test_a_repetition_of_a_delete_that_comes_late_does_not_delete_what_was_resto
     assert api.get(ISSUE).status == 200
 
 
-def test_a_delete_whose_answer_was_lost_is_done(
+def test_a_delete_is_done_though_its_answer_was_lost(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table
@@ -472,7 +472,7 @@ def test_a_delete_whose_answer_was_lost_is_done(
     assert api.delete(ISSUE).status == 404
 
 
-def test_a_clock_that_is_behind_deletes_all_the_same(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_slow_clock_does_not_prevent_a_delete(api: Client, account: Cloud, bridge: str) -> None:
     document = stored(account)
     assert document is not None
     account.table.put({**document, "updated": "2999-01-01T00:00:00.000000Z"})
@@ -568,7 +568,7 @@ def test_of_a_restore_and_another_one_wins(
     assert api.get(ISSUE).body["updated_by"] == "bob"
 
 
-def test_a_restore_whose_answer_was_lost_is_done(
+def test_a_restore_is_done_though_its_answer_was_lost(
     api: Client, account: Cloud, deleted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table

@@ -142,7 +142,7 @@ def test_a_restore_is_taken_back_by_a_delete(account: Cloud, api: Client, path: 
     assert values(api, path, 1) is None
 
 
-def test_what_others_have_changed_since_stays_and_is_told_with_its_version(
+def test_later_changes_of_others_stay_and_are_listed_with_their_version(
     account: Cloud, api: Client, path: str
 ) -> None:
     change = edit(api, path, 1, {"name": "Pier 2", "fields": {"start": "2026-11-21", "kind": "b"}})
@@ -380,7 +380,7 @@ def test_what_is_no_change_of_the_project(account: Cloud, api: Client, path: str
 # Certainty
 
 
-def test_what_has_not_been_told_is_waited_for(
+def test_an_undo_waits_until_the_history_is_ready(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the token of a write it is certain; without it more writes may come."""
@@ -423,7 +423,7 @@ def test_a_token_of_a_write_that_the_history_lacks_is_waited_for_though_it_has_a
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=tokens)) == {1: 3, 2: 3}
 
 
-def test_tokens_of_other_issues_tell_nothing_of_a_change(
+def test_tokens_of_other_issues_do_not_complete_a_change(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
@@ -432,7 +432,7 @@ def test_tokens_of_other_issues_tell_nothing_of_a_change(
     assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "not-told")
 
 
-def test_what_somebody_has_seen_of_a_change_is_not_all_of_it(
+def test_a_token_of_a_read_does_not_complete_a_change(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
@@ -453,7 +453,7 @@ def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) ->
     assert undo(account, api, path, change).kind == (409, "not-told"), "nobody can tell how late it is"
 
 
-def test_an_issue_of_which_a_version_has_not_been_told_is_refused(
+def test_an_issue_with_a_version_that_the_history_lacks_is_refused(
     account: Cloud, api: Client, path: str
 ) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
@@ -614,7 +614,7 @@ def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
     assert undone(undo(account, api, path, change)) == {1: 3}
 
 
-def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> None:
+def test_a_change_item_contains_the_instant_of_its_version(account: Cloud, api: Client, path: str) -> None:
     """The basis of an undo: an instant of each version."""
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     account.follow()
@@ -751,7 +751,7 @@ def test_the_callers_own_change_comes_first_also_before_it_is_known(
 
 
 @pytest.mark.usefixtures("large")
-def test_the_callers_own_change_is_found_behind_a_large_one(account: Cloud, api: Client, path: str) -> None:
+def test_the_callers_own_change_is_found_after_a_large_one(account: Cloud, api: Client, path: str) -> None:
     ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
     for num in (1, 2):
         edit(ben, path, num, {"name": "ben's"}, CHANGE)
@@ -761,7 +761,7 @@ def test_the_callers_own_change_is_found_behind_a_large_one(account: Cloud, api:
     assert undo(account, api, path, CHANGE).kind == (409, "conflict"), "ben's alone fills a request"
 
 
-def test_an_administrator_names_whose_change_where_several_wrote(
+def test_an_administrator_names_the_user_of_a_change_of_several(
     account: Cloud, api: Client, path: str
 ) -> None:
     ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")

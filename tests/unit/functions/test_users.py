@@ -38,7 +38,7 @@ def test_the_caller_is_who_the_token_says(account: Cloud) -> None:
         ({"name": 7}, "ann"),
     ],
 )
-def test_a_name_is_what_the_token_tells_of_it(
+def test_the_name_of_a_user_comes_from_the_token(
     account: Cloud, claims: dict[str, object], expected: str
 ) -> None:
     client = account.api(user="ann").claiming(**claims)

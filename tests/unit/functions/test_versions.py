@@ -129,7 +129,7 @@ def test_two_writers_of_one_issue_lose_no_field(
     assert (issue["name"], issue["state"]) == ("Other", "closed")
 
 
-def test_a_writer_that_named_a_version_is_told_when_another_was_faster(
+def test_a_writer_that_named_a_version_gets_412_when_another_was_faster(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, path = account.modules["command"].table, f"{bridge}/issues/1"
@@ -145,7 +145,7 @@ def test_a_writer_that_named_a_version_is_told_when_another_was_faster(
     assert api.get(path).body["state"] == "open"
 
 
-def test_who_loses_every_race_is_told_so(
+def test_a_write_that_loses_every_race_is_a_conflict(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: Any) -> None:

@@ -114,7 +114,7 @@ def test_a_view_with_a_name_alone_is_private_and_plain(api: Client, home: str) -
     assert made["visibility"] == "private"
 
 
-def test_what_a_view_tells_is_what_a_view_may_be_made_of(api: Client, home: str) -> None:
+def test_a_view_can_be_made_from_the_fields_of_another(api: Client, home: str) -> None:
     first = api.made(home, {"name": "One", **LOOK})
     second = api.made(home, {"name": "Two", **look(first)})
     assert look(second) == look(first)
@@ -191,7 +191,7 @@ def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition
         (["name"], {"body"}),
     ],
 )
-def test_everything_wrong_with_a_view_is_told_at_once_and_nothing_is_written(
+def test_all_errors_of_a_view_are_listed_at_once_and_nothing_is_written(
     api: Client, account: Cloud, home: str, body: Any, wrong: set[str]
 ) -> None:
     made = api.made(home, {"name": "There"})
@@ -556,7 +556,7 @@ def test_options_that_are_gone_are_left_out_of_a_filter(
     }
 
 
-def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
+def test_a_filter_that_has_grown_too_large_to_return_is_missing(
     api: Client, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x", **LOOK})
@@ -566,7 +566,7 @@ def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
     assert view["query"]["sort"] == LOOK["query"]["sort"]
 
 
-def test_an_answer_tells_so_much_of_what_is_gone(
+def test_an_answer_lists_a_limited_number_of_missing_parts(
     api: Client, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saved_views, "MAX_GONE", 3)
@@ -579,7 +579,7 @@ def test_an_answer_tells_so_much_of_what_is_gone(
 # The needs of a view
 
 
-def test_a_view_whose_order_has_no_index_tells_what_builds_it(
+def test_a_view_without_an_index_for_its_order_has_the_remedy(
     api: Client, account: Cloud, home: str, project: str
 ) -> None:
     made = api.made(home, {"name": "x", "visibility": "shared", "query": {"sort": [{"field": "note"}]}})
@@ -610,7 +610,7 @@ def other_container(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Callable
     return call
 
 
-def test_a_container_with_older_definitions_tells_and_writes_by_the_present_ones(
+def test_a_container_with_older_definitions_reads_and_writes_by_the_present_ones(
     api: Client, account: Cloud, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x"})

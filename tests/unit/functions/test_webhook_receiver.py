@@ -55,7 +55,7 @@ def test_a_message_of_ours_is_taken(page: dict[str, Any], secret: str) -> None:
     assert Reply(204).succeeded
 
 
-def test_what_somebody_else_has_sent_or_changed_or_kept_is_refused(page: dict[str, Any], secret: str) -> None:
+def test_forged_changed_and_delayed_messages_are_refused(page: dict[str, Any], secret: str) -> None:
     now = int(clock.seconds())
     good = signed_headers([secret], "w_1_2", now, BODY)
     assert answer(page, signed_headers([new_secret()], "w_1_2", now, BODY)) == 401

@@ -125,7 +125,7 @@ def test_a_url_that_is_refused_says_why(api: Client, followed: str) -> None:
     }
 
 
-def test_events_are_told_in_their_order(api: Client, followed: str) -> None:
+def test_events_are_listed_in_their_order(api: Client, followed: str) -> None:
     assert api.made(followed, {"url": URL, "events": ["delete", "create"]})["events"] == ["create", "delete"]
 
 
@@ -265,7 +265,9 @@ def test_a_project_takes_its_webhooks_along(api: Client, account: Cloud, followe
 # Secrets
 
 
-def test_a_secret_is_told_when_it_is_made_and_never_again(api: Client, account: Cloud, followed: str) -> None:
+def test_a_secret_is_returned_when_it_is_made_and_never_again(
+    api: Client, account: Cloud, followed: str
+) -> None:
     made = api.made(followed, {"url": URL})
     assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
     path = f"{followed}/{made['id']}"
@@ -290,7 +292,7 @@ def test_the_table_holds_no_secret_in_the_clear(api: Client, account: Cloud, fol
         assert secret.removeprefix("whsec_") not in held
 
 
-def test_a_repeated_request_is_told_the_same_secret(api: Client, account: Cloud, followed: str) -> None:
+def test_a_repeated_request_gets_the_same_secret(api: Client, account: Cloud, followed: str) -> None:
     key = {"idempotency-key": "k"}
     first, again = (api.post(followed, {"url": URL}, headers=key) for _ in range(2))
     assert (again.text, again.headers) == (first.text, first.headers)
@@ -310,7 +312,7 @@ def test_a_key_of_one_webhook_is_not_that_of_another(api: Client, followed: str)
     assert [one["id"] for one in rotated] == [first["id"], second["id"]]
 
 
-def test_a_kept_answer_whose_seal_nobody_can_open_is_no_error_of_the_server(
+def test_a_kept_answer_under_an_unknown_secret_is_a_conflict(
     api: Client, account: Cloud, followed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = {"idempotency-key": "k"}

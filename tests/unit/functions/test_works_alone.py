@@ -52,7 +52,7 @@ def test_a_job_is_finished_by_the_task_and_the_heart_beats(alone: Cloud, api: Cl
 
 
 @pytest.mark.parametrize("works_alone", [True, False])
-def test_the_minute_tells_the_age_of_the_canary_and_which_fold_is_overdue(
+def test_each_minute_measures_the_age_of_the_canary_and_overdue_folds(
     alone: Cloud,
     api: Client,
     project: str,

@@ -215,7 +215,7 @@ def told(table: MemoryTable) -> list[tuple[int, int | None, int]]:
     ]
 
 
-def test_each_version_is_told_once(table: MemoryTable) -> None:
+def test_each_version_is_journaled_once(table: MemoryTable) -> None:
     versions = [document(table, 1, version=version) for version in range(1, 8)]
     assert given(table, versions[0], versions[1]) is None
     assert given(table, versions[1], versions[2]) is None
@@ -225,7 +225,7 @@ def test_each_version_is_told_once(table: MemoryTable) -> None:
     assert told(table) == [(1, 0, 2), (1, 2, 3), (1, 3, 6), (1, 6, 7)]
 
 
-def test_what_a_pass_derives_is_told_when_it_comes_through_the_stream(table: MemoryTable) -> None:
+def test_a_version_that_a_pass_derives_is_journaled_when_the_stream_brings_it(table: MemoryTable) -> None:
     first, second = document(table, 1), document(table, 1, version=2, start="2023-05-02")
     assert given(table, first) is None
     pass_over_with(table, second)
@@ -237,7 +237,7 @@ def test_what_a_pass_derives_is_told_when_it_comes_through_the_stream(table: Mem
     assert told(table) == [(1, 0, 1), (1, 1, 2)]
 
 
-def test_a_version_that_a_pass_has_gone_past_is_told_with_the_next(table: MemoryTable) -> None:
+def test_a_version_that_a_pass_has_gone_past_is_journaled_with_the_next(table: MemoryTable) -> None:
     one, two, three = (document(table, 1, version, f"2023-05-0{version}") for version in (1, 2, 3))
     assert given(table, one) is None
     pass_over_with(table, three)
@@ -247,7 +247,7 @@ def test_a_version_that_a_pass_has_gone_past_is_told_with_the_next(table: Memory
     assert told(table) == [(1, 0, 1), (1, 1, 3)]
 
 
-def test_who_completes_what_a_dead_pass_has_begun_does_not_tell_it(table: MemoryTable) -> None:
+def test_completing_the_intent_of_a_dead_pass_does_not_journal_it(table: MemoryTable) -> None:
     one, two, three = (document(table, 1, version, f"2023-05-0{version}") for version in (1, 2, 3))
     assert given(table, one) is None
     with pytest.raises(Overloaded):
@@ -269,7 +269,7 @@ def _unexpected(poison: Poison) -> None:
 
 
 @pytest.mark.parametrize("finished_by", ["the consumer", "a pass", "a later version", "an older version"])
-def test_what_an_item_that_came_to_nothing_was_to_tell_is_told_by_the_next(
+def test_the_versions_of_an_emptied_item_are_journaled_by_the_next(
     table: MemoryTable, finished_by: str
 ) -> None:
     versions = [document(table, 1, version, f"2023-05-0{version}") for version in range(1, 5)]
@@ -296,14 +296,14 @@ def fails_at(meant: Callable[[Attempted], bool]) -> Callable[..., Any]:
     return around
 
 
-def test_what_a_bulk_load_wrote_is_not_told(table: MemoryTable) -> None:
+def test_the_versions_of_a_bulk_load_are_not_journaled(table: MemoryTable) -> None:
     bulk_load(table, document(table, 1))
     assert given(table, document(table, 1)) is None
     assert given(table, document(table, 1, version=2)) is None
     assert told(table) == [(1, 1, 2)]
 
 
-def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable) -> None:
+def test_after_a_lost_ledger_the_version_before_is_unknown(table: MemoryTable) -> None:
     first = document(table, 1)
     assert given(table, first) is None
     table.put(first)
@@ -316,7 +316,7 @@ def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable) -> None
     assert told(table)[-1] == (1, 2, 3)
 
 
-def test_a_number_whose_item_the_table_refuses_is_emptied_at_once(table: MemoryTable) -> None:
+def test_a_number_is_emptied_at_once_when_the_table_refuses_its_item(table: MemoryTable) -> None:
     one = document(table, 1)
     watched = table.seen_through(
         fails_at(lambda attempted: puts_journal_item(attempted) and "changes" in (attempted.item or {}))
@@ -381,7 +381,7 @@ def test_an_answer_that_the_sdk_missed_is_not_taken_for_a_lost_race(table: Memor
     assert numbers_in(record_of(table, 1)) == [1]
 
 
-def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_anew(table: MemoryTable) -> None:
+def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_again(table: MemoryTable) -> None:
     watched = table.seen_through(before(puts_journal_item, lambda: log_of(table).close(1)))
     assert given(watched, document(table, 1)) is None
     assert numbers_in(record_of(table, 1)) == []
@@ -391,7 +391,7 @@ def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_anew(table: 
     assert all(move.thorough for move in found.changes[0].moves.values())
 
 
-def test_a_ledger_whose_number_has_no_item_is_unfinished_and_the_number_is_closed(table: MemoryTable) -> None:
+def test_a_ledger_without_its_journal_item_is_unfinished_and_the_number_is_closed(table: MemoryTable) -> None:
     """Its writer died before the item."""
     one = document(table, 1)
 

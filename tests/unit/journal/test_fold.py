@@ -173,7 +173,7 @@ def test_an_item_that_changes_orders_without_entries_alone_needs_no_mark(table: 
     assert own.marked([number]) == frozenset()
 
 
-def test_a_block_that_cannot_be_read_is_told_and_stops_nothing_else(table: MemoryTable) -> None:
+def test_a_block_that_cannot_be_read_is_reported_and_stops_nothing_else(table: MemoryTable) -> None:
     log(table, moved(1, None, _A))
     assert fold(table) == 1
     log(table, moved(1, _A, _B), moved(2, None, _A), moved(1, None, "2023-05-01", "a1.1"))

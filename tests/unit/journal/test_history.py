@@ -99,7 +99,7 @@ BASE = {"name": Values(None, "Pier"), "state": Values(None, "o1")}
 GONE = {"name": Values("Pier", None), "state": Values("o1", None)}
 
 
-def test_a_create_tells_each_value(table: MemoryTable) -> None:
+def test_a_create_records_each_value(table: MemoryTable) -> None:
     made = version(table, 1, a1="x")
     expected = {**BASE, "a1": Values(None, "x")}
     assert told(table, record(1, None, made)) == [(1, "create", "user 1", expected)]
@@ -107,7 +107,7 @@ def test_a_create_tells_each_value(table: MemoryTable) -> None:
     assert (change.at, change.change) == (made["updated"], CHANGE.bytes)
 
 
-def test_an_update_tells_what_differs(table: MemoryTable) -> None:
+def test_an_update_records_the_differences(table: MemoryTable) -> None:
     old, new = version(table, 1, a1="x", a2="same"), version(table, 2, a1="y", a2="same")
     assert told(table, record(1, old, new)) == [(2, "update", "user 2", {"a1": Values("x", "y")})]
     cleared = version(table, 3, a2="same")
@@ -216,7 +216,7 @@ def test_a_document_that_is_none_is_passed_over_and_the_batch_goes_on(
     assert list(read_changes(table, TENANT, PROJECT, [(8, 1)])) == [(8, 1)]
 
 
-def test_a_record_without_its_old_image_tells_no_change(table: MemoryTable) -> None:
+def test_a_record_without_its_old_image_records_no_change(table: MemoryTable) -> None:
     partial = record(1, version(table, 1), version(table, 2))
     del partial["dynamodb"]["OldImage"]
     assert told(table, partial) == []
@@ -249,14 +249,14 @@ def test_nothing_is_remembered_of_a_deleted_project(table: MemoryTable) -> None:
     assert told(table, record(1, None, made)) == []
 
 
-def test_a_project_whose_definitions_are_lost_remembers_as_by_default(table: MemoryTable) -> None:
+def test_a_project_without_its_definitions_has_the_default_history(table: MemoryTable) -> None:
     made = version(table, 1)
     table.delete(keys.project(TENANT, PROJECT), keys.CATALOG)
     assert told(table, record(1, None, made)) == [(1, "create", "user 1", BASE)]
     assert len(kept(table, "activity")) == 1
 
 
-def test_a_forgotten_change_is_not_told_though_the_table_still_has_it(
+def test_an_expired_change_is_not_returned_though_the_table_still_has_it(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     setting(table, days=8)

@@ -31,7 +31,7 @@ def test_an_item_is_read_back_as_it_was_stored() -> None:
     assert JournalItem.from_item(item) == record
 
 
-def test_an_item_says_of_each_issue_what_was_told_before() -> None:
+def test_an_item_contains_the_version_before_of_each_issue() -> None:
     told = CHANGE._replace(before=1), SEEN, CHANGE._replace(num=9, before=3)
     item = JournalItem(57, 1_700_000_000.25, told).to_item("acme", "bridge")
     assert JournalItem.from_item(item).changes == told
@@ -77,7 +77,7 @@ def test_a_large_batch_is_cut_and_nothing_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("number", "told"), [(4, True), (5, False), (6, True), (7, None)])
-def test_a_head_tells_of_numbers_up_to_the_watermark(number: int, told: bool | None) -> None:
+def test_a_head_knows_numbers_up_to_the_watermark(number: int, told: bool | None) -> None:
     assert Head(last=9, folded=6, emptied=BitMap((5,))).committed(number) is told
 
 
@@ -85,7 +85,7 @@ def test_a_new_head_knows_nothing_and_is_not_due() -> None:
     assert Head.from_item(new_head("acme", "bridge")) == Head()
 
 
-def test_what_is_shown_to_all_is_a_watermark_that_stood_long_enough() -> None:
+def test_readers_get_a_watermark_that_is_old_enough() -> None:
     head, told = Head(), []
     for number, now in ((10, 100.0), (20, 120.0), (30, 140.0), (40, 165.0), (50, 220.0)):
         head = replace(head, folded=number, trail=tuple(head_trail(head, number, now)))

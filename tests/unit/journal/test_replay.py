@@ -83,7 +83,7 @@ def test_a_string_that_is_no_key_of_the_issue_is_in_no_block() -> None:
 
 
 @pytest.mark.parametrize(("thorough", "stays"), [(False, []), (True, [True])])
-def test_tokens_that_stay_are_written_only_if_somebody_may_have_left_others(
+def test_unchanged_tokens_are_written_only_after_an_unfinished_write(
     thorough: bool, stays: list[bool]
 ) -> None:
     left, to = (sort_string(joined(words), 1) for words in (("x", "y"), ("y", "z")))

@@ -56,7 +56,7 @@ def messages(
         ([Unjudged.YET, ENTERS, ENTERS], [], START),
     ],
 )
-def test_a_page_ends_before_the_first_change_whose_row_cannot_be_judged_yet(
+def test_a_page_ends_before_the_first_change_that_cannot_be_judged_yet(
     table: MemoryTable,
     monkeypatch: pytest.MonkeyPatch,
     verdicts: Sequence[Verdict],

@@ -166,7 +166,7 @@ def walk(table: Table, limit: int) -> list[str]:
         position = one.position
 
 
-def test_each_version_is_told_once_in_order(writer: Writer) -> None:
+def test_each_version_is_delivered_once_in_order(writer: Writer) -> None:
     writer.edit(1, start="2023-05-01")
     writer.edit(2)
     writer.edit(1, start="2023-05-02")
@@ -188,7 +188,7 @@ def test_each_version_is_told_once_in_order(writer: Writer) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 7, 100])
-def test_pages_of_any_size_tell_the_same(writer: Writer, limit: int) -> None:
+def test_pages_of_any_size_deliver_the_same(writer: Writer, limit: int) -> None:
     expected = []
     for place in range(12):
         for num in range(1, 2 + place % 4):
@@ -230,7 +230,7 @@ def test_a_reader_stops_at_the_first_number_without_an_item(writer: Writer, time
     assert ids(page(writer.table, late.position)) == ["2.1"]
 
 
-def test_a_gap_behind_a_full_page_is_not_waited_for(writer: Writer, time: Time) -> None:
+def test_a_gap_after_a_full_page_is_not_waited_for(writer: Writer, time: Time) -> None:
     writer.edit(1)
     writer.edit(2)
     assert writer.consume() is None
@@ -243,7 +243,7 @@ def test_a_gap_behind_a_full_page_is_not_waited_for(writer: Writer, time: Time) 
     assert page(writer.table, limit=3).overdue == (2,)
 
 
-def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer) -> None:
+def test_a_new_follower_gets_everything_committed_from_now_on(writer: Writer) -> None:
     log = log_of(writer.table)
     writer.edit(1)
     assert writer.consume() is None
@@ -341,7 +341,7 @@ def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time:
     assert page(writer.table).position[:3] == (2, 0, NOW + DAY)
 
 
-def test_changes_are_told_by_definitions_that_know_them(writer: Writer) -> None:
+def test_changes_are_delivered_with_definitions_that_contain_them(writer: Writer) -> None:
     """An option that is younger than the reader's definitions."""
     from gridview.commands import attributes
 
@@ -392,7 +392,7 @@ def test_what_it_costs(writer: Writer) -> None:
     assert units(FeedPosition(2, 0, NOW)) <= 0.5 * (2 + 50) + 1
 
 
-def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer) -> None:
+def test_an_issue_that_was_removed_from_the_table_by_hand_is_a_reset(writer: Writer) -> None:
     """Nobody made a version then, so there is none to deliver."""
     writer.edit(1)
     assert writer.consume() is None
@@ -447,7 +447,7 @@ def test_a_late_write_of_a_removal_by_hand_makes_the_version_that_was_put_back_a
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_once_and_no_reset(
+def test_a_delete_that_a_repair_commits_before_the_stream_is_delivered_once(
     writer: Writer, known: bool
 ) -> None:
     """The repair commits the moves and delivers nothing, not even that the issue is gone."""
@@ -511,7 +511,7 @@ def mend_first(table: Table) -> None:
 
 @pytest.mark.parametrize("dies", [False, True])
 @pytest.mark.parametrize("how", ["deleted", "taken out"])
-def test_what_is_repaired_of_an_issue_that_is_gone_is_not_told(writer: Writer, how: str, dies: bool) -> None:
+def test_the_repair_of_a_removed_issue_is_not_delivered(writer: Writer, how: str, dies: bool) -> None:
     """Its removal was delivered before, also if the repair is repeated because the first one has died."""
     writer.edit(1)
     assert writer.consume() is None
@@ -528,7 +528,7 @@ def test_what_is_repaired_of_an_issue_that_is_gone_is_not_told(writer: Writer, h
     assert (ids(found), found.reset) == ([], False)
 
 
-def test_a_delete_that_comes_again_under_newer_definitions_is_not_told(writer: Writer) -> None:
+def test_a_repeated_delete_under_newer_definitions_is_not_delivered(writer: Writer) -> None:
     writer.edit(1)
     writer.delete(1)
     again = writer.waiting
@@ -542,7 +542,7 @@ def test_a_delete_that_comes_again_under_newer_definitions_is_not_told(writer: W
     assert (ids(found), found.reset) == ([], False)
 
 
-def test_that_an_issue_was_taken_out_is_told_though_its_item_came_to_nothing(writer: Writer) -> None:
+def test_a_removal_is_delivered_though_its_journal_item_was_emptied(writer: Writer) -> None:
     writer.edit(1)
     assert writer.consume() is None
     end = page(writer.table).position

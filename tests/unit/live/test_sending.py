@@ -171,7 +171,7 @@ def test_of_a_gigabyte_the_beginning_is_read(receiver: Receiver, beginning: byte
     assert len(reply.told) <= 256
 
 
-def test_an_answer_whose_body_never_comes_has_its_status(receiver: Receiver) -> None:
+def test_an_answer_without_its_body_has_its_status(receiver: Receiver) -> None:
     def half(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
         hangs(connection)
@@ -185,7 +185,7 @@ def test_an_interim_answer_is_none(receiver: Receiver) -> None:
     assert sender(receiver).post(URL, {}, BODY).code == 500
 
 
-def test_an_answer_is_told_as_text_whatever_it_is(receiver: Receiver) -> None:
+def test_an_answer_is_kept_as_text_whatever_it_contains(receiver: Receiver) -> None:
     receiver.otherwise = answers(200, b"\xff\xfe ok \x00")
     assert sender(receiver).post(URL, {}, BODY).told == "\ufffd\ufffd ok \x00"
 

@@ -125,7 +125,7 @@ def test_a_server_of_this_machine_is_taken_where_that_is_allowed() -> None:
         (Target(False, "localhost", 443, "/"), "localhost:443"),
     ],
 )
-def test_the_host_is_told_with_its_port_unless_it_is_the_usual_one(target: Target, authority: str) -> None:
+def test_the_host_includes_its_port_unless_it_is_the_default(target: Target, authority: str) -> None:
     assert target.authority == authority
 
 
@@ -204,7 +204,7 @@ def test_no_address_of_a_forbidden_network_is_connected_to(
         ("", "no address"),
     ],
 )
-def test_an_address_that_is_not_of_the_public_internet_is_told_apart(address: str, why: str) -> None:
+def test_an_address_outside_the_public_internet_is_forbidden(address: str, why: str) -> None:
     assert why_forbidden(address) == why
 
 

@@ -271,7 +271,7 @@ def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twi
 
 
 @pytest.mark.parametrize("fields", [{"cost": 1}, {"bare": 7}])
-def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
+def test_the_history_of_an_issue_decides_whether_the_job_has_written_it(
     table: MemoryTable, time: Passing, fields: dict[str, Any]
 ) -> None:
     """Two edits by others while the worker is dead; the consumer has processed everything."""
@@ -352,7 +352,7 @@ def test_a_late_write_of_a_dead_worker_is_known_for_the_job_s_own(
         time.over = began
 
 
-def test_an_issue_that_is_edited_just_before_it_is_written_is_decided_anew(
+def test_an_issue_that_is_edited_just_before_it_is_written_is_decided_again(
     table: MemoryTable, time: Passing
 ) -> None:
     job, seen = start(table, CHANGES["set"]), set[int]()
@@ -462,7 +462,7 @@ class Cancelling:
         return result
 
 
-def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
+def test_a_job_that_is_cancelled_at_any_call_reports_what_it_has_done(
     table: MemoryTable, time: Passing, body: dict[str, Any]
 ) -> None:
     job, began = start(table, body), time.over
@@ -508,7 +508,7 @@ def test_a_job_that_is_over_cannot_be_cancelled_any_more(table: MemoryTable, tim
 # Waiting
 
 
-def test_a_job_waits_while_the_index_is_behind(
+def test_a_job_waits_while_the_index_lags(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = start(table, CHANGES["set"])
@@ -601,7 +601,7 @@ def test_fields_and_options_may_be_renamed_while_a_job_goes_on(table: MemoryTabl
 
 
 @pytest.mark.parametrize("deleted", ["kind", "cost"])
-def test_a_job_whose_filter_or_values_have_lost_their_field_fails(
+def test_a_job_fails_if_its_filter_or_values_lose_their_field(
     table: MemoryTable, time: Passing, deleted: str
 ) -> None:
     job = start(table, {"filter": KIND_A, "set": {"fields": {"cost": 70}}})
@@ -612,7 +612,7 @@ def test_a_job_whose_filter_or_values_have_lost_their_field_fails(
     assert (told["state"], told["done"], told["problem"]["type"]) == ("failed", 3, "conflict")
 
 
-def test_a_job_whose_option_has_been_dropped_fails(table: MemoryTable, time: Passing) -> None:
+def test_a_job_fails_if_its_option_is_dropped(table: MemoryTable, time: Passing) -> None:
     job = start(
         table, {"filter": {"field": "kind", "op": "eq", "value": "b"}, "set": {"fields": {"kind": "c"}}}
     )
@@ -666,7 +666,7 @@ def test_a_hint_is_heeded_once_and_the_lease_keeps_others_away(table: MemoryTabl
     assert turn(table, hint) is None
 
 
-def test_a_worker_whose_lease_ran_out_writes_no_more_of_the_job(table: MemoryTable, time: Passing) -> None:
+def test_a_worker_without_its_lease_writes_no_more_of_the_job(table: MemoryTable, time: Passing) -> None:
     job, written = start(table, CHANGES["set"]), Written()
     overtaken: list[Any] = []
 

@@ -196,7 +196,7 @@ def test_nothing_at_all_and_less_than_a_part_are_files_too(world: World, time: P
     assert list(world.s3.files.values()) == [b""]
 
 
-def test_ndjson_tells_rows_as_the_api_does(world: World, time: Passing) -> None:
+def test_ndjson_has_the_rows_of_the_api(world: World, time: Passing) -> None:
     finish(world, time, begin(world, form="ndjson", columns=None))
     (body,) = world.s3.files.values()
     found = [json.loads(line) for line in body.splitlines()]
@@ -247,7 +247,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_makes_the_s
         assert list(copy.s3.files.values()) == [body]
 
 
-def test_a_job_that_is_cancelled_at_any_time_tells_of_no_file(world: World, time: Passing) -> None:
+def test_a_job_that_is_cancelled_at_any_time_has_no_file(world: World, time: Passing) -> None:
     job = begin(world)
     for count in range(1, 8):
         copy = world.copy()
@@ -286,7 +286,7 @@ def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World,
     assert rows(world) == expected(*range(8, 0, -1))
 
 
-def test_who_made_the_version_of_then_is_told_with_it(world: World, time: Passing) -> None:
+def test_an_exported_version_has_the_user_who_made_it(world: World, time: Passing) -> None:
     edit(world, 1, cost=50)
     world.remember()
     time.over += 1
@@ -302,7 +302,7 @@ def test_who_made_the_version_of_then_is_told_with_it(world: World, time: Passin
     assert list(world.s3.files.values()) == list(before.s3.files.values())
 
 
-def test_rows_wait_for_the_history_and_are_refused_where_it_never_tells(world: World, time: Passing) -> None:
+def test_rows_wait_for_the_history_and_are_refused_where_it_never_comes(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 1)
     time.over += 1
@@ -366,7 +366,7 @@ def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(
 # S3
 
 
-def test_a_part_that_is_another_one_has_all_written_anew(world: World, time: Passing) -> None:
+def test_a_foreign_part_has_the_whole_file_written_again(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 4)
     (parts,) = world.s3.uploads.values()
@@ -404,7 +404,7 @@ def test_a_file_that_was_completed_by_a_worker_that_died_is_not_made_again(
     assert rows(world) == expected(*range(1, 10))
 
 
-def test_a_job_that_is_cancelled_as_its_file_is_made_tells_no_link(
+def test_a_job_that_is_cancelled_as_its_file_is_made_has_no_link(
     world: World, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "PART", 10_000)

@@ -158,7 +158,7 @@ def test_what_comes_meanwhile_is_due_at_once_if_it_weighs_enough(table: MemoryTa
 
 
 @pytest.mark.parametrize("more", [2, 3])
-def test_whoever_has_the_fold_goes_on_if_enough_comes_meanwhile(table: MemoryTable, more: int) -> None:
+def test_the_holder_of_the_fold_continues_if_enough_comes_meanwhile(table: MemoryTable, more: int) -> None:
     fold_pace.use(Pace(weight=3))
     log(table, 3)
     around = before(advances, lambda: log(table, more))
@@ -264,7 +264,7 @@ def test_a_busy_table_makes_the_fold_due_again(table: MemoryTable, later: Callab
     assert 0 < clock.until(due_of(table)) <= RETRY
 
 
-def test_a_fold_that_leaves_changes_tells_how_long_they_have_waited_too_long(
+def test_a_fold_that_leaves_changes_reports_how_long_they_are_overdue(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     log(table)
@@ -402,7 +402,7 @@ def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: py
     assert waker.look() == 1, "nothing waits"
 
 
-def test_nobody_is_woken_while_somebody_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_worker_is_woken_while_another_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
     waker = Waker(table, 5)
     assert log_of(table).claim(due_of(table))

@@ -620,7 +620,7 @@ def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
     assert now(table).attributes[0].served is not None
 
 
-def test_an_issue_whose_entries_no_item_holds_is_sent_away_too(
+def test_an_issue_with_entries_too_large_for_an_item_is_sent_as_poison(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     too_large = {keys.issue(TENANT, PROJECT, 2): ItemTooLarge("400 KB")}
@@ -641,7 +641,7 @@ def test_an_issue_that_cannot_be_derived_loses_the_values_of_a_deleted_attribute
     assert table.items[document[keys.PK], PARTITION]["fields"] == {"a2": "o99"}
 
 
-def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(
+def test_a_project_without_its_definitions_does_not_count_as_deleted(
     table: MemoryTable, time: Passing
 ) -> None:
     switch_on(table)
@@ -671,7 +671,7 @@ def test_a_job_that_fails_holds_up_no_other(table: MemoryTable, time: Passing) -
     check(table, switch_on)
 
 
-def test_a_set_of_numbers_that_cannot_be_read_in_the_middle_of_a_pass_is_built_anew(
+def test_an_unreadable_set_of_numbers_in_the_middle_of_a_pass_is_rebuilt(
     table: MemoryTable, time: Passing
 ) -> None:
     switch_on(table)
@@ -870,7 +870,7 @@ def test_a_rate_that_is_asked_for_meanwhile_is_shared_by_the_slices(
     assert [round(seconds, 1) for seconds in slept] == [0.5], "one number, two a second"
 
 
-def test_numbers_that_cannot_be_read_in_a_slice_are_built_anew_from_the_first_issue_on(
+def test_unreadable_numbers_in_a_slice_are_rebuilt_from_the_first_issue_on(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
     block = (

@@ -66,7 +66,7 @@ def test_a_projects_history_goes_and_no_other_projects() -> None:
     assert of_project(table, "other") == {"history": 250, "activity": 250, "change": 250}
 
 
-def test_the_activity_tells_of_changes_until_their_parts_are_gone() -> None:
+def test_the_activity_contains_changes_until_their_parts_are_gone() -> None:
     table = remembered(250)
     for stops in range(1, 12):
         seconds = iter([1.0] * stops)

@@ -321,7 +321,7 @@ def test_a_ledger_of_a_newer_epoch_is_not_written_under_an_older_catalog(table: 
     assert entries(table, 7) == with_entries(sort_strings_of(newest, two))
 
 
-def test_a_ledger_whose_epoch_nobody_else_knows_is_never_overwritten(table: MemoryTable) -> None:
+def test_a_ledger_of_an_unknown_epoch_is_never_overwritten(table: MemoryTable) -> None:
     one, two = document(table, 7, 1), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
@@ -474,7 +474,7 @@ def test_an_issue_without_a_version_is_poison_and_the_batch_goes_on(
     assert entries(table, 8) == target(table, good)
 
 
-def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: MemoryTable) -> None:
+def test_an_issue_with_a_ledger_too_large_for_an_item_is_poison(table: MemoryTable) -> None:
     too_large = failing(lambda: ItemTooLarge("The item would be larger than 400 KB."), on=about(7))
     work = Consumer()
     stream = [new(1, document(table, 7, 3)), new(2, document(table, 8))]

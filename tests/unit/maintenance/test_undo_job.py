@@ -203,7 +203,7 @@ def remember(table: MemoryTable, num: int, version: int) -> None:
         )
 
 
-def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
+def test_a_job_that_is_cancelled_at_any_call_reports_what_it_has_done(
     table: MemoryTable, time: Passing
 ) -> None:
     job = start(table)
@@ -234,7 +234,7 @@ def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_taken_
             assert told["done"] == len([num for num, at in written.items() if at == 3 and num != 3])
 
 
-def test_a_job_waits_for_what_has_not_been_told(
+def test_a_job_waits_until_the_history_is_ready(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(undoing, "SETTLED", 60.0)

@@ -75,7 +75,7 @@ def test_each_change_once_and_newest_first(
 
 @pytest.mark.parametrize("limit", [1, 7, 500])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_second_in_which_too_much_happened_is_told_run_by_run(
+def test_a_second_with_too_many_changes_is_listed_run_by_run(
     seed: int, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(activity_pages, "_ITEMS", 4)

@@ -171,7 +171,7 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
     assert (scan["node"], len(scan["rounds"])) == ("index scan", queries)
 
 
-def test_the_least_value_is_found_behind_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
+def test_the_least_value_is_found_after_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
     table = moved(MANY)
     asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
     (told,) = summarized(context(table), asked).body["summaries"]

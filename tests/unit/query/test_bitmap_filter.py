@@ -334,7 +334,7 @@ CALL = "PATCH /v1/projects/35e9/attributes/"
     ],
     ids=str,
 )
-def test_it_tells_which_conditions_documents_have_to_decide_and_what_would_help(
+def test_undecidable_conditions_are_listed_with_a_remedy(
     project: Loaded, given: Any, told: list[str]
 ) -> None:
     found = Selection(project.parse(given), project.catalog).undecidable()

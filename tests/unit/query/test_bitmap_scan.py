@@ -335,7 +335,7 @@ def test_what_sets_leave_open_for_too_many_is_read_whole(
         project.page(**body)
 
 
-def test_explain_tells_the_rounds_and_how_far_the_index_is_behind(project: Project) -> None:
+def test_explain_returns_the_rounds_and_the_lag_of_the_index(project: Project) -> None:
     found = project.page(filter=OPEN, sort=[{"field": "note"}], limit=5, explain=True)["explain"]
     nodes = list(nodes_of(found["tree"]))
     assert {at for node in nodes for at in node["rounds"]} == set(range(1, found["sequential_calls"] + 1))
@@ -421,7 +421,7 @@ def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Pro
     assert warm["explain"]["items_read"] < cold["explain"]["items_read"]
 
 
-def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_are_at_hand(
+def test_a_plain_page_reads_detailed_blocks_once_the_directories_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     small_blocks(monkeypatch)

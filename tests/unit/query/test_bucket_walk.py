@@ -101,7 +101,7 @@ def test_an_offset_passes_over_buckets_and_then_over_rows(skip: int) -> None:
     assert rows(found, ahead) == ASCENDING[skip:]
 
 
-def test_a_bucket_whose_rows_are_not_known_is_not_passed_over() -> None:
+def test_a_bucket_of_unknown_rows_is_not_passed_over() -> None:
     ahead = Ahead(known().order.buckets, 5)
     assert ahead.passing_over(lambda _: None) is ahead
 
@@ -125,7 +125,7 @@ def test_how_many_match_is_known_when_the_sets_have_been_read() -> None:
     assert reading.known.reading(some.order.buckets).wants == ()
 
 
-def test_of_blocks_that_do_not_tell_their_bodies_the_sort_entries_are_read_too() -> None:
+def test_the_sort_entries_of_plain_blocks_are_read_too() -> None:
     found = known()
     plain = [entry for entry in found.order.directory.entries if not entry.detailed and entry.body is None]
     reading = found.reading((), by_keys=found.order.buckets)
@@ -197,7 +197,7 @@ def documents() -> dict[int, Item]:
     }
 
 
-def test_documents_tell_the_order_of_ties_if_there_are_further_keys() -> None:
+def test_documents_decide_the_order_of_ties_if_there_are_further_keys() -> None:
     found = of_two_keys()
     result = walked(found, Ahead(found.order.buckets), 4)
     assert not isinstance(result, TooManyTies)
@@ -224,7 +224,9 @@ def test_an_issue_is_where_the_index_has_it_whatever_its_document_says() -> None
 
 
 @pytest.mark.parametrize(("after", "before", "behind"), [(False, [9], [6, 3]), (True, [9, 6], [3])])
-def test_a_spot_parts_the_rows_that_documents_tell(after: bool, before: list[int], behind: list[int]) -> None:
+def test_a_spot_parts_the_rows_that_documents_order(
+    after: bool, before: list[int], behind: list[int]
+) -> None:
     found = of_two_keys()
     spot = Spot(place_of(found.order.keys, documents()[6]), after)
     at = found.order.at(spot)

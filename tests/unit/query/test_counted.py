@@ -13,6 +13,6 @@ def test_an_answer_counts_the_journal_as_far_as_it_was_read() -> None:
     assert Seen().counted(CATALOG, LAID, None) == Counted(8, {})
 
 
-def test_nobody_can_tell_where_the_index_may_be_ahead_or_entries_decide() -> None:
+def test_nothing_is_counted_where_the_index_may_be_ahead_or_entries_decide() -> None:
     assert Seen().counted(CATALOG, LAID._replace(outrun=True), None) is None
     assert Seen(unsure=True).counted(CATALOG, LAID, None) is None

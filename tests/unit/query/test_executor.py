@@ -136,7 +136,7 @@ def test_every_call_is_charged_when_one_is_refused(few: Grid) -> None:
     assert running.trace.usage[node].units == meter.capacity
 
 
-def test_what_is_told_is_kept_for_each_node(few: Grid) -> None:
+def test_reported_facts_are_kept_for_each_node(few: Grid) -> None:
     running, _ = executor(few)
     node = Node()
 

@@ -85,7 +85,7 @@ def test_rows_that_lie_inside_an_order_take_its_blocks_and_no_document(project: 
     ]
 
 
-def test_a_large_project_refuses_rows_that_only_documents_tell(
+def test_a_large_project_refuses_rows_that_only_documents_decide(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
@@ -109,7 +109,7 @@ def test_more_blocks_than_one_answer_may_take_are_refused(
         numbers(project, 0, sort=[{"field": "note"}])
 
 
-def test_the_writes_of_tokens_are_laid_over(project: Project) -> None:
+def test_the_writes_of_tokens_are_overlaid(project: Project) -> None:
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
         fresh = Project(40)

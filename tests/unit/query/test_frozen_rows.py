@@ -57,7 +57,7 @@ def test_random_orders_hold_what_matches_as_the_grid_has_it(
         )
 
 
-def test_an_order_that_blocks_tell_takes_no_document(project: Project) -> None:
+def test_an_order_that_blocks_decide_reads_no_document(project: Project) -> None:
     metered = project.table.metered()
     query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
     found = frozen_rows(metered, project.catalog, None, query.keys, CONFIRMED)
@@ -66,7 +66,7 @@ def test_an_order_that_blocks_tell_takes_no_document(project: Project) -> None:
     assert sum(read) < len(project.documents) / 2
 
 
-def test_a_large_project_refuses_an_order_that_only_documents_tell(
+def test_a_large_project_refuses_an_order_that_only_documents_decide(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
@@ -77,7 +77,7 @@ def test_a_large_project_refuses_an_order_that_only_documents_tell(
         rows(project, sort=ties)
 
 
-def test_the_writes_of_tokens_are_laid_over() -> None:
+def test_the_writes_of_tokens_are_overlaid() -> None:
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
         fresh = Project(40)

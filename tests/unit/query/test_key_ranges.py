@@ -227,7 +227,7 @@ def moving(field: Field) -> Field:
 
 
 @pytest.mark.parametrize("field_id", ["level", "labels"])
-def test_issues_may_stand_where_options_have_been(field_id: str) -> None:
+def test_issues_may_be_under_former_ranks_of_options(field_id: str) -> None:
     before = FIELDS[field_id]
     after = moving(before)
     attributes = tuple(after if one.id == field_id else one for one in CATALOG.attributes)

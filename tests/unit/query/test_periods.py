@@ -67,7 +67,7 @@ def test_the_instants_of_a_period_are_those_that_lie_in_it(zone: str, unit: Peri
         assert periods.earliest_in(period) < runs[0].first
 
 
-def test_a_day_across_whose_border_clocks_are_put_back_is_two_runs() -> None:
+def test_a_day_is_two_runs_if_clocks_are_put_back_across_its_border() -> None:
     """At 00:01 of the 29th it became 23:01 of the 28th."""
     zone = ZoneInfo("America/St_Johns")
     assert instants_in("2006-10-28", zone) == [

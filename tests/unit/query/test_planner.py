@@ -55,7 +55,7 @@ def test_a_page_that_begins_without_a_value_is_no_walk() -> None:
     assert not planner.walks(query, Spot(Place((None,), 1), after=True))
 
 
-def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
+def test_blocks_serve_a_page_where_they_are_few_and_have_its_order() -> None:
     few, many = line(20_000, 20).buckets[1:], line(20_000, 20_000).buckets
     assert planner.tell_a_page(few, 101, begun=False)
     assert planner.tell_a_page(few, 1_000, begun=False)

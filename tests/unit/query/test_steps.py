@@ -64,7 +64,7 @@ def test_reads_of_steps_side_by_side_share_rounds() -> None:
     assert rounds.made == [[1, 4, 5], [2, 6], [3]]
 
 
-def test_a_part_whose_reads_are_at_hand_does_not_wait_for_the_others() -> None:
+def test_a_part_with_cached_reads_does_not_wait_for_the_others() -> None:
     rounds = Rounds(at_hand=(1, 2, 7))
     assert rounds.run(side_by_side(reads(1, 2, 3), reads(4, 5), reads(6, 7))) == [[1, 2, 3], [4, 5], [6, 7]]
     assert rounds.made == [[3, 4, 6], [5]]

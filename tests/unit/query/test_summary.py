@@ -128,7 +128,7 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
     )
 
 
-def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
+def test_figures_of_the_directories_take_no_other_read(filled: Loaded) -> None:
     answer, meter = ask(
         filled,
         fields=[
@@ -159,7 +159,7 @@ def test_the_ends_of_an_order_are_two_sort_entries(filled: Loaded) -> None:
     assert [(call.operation, call.items) for call in ends] == [("query", 1)] * 2
 
 
-def test_what_sets_tell_under_a_filter_takes_no_documents(filled: Loaded) -> None:
+def test_figures_of_sets_under_a_filter_read_no_documents(filled: Loaded) -> None:
     few = {"field": "num", "op": "lte", "value": 12}
     answer, meter = ask(
         filled,
@@ -259,7 +259,7 @@ def test_an_index_that_is_being_built_is_not_ready_where_documents_are_too_many(
         told(filled, "bare", ["sum"])
 
 
-def test_options_that_are_being_moved_are_told_by_documents(filled: Loaded) -> None:
+def test_options_that_are_being_moved_are_read_from_documents(filled: Loaded) -> None:
     (stored,) = (item for item in filled.table.items.values() if item.get("id") == "kind")
     first, second = stored["options"]
     swapped = [
@@ -290,7 +290,7 @@ def test_options_that_are_being_moved_are_told_by_documents(filled: Loaded) -> N
         ([{"field": "cost", "functions": ["sum"]}] * (summary_request.MAX_FIELDS + 1), {"fields"}),
     ],
 )
-def test_everything_wrong_with_a_summary_is_told(filled: Loaded, fields: Any, wrong: set[str]) -> None:
+def test_all_errors_of_a_summary_are_listed(filled: Loaded, fields: Any, wrong: set[str]) -> None:
     with pytest.raises(InvalidRequest) as error:
         resolve(filled.catalog, {"fields": fields})
     assert {one.field for one in error.value.errors} == wrong
@@ -306,7 +306,7 @@ def test_everything_wrong_with_a_summary_is_told(filled: Loaded, fields: Any, wr
         (FieldType.MULTI_ENUM, ("max",), False),
     ],
 )
-def test_while_options_move_blocks_tell_what_does_not_depend_on_their_ranks(
+def test_while_options_move_blocks_give_figures_that_do_not_depend_on_ranks(
     kind: FieldType, functions: tuple[Function, ...], *, told: bool
 ) -> None:
     option = Option("o1", "a", "1")

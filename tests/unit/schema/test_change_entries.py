@@ -114,7 +114,7 @@ def test_a_batch_of_fifty_takes_a_write_unit_for_each_list() -> None:
     assert max(item_size(item) for item in items) <= 1_024
 
 
-def test_a_group_is_named_by_what_it_lists_and_stands_in_its_second() -> None:
+def test_a_group_is_named_by_what_it_lists_and_sorted_within_its_second() -> None:
     seconds = ["2026-11-21T07:59:59.999999Z", AT, "2026-11-21T08:00:01.000000Z"]
     stored = [
         list_items("acme", "bridge", HistorySetting(), [change(at=at)])[0][keys.SK] for at in (*seconds, AT)
@@ -145,7 +145,7 @@ def of_time(seconds: float) -> bytes:
         (1_800_000_001.0, 1_800_000_000.999, False),
     ],
 )
-def test_an_id_tells_its_second_and_the_next(id_at: float, at: float, expected: bool) -> None:
+def test_an_id_with_a_time_covers_its_second_and_the_next(id_at: float, at: float, expected: bool) -> None:
     made = of_time(id_at)
     assert told_by_time(made, clock.stored(at)) is expected
     items = list_items("acme", "bridge", HistorySetting(), [change(at=clock.stored(at), change=made)])
@@ -163,6 +163,6 @@ def test_an_id_tells_its_second_and_the_next(id_at: float, at: float, expected: 
         of_time(2**48 / 1000 - 1),
     ],
 )
-def test_ids_that_tell_no_time_are_those_of_any_other_version(made: bytes) -> None:
+def test_ids_of_other_uuid_versions_have_no_time(made: bytes) -> None:
     assert begun_at(made) is None
     assert not told_by_time(made, AT)

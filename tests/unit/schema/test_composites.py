@@ -99,7 +99,7 @@ def asked(fields: Sequence[Field], parts: Sequence[tuple[Any, bool, bool]]) -> t
 
 @property_test
 @given(data=st.data(), parts=parts_of_every_kind)
-def test_the_entries_stand_in_the_order_that_the_keys_ask_for_forwards_or_backwards(
+def test_the_entries_are_in_the_order_of_the_keys_forwards_or_backwards(
     data: st.DataObject, parts: list[tuple[FieldType, bool, bool]]
 ) -> None:
     fields = [field(number, kind) for number, (kind, _, _) in enumerate(parts, 1)]
@@ -216,7 +216,7 @@ def test_what_has_no_value_is_where_it_is_asked_for_in_both_directions(
     assert all((without < one) is nulls_first for one in valued)
 
 
-def test_the_last_key_of_a_sort_string_is_ascending_as_the_number_behind_it() -> None:
+def test_the_last_key_of_a_sort_string_is_ascending_as_the_number_after_it() -> None:
     with pytest.raises(ValueError, match="not ascending"):
         sort_strings.composite([KeyPart("a"), KeyPart("b", True)])
 
@@ -268,14 +268,14 @@ def test_the_index_is_found_that_gives_an_order_or_its_reversal(
     assert (served and served.reversed) is found
 
 
-def test_where_issues_without_it_would_stand_is_no_matter_of_a_field_that_all_have() -> None:
+def test_the_place_of_nulls_does_not_matter_for_a_field_without_nulls() -> None:
     one, other = ((Part("state", False, first), Part("a1")) for first in (False, True))
     assert normal_form(one) == normal_form(other)
     backwards = (Part("state", True, False), Part("a1", True, True))
     assert normal_form(backwards) == (normal_form(one)[0], True)
 
 
-def test_an_index_that_is_built_is_told_and_not_served_and_a_deleted_one_is_neither() -> None:
+def test_an_index_being_built_is_found_but_not_served_and_a_deleted_one_is_neither() -> None:
     building = Composite("c1", TWO, Indexes().on(4))
     under_way = catalog([A, B], building)
     assert under_way.composite_for(TWO) is None
@@ -321,7 +321,7 @@ def test_an_index_in_a_form_that_this_code_does_not_know_is_left_alone() -> None
         sort_body(order, {"num": 1, "fields": {}})
 
 
-def test_while_options_are_moved_an_issue_may_stand_where_it_stood_before_each_move() -> None:
+def test_while_options_are_moved_an_issue_may_be_where_it_was_before_each_move() -> None:
     def moved(one: Option, *epochs: int) -> Option:
         for place, epoch in enumerate(epochs):
             one = one.moved_to(f"m{epoch}0{place}", epoch)

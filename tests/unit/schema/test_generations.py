@@ -61,7 +61,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete() -> No
     assert states(swapped.after_pass(done=5, epoch=6)) == [(2, READY)]
 
 
-def test_a_rebuild_of_what_is_being_built_begins_anew() -> None:
+def test_a_rebuild_of_what_is_being_built_begins_again() -> None:
     assert states(Indexes.complete().rebuilt(4).rebuilt(5)) == [(1, READY), (2, LEAVING), (3, BUILDING)]
     assert states(Indexes().on(4).rebuilt(5)) == [(1, LEAVING), (2, BUILDING)]
     assert Indexes().rebuilt(4) == Indexes()
@@ -82,7 +82,7 @@ def test_words_are_in_a_new_generation_and_the_present_one_is_served_without_the
     assert not without.words
 
 
-def test_words_that_are_asked_for_while_an_index_is_built_have_it_begun_anew() -> None:
+def test_asking_for_words_while_an_index_is_built_begins_it_again() -> None:
     building = Indexes().on(4)
     searched = building.searched(5, words=True)
     assert (states(searched), words(searched)) == ([(1, LEAVING), (2, BUILDING)], [False, True])

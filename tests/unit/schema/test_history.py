@@ -108,7 +108,7 @@ def test_no_stored_change_has_an_attribute_that_the_consumer_may_not_put() -> No
         assert not {"fields", keys.SORT} & item.keys()
 
 
-def test_nothing_older_than_the_setting_says_is_told() -> None:
+def test_the_setting_limits_the_age_of_the_history() -> None:
     floor = history.floor_of(HistorySetting(True, 30))
     assert 29.9 < -clock.until(floor) / 86_400 < 30.1
     floor = history.floor_of(HistorySetting(False, 30))
@@ -137,7 +137,7 @@ def fields_of(**values: tuple[Any, Any]) -> Any:
     return event_json(CATALOG, change({key: Values(*both) for key, both in values.items()}))["fields"]
 
 
-def test_an_event_tells_who_when_and_the_values_as_the_api_has_them() -> None:
+def test_an_event_contains_the_user_the_instant_and_the_values_of_the_api() -> None:
     made = change(
         {
             "name": Values("Pier", "Pier 2"),
@@ -177,7 +177,7 @@ def test_what_the_catalog_does_not_know_any_more_is_left_out() -> None:
 
 @pytest.mark.parametrize("wrong", [5, {"b": 1}, [["o1"]], True, "", ["o1", 3]])
 @pytest.mark.parametrize("key", ["name", "state", "a1", "a2", "a3", "a4", "a5"])
-def test_a_value_that_somebody_put_by_hand_breaks_no_event(key: str, wrong: object) -> None:
+def test_a_value_that_was_put_by_hand_breaks_no_event(key: str, wrong: object) -> None:
     assert len(fields_of(**{key: (wrong, wrong)})) == 1
 
 

@@ -56,7 +56,7 @@ def test_nothing_is_said_to_have_been_given_out_before_it_was(seed: int) -> None
         assert numbering.given_by(instant - 60, later - 60) <= sum(time <= instant for time in times)
 
 
-def test_while_numbers_are_given_out_the_marks_tell_it_to_the_minute() -> None:
+def test_while_numbers_are_given_out_the_marks_are_exact_to_the_minute() -> None:
     times = [1_000_000.0 + second for second in range(1_800)]
     numbering, now = given(times), 1_001_800.0
     for ago in (130, 300, 600, 840):

@@ -181,7 +181,7 @@ def test_what_was_read_is_not_read_again() -> None:
     assert held(one, directory) == sorted(unique(200))
 
 
-def test_a_warm_container_reads_nothing_while_the_journal_tells_what_has_changed() -> None:
+def test_a_warm_container_reads_nothing_while_the_journal_has_the_changes() -> None:
     table, clock = filled(), Clock()
     cache = BlockCache(clock=clock)
     everything(reader(table, cache), ORDER)
@@ -375,7 +375,7 @@ def test_a_few_blocks_in_the_middle_are_settled_too(family: str, monkeypatch: py
     assert one.block(family, entry).detailed == entry.detailed
 
 
-def test_a_block_that_became_another_kind_is_given_in_the_form_that_the_directory_told() -> None:
+def test_a_block_that_became_another_kind_has_the_form_of_the_directory() -> None:
     table = filled()
     one = reader(table)
     directories = one.directories([FEW, ORDER])

@@ -33,7 +33,7 @@ def sighting(table: MemoryTable) -> Sighting | None:
     return cache.sighting
 
 
-def test_it_is_in_the_index_whose_age_it_says(table: MemoryTable) -> None:
+def test_the_canary_is_in_the_index_and_measures_its_age(table: MemoryTable) -> None:
     age = Canary().look(table)
     assert age is not None
     assert age < 5
@@ -65,7 +65,7 @@ def test_what_the_index_does_not_show_makes_the_one_before_older(
     assert canary.look(table) == pytest.approx(60, abs=5), "of the last minute's"
 
 
-def test_an_index_that_shows_none_yet_tells_nothing(table: MemoryTable) -> None:
+def test_an_index_without_a_canary_has_no_age(table: MemoryTable) -> None:
     table.lag()
     assert Canary().look(table) is None
     assert NOTE not in table.items

@@ -41,7 +41,7 @@ def catalog(table: MemoryTable) -> Catalog:
     return Catalogs().get(table, "acme", "bridge")
 
 
-def test_a_note_tells_when_the_newest_change_of_a_batch_was_taken_in(table: MemoryTable) -> None:
+def test_a_note_contains_when_the_newest_change_of_a_batch_was_processed(table: MemoryTable) -> None:
     now = time.time()
     Notes().note(table, [record(1, now - 900), record(2, now - 4), record(3, now - 600)])
     found = freshness.read(table, catalog(table), BlockCache()).note
@@ -141,12 +141,12 @@ def test_the_catalog_is_read_past_the_note(table: MemoryTable) -> None:
         (Lag(1_000, Note(860, 2), Note(851, 1)), 60),  # two heartbeats that have not come
     ],
 )
-def test_how_far_the_index_is_behind(lag: Lag, seconds: float | None) -> None:
+def test_the_lag_of_the_index(lag: Lag, seconds: float | None) -> None:
     assert lag.seconds == seconds
     assert lag.milliseconds == (None if seconds is None else seconds * 1_000)
 
 
-def test_a_change_is_as_old_as_its_document_tells(
+def test_the_age_of_a_change_comes_from_its_document(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "seconds", lambda: 1_000.9)

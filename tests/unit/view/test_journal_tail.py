@@ -99,7 +99,9 @@ def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> 
     assert [(call.operation, call.items) for call in own.meter.calls] == [("batch_get_item", 1), ("query", 0)]
 
 
-def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, container: Container) -> None:
+def test_a_container_that_knows_the_journal_reads_it_in_one_round(
+    table: MemoryTable, container: Container
+) -> None:
     commit(table, day(1, None, "x"))
     container.learn()
     found, rounds, calls = container.read()
@@ -127,7 +129,7 @@ def test_moves_join_what_was_read_before(table: MemoryTable, container: Containe
     assert first[1][DAY].takes == sort_string("y", 1), "what another request holds stays as it is"
 
 
-def test_an_item_behind_a_missing_number_is_laid_over_and_the_number_still_read(
+def test_an_item_after_a_missing_number_is_overlaid_and_the_number_still_read(
     table: MemoryTable, container: Container
 ) -> None:
     late = log_of(table).reserve(1)

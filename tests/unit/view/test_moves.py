@@ -142,7 +142,7 @@ def logged(number: int, family: str, left: str | None, to: str | None) -> Journa
     return JournalItem(number, 0.0, (IssueChange(7, number, False, number, {family: change}),))
 
 
-def test_the_journal_tells_where_an_issue_was_and_where_it_went_last() -> None:
+def test_the_journal_contains_where_an_issue_was_and_where_it_went_last() -> None:
     one, two, three = (f"{body}\x0100000007" for body in "abc")
     items = [logged(1, "a1.1", one, two), logged(2, "a2.1", None, one), logged(3, "a1.1", two, three)]
     steps = JournalStep(1, one, two), JournalStep(3, two, three)
@@ -155,7 +155,7 @@ def test_the_journal_tells_where_an_issue_was_and_where_it_went_last() -> None:
     assert logged_moves([logged(1, "a1.1", "edited by hand", None)]) == {7: {"a1.1": FamilyMove((), None)}}
 
 
-def test_steps_tell_under_which_string_a_block_of_a_position_has_an_issue() -> None:
+def test_steps_give_the_string_of_an_issue_in_a_block_of_a_position() -> None:
     move = FamilyMove(("a", "b"), "c", (JournalStep(3, "a", "b"), JournalStep(8, "b", "c")))
     assert [move.had_at(position) for position in (0, 2, 3, 7, 8, 99)] == ["a", "a", "b", "b", "c", "c"]
 

@@ -60,7 +60,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_an_issue_stands_where_it_belongs_whatever_the_block_shows(state: str) -> None:
+def test_an_issue_is_where_it_belongs_whatever_the_block_shows(state: str) -> None:
     over = Overlay([move(7, ["open"], "closed")]).family(FAMILY)
     found = over.block(detailed(STATES[state]))
     assert found.sets == {"closed": BitMap([2, 7]), "open": BitMap([1])}
@@ -77,7 +77,7 @@ def test_a_block_keeps_its_form_and_its_fences() -> None:
     ]
 
 
-def test_a_deleted_issue_stands_nowhere() -> None:
+def test_a_deleted_issue_is_nowhere() -> None:
     over = Overlay([move(7, ["open"], None)]).family(FAMILY)
     assert over.block(detailed({"open": [7], "closed": [2]})).sets == {"closed": BitMap([2])}
 
@@ -184,7 +184,7 @@ def test_sizes_are_exact_by_steps_and_positions_alone(data: st.DataObject) -> No
     assert sizes == [listed(place, had, 0).size for place in range(3)]
 
 
-def test_where_steps_do_not_tell_all_the_block_is_read() -> None:
+def test_where_steps_are_not_enough_the_block_is_read() -> None:
     """Two issues are in one block: for one it is known whether the size counts it, for the other it is not."""
     sure = Move(
         1,
@@ -235,7 +235,7 @@ def sorts(listed: Listed) -> list[str]:
         (ENTRIES[3:2:-1], ENTRIES[3], None, False, [key("e", 2)]),
     ],
 )
-def test_entries_are_laid_over_as_far_as_was_read(
+def test_entries_are_overlaid_as_far_as_was_read(
     found: list[str], last: str | None, bound: Bound | None, forward: bool, expected: list[str]
 ) -> None:
     read = ReadRange(FAMILY, bound, forward, 10, ())
@@ -280,7 +280,7 @@ def test_a_ledger_says_what_the_index_is_taken_to_have() -> None:
     assert OVERLAY.over(ReadEpoch(), "whatever else") == "whatever else"
 
 
-def test_documents_that_the_journal_does_not_tell_stay_as_they_were_read() -> None:
+def test_documents_that_the_journal_lacks_stay_as_they_were_read() -> None:
     overlay = Overlay([move(7, ["open"], "closed")._replace(known=False)])
     seven = item(7)
     read, fetched = ReadDocuments((7,), None), Documents({7: seven}, frozenset())

@@ -45,14 +45,14 @@ def test_of_several_versions_of_an_issue_the_last_is_named_and_a_deleted_one_as_
     assert shown.versions == {1: 3, 2: DELETED, 3: DELETED}
 
 
-def test_a_version_that_the_journal_tells_is_not_named_but_up_to_where_the_journal_was_read() -> None:
+def test_versions_in_the_journal_are_covered_by_its_number() -> None:
     told = logged(change(1, 2), change(2, 3), change(3, 4, removed=True), change(4, 7))
     laid = [ShownVersion(3, 4, removed=True), ShownVersion(4, 8, removed=True), ShownVersion(5, 1)]
     shown = Shown.of([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], None, laid, told)
     assert (shown.versions, shown.number) == ({2: 4, 4: DELETED, 5: 1, 6: 1}, 57)
 
 
-def test_a_document_that_is_gone_is_named_though_the_journal_tells_of_an_earlier_version() -> None:
+def test_a_removed_document_is_named_though_the_journal_has_an_earlier_version() -> None:
     shown = Shown.of(
         [], None, [ShownVersion(1, 0, removed=True), ShownVersion(2, 0, removed=True)], logged(change(1, 5))
     )
@@ -69,7 +69,7 @@ def test_what_everybody_is_shown_of_the_journal_needs_no_number() -> None:
     assert shown.number == 0
 
 
-def test_what_stands_behind_a_missing_number_is_laid_over_and_not_told() -> None:
+def test_versions_after_a_missing_number_are_named() -> None:
     items = (
         JournalItem(59, NOW, (change(1, 2), change(2, 3))),
         JournalItem(60, NOW, (change(1, 3), change(3, 4, removed=True))),
@@ -80,7 +80,7 @@ def test_what_stands_behind_a_missing_number_is_laid_over_and_not_told() -> None
     assert beyond(None) == []
 
 
-def test_at_most_five_hundred_issues_are_named_what_was_laid_over_first_and_then_the_last_made() -> None:
+def test_at_most_500_issues_are_named_overlaid_ones_first_then_the_latest() -> None:
     versions = [ago(num, 1, num / 100) for num in range(1, MAX_ISSUES + 100)]
     laid = [ShownVersion(num, 1) for num in range(10_000, 10_100)]
     shown = Shown.of(reversed(versions), None, laid)

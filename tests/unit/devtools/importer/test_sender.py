@@ -126,7 +126,7 @@ def test_an_operation_that_is_too_large_by_itself_is_refused() -> None:
     assert [refusal.row for refusal in outcome.refused] == [2]
 
 
-def test_whoever_sends_a_batch_again_goes_the_same_way_and_creates_nothing() -> None:
+def test_a_batch_that_is_sent_again_has_the_same_outcome_and_creates_nothing() -> None:
     server = Server(lambda name, time: 503 if name == "late" and time == 1 else 201)
     first = send(server, batch_of("a", "late"))
     created = list(server.created)

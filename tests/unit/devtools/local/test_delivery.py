@@ -136,7 +136,7 @@ def test_a_partial_failure_that_stays_is_given_up_with_all_that_follows_it_in_th
     assert world.pauses == [1, 2]
 
 
-def test_a_rest_that_starts_later_has_its_retries_anew() -> None:
+def test_a_rest_that_starts_later_has_all_its_retries() -> None:
     left = {2: 2, 4: 2}
 
     def respond(batch: list[int]) -> Any:

@@ -46,7 +46,7 @@ def test_a_folder_with_other_things_is_not_taken(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(Failure, match="cannot be used"):
         Folder(tmp_path / "data").make()

@@ -106,7 +106,7 @@ def test_a_file_is_compressed_for_browsers_that_take_it(browser: Browser, tmp_pa
     assert "content-encoding" not in browser.ask("GET", "/favicon.svg", accept_encoding="gzip")[1]
 
 
-def test_the_configuration_tells_how_to_sign_in(browser: Browser) -> None:
+def test_the_configuration_names_the_sign_in(browser: Browser) -> None:
     assert json.loads(browser.ask("GET", "/config.json")[2]) == {"auth": "local"}
 
 

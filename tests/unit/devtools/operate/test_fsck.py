@@ -60,7 +60,7 @@ def test_a_sound_table_ends_well(
     assert told.endswith("No difference remains.\n")
 
 
-def test_each_difference_is_a_line_that_tells_the_field_and_what_is_there(
+def test_each_difference_is_a_line_with_the_field_and_the_found_value(
     table: MemoryTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage.change(table, key_of(1), damage.order_key("a1.1"), {keys.SORT: "[bold]x[/]" + "y" * 90})

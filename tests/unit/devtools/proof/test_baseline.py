@@ -75,7 +75,7 @@ def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
     assert baseline.compare(baseline.recorded(7, tmp_path), {"q": FOUND, "ü": same}) == ([], [])
 
 
-def test_what_is_read_besides_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_baseline_notices_additional_read_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """The record has the figures of the meter of the function's own table."""
     asked = Question("by name", "grid", {"sort": [{"field": "name"}], "limit": 50})
     with service.running(world.make(SMALL)) as running:

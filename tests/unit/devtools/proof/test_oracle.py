@@ -220,7 +220,7 @@ def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch
         play_all(Player(MemoryTable, limits=("real",)), range(40))
 
 
-def test_a_failing_query_is_told_with_the_command_that_replays_it(
+def test_a_failing_query_is_printed_with_the_command_that_replays_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["oracle", "--data", "generated", "--jobs", "1"]
@@ -237,7 +237,7 @@ def test_a_failing_query_is_told_with_the_command_that_replays_it(
 # The oracle itself
 
 
-def test_the_oracle_tells_what_is_undecided() -> None:
+def test_the_oracle_counts_undecided_issues() -> None:
     project = world.make(Random(4), sizes=(60,))  # noqa: S311
     oracle = Oracle(project)
     unknown = {"field": "name", "op": "contains", "value": "r"}

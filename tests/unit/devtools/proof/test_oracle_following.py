@@ -16,7 +16,7 @@ SCENARIOS = 4
 """`./dev prove` plays more."""
 
 
-def test_answers_count_what_their_cursor_stands_for() -> None:
+def test_answers_count_exactly_the_changes_before_their_cursor() -> None:
     happened: Counter[str] = Counter()
     for seed in range(SCENARIOS):
         _, some = following.play(seed)

@@ -86,7 +86,7 @@ def version(number: int, name: str) -> Version:
     return Version(number, {"name": name, "fields": {}}, ("2023-05-01T00:00:00Z", "2023-05-02T00:00:00Z"))
 
 
-def test_what_changed_does_not_stand_still(history: History) -> None:
+def test_a_history_separates_changed_issues_from_unchanged_ones(history: History) -> None:
     history.changed(1, 10, version(2, "one"))
     history.changed(2, 20, None)
     assert history.still(21).issues.keys() == {1, 3}

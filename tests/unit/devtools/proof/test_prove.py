@@ -82,7 +82,7 @@ def test_a_difference_or_a_failure_is_an_exit_status_and_the_others_run_all_the_
     assert lines[-1] == f"Failed: {wrong.__name__}"
 
 
-def test_what_differs_is_told_with_the_command_that_shows_it_again() -> None:
+def test_a_difference_is_printed_with_the_command_that_replays_it() -> None:
     _, lines = ran(differs)
     assert lines[1:3] == ["a [difference]", "  ./dev faults --seed 9"]
 
@@ -166,7 +166,7 @@ def test_queries_are_counted_and_what_differs_is_asked_again_by_one_command(
     assert difference.splitlines()[-1].strip() == "./dev oracle --queries 1 --seed 0 --data generated"
 
 
-def test_what_the_baseline_finds_is_told_with_the_size_of_the_project(
+def test_differences_from_the_baseline_name_the_size_of_the_project(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record = baseline.recorded(READ_WHOLE)

@@ -79,7 +79,7 @@ def test_a_ledger_of_another_version_stays(ledger: dict[str, Any] | None) -> Non
     assert change.item[keys.SK] == PROJECT
 
 
-def test_a_ledger_that_the_journal_has_not_told_keeps_that() -> None:
+def test_a_raised_ledger_keeps_the_versions_that_the_journal_lacks() -> None:
     ledger, _ = RAISE.changes_to(DOCUMENT, {**LEDGER, "telling": [3, 4]})
     assert isinstance(ledger, Put)
     assert ledger.item["telling"] == [3, 4]

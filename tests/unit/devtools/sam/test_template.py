@@ -52,7 +52,7 @@ def made(**resources: Any) -> ForSam:
     )
 
 
-def test_the_entry_stands_before_the_handler_and_its_layer_before_the_others() -> None:
+def test_the_entry_precedes_the_handler_and_its_layer_the_others() -> None:
     template, variables = made(F=function())
     properties = template["Resources"]["F"]["Properties"]
     assert properties["Handler"] == ENTRY_HANDLER

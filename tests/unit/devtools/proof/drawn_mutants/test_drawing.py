@@ -112,13 +112,13 @@ def named(start: str) -> Drawn:
         ),  # which of the two functions of this name is changed, a swap could not know
     ],
 )
-def test_a_mutant_knows_the_function_whose_code_is_swapped(start: str, place: str, about: str) -> None:
+def test_a_mutant_names_the_function_that_it_swaps(start: str, place: str, about: str) -> None:
     mutant = named(start)
     assert (mutant.place, mutant.about) == (place, about)
     assert (mutant.probe is None) == (about in ("MOST", "size") or start == "x:Box 4 => 5")
 
 
-def test_equal_changes_of_a_function_are_told_apart_and_each_changes_its_own_part() -> None:
+def test_equal_changes_of_a_function_each_change_their_own_part() -> None:
     changed = [
         ast.unparse(one.spoilt(MODULE))
         for one in draw("x", MODULE)

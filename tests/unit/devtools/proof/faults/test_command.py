@@ -29,7 +29,7 @@ def test_many_are_played_and_counted(capsys: pytest.CaptureFixture[str]) -> None
     assert told.rstrip().endswith("no difference")
 
 
-def test_one_is_told_event_by_event(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_scenario_is_printed_event_by_event(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--seed", str(RANDOM)]) == 0
     told = capsys.readouterr().out
     for event in (

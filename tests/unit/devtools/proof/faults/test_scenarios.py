@@ -138,7 +138,7 @@ def test_a_scenario_is_the_same_in_a_new_process_and_after_others() -> None:
     assert play(RANDOM + 1, verbose=True).log == json.loads(fresh.stdout)
 
 
-def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes_on() -> None:
+def test_undos_jobs_and_messages_occur_while_everything_else_goes_on() -> None:
     assert_no_difference(PEOPLE)
     totals = sum((one.totals for one in played(tuple(PEOPLE))), Counter())
     for what in (

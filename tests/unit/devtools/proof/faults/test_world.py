@@ -202,7 +202,7 @@ def test_a_kill_ends_all_that_runs_side_by_side_and_any_of_it_may_have_left() ->
     assert stored(table) == "ace"
 
 
-def test_what_fails_in_one_thread_is_told_when_the_others_have_ended() -> None:
+def test_a_failure_in_one_thread_is_raised_after_the_others_have_ended() -> None:
     table = MemoryTable()
     run = Invocation(side_by_side(table, 3, "ab", "cd", "ef"))
     run.step(Verdict.REFUSED)
@@ -425,7 +425,7 @@ def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
     assert listed() == []
 
 
-def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is_ago(world: World) -> None:
+def test_a_lagging_index_lists_one_of_the_former_states(world: World) -> None:
     memory = world.memory
     assert memory is not None
     block_key = block(world, "num")[keys.PK], derived_keys.directory("acme", project.PROJECT, "num")
@@ -549,7 +549,7 @@ def test_whatever_is_derived_wrong_is_found(world: World, spoil: Callable[[World
         truth.assert_derived(world)
 
 
-def test_a_walk_finds_an_issue_that_stands_nowhere_and_one_that_stands_wrong(world: World) -> None:
+def test_a_walk_finds_a_missing_and_a_misplaced_issue(world: World) -> None:
     def walk() -> None:
         truth.assert_walk(world, "start", descending=False, nulls_first=False, limit=1)
 
