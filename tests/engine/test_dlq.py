@@ -76,7 +76,7 @@ def test_a_check_finds_deleted_items_and_repairs_them(stack: LocalStack, table: 
     operated(stack, "fsck", "--patience", "1", ends=0)
 
 
-def test_what_was_poison_is_redriven_when_it_can_be_derived(stack: LocalStack, table: Table) -> None:
+def test_a_dead_letter_is_redriven_when_its_issue_can_be_derived(stack: LocalStack, table: Table) -> None:
     sound = document(table, 5)
     spoiled = {**sound, "version": 2, "fields": {"a1": 7}}
     table.put(spoiled)

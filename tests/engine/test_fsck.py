@@ -80,9 +80,7 @@ def derived(running: Stack, table: Table) -> dict[str, Item]:
     }
 
 
-def test_what_the_functions_derive_is_sound_and_what_is_damaged_is_found_and_repaired(
-    written: Stack, table: Table
-) -> None:
+def test_derived_data_is_sound_and_damage_is_found_and_repaired(written: Stack, table: Table) -> None:
     for walk in walks(written, table):
         assert checked(written, table, walk) == {}
     sound = derived(written, table)

@@ -73,7 +73,7 @@ class Writer:
         return results
 
 
-def test_what_people_write_at_once_is_in_the_journal_and_folded(stack: LocalStack) -> None:
+def test_concurrent_writes_are_in_the_journal_and_folded(stack: LocalStack) -> None:
     random = Random(30)  # noqa: S311
     project = world.make(random, sizes=(110,))
     project.composites = []

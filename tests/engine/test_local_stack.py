@@ -200,7 +200,7 @@ def test_a_kill_loses_no_export_and_a_browser_downloads_it_by_a_link(own: LocalS
     assert own.given_up() == []
 
 
-def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(own: LocalStack) -> None:
+def test_a_dead_letter_stays_in_the_queue_through_kills_until_it_is_deleted(own: LocalStack) -> None:
     told = own.up()
     key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}
     engine.client(told["engine"]).put_item(TableName=TABLE, Item={**key, "fields": {"S": "no map"}})
@@ -287,7 +287,7 @@ def test_the_page_is_for_the_browser_that_has_the_key_and_down_keeps_all_but_the
         assert browser.get("/v1/projects", headers={"Host": "evil.example"}).status_code == 403
 
 
-def test_everything_listens_on_this_machine_alone(own: LocalStack) -> None:
+def test_everything_listens_only_on_this_machine(own: LocalStack) -> None:
     told = own.up()
     addresses = [httpx.URL(told[name]) for name in ("api", "engine", "queue", "files")]
     assert {(address.scheme, address.host) for address in addresses} == {("http", "127.0.0.1")}
@@ -329,7 +329,7 @@ def test_a_taken_port_is_one_sentence(own: LocalStack) -> None:
             )
 
 
-def test_data_of_an_earlier_version_are_refused_and_left_alone(own: LocalStack) -> None:
+def test_data_of_an_earlier_version_are_refused_and_unchanged(own: LocalStack) -> None:
     own.up()
     own.dev("down")
     seed = Folder(own.data).seed

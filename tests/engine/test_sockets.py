@@ -102,7 +102,7 @@ def test_a_hostile_message_is_answered_and_the_socket_goes_on(
         assert "items" in frame(socket)
 
 
-def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, project: str) -> None:
+def test_a_message_too_large_for_api_gateway_ends_the_socket(api: httpx.Client, project: str) -> None:
     with connect(ticket(api, project)) as socket:
         socket.send("x" * (MAX_MESSAGE_BYTES + 1))
         with pytest.raises(ConnectionClosed):
@@ -112,7 +112,7 @@ def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, proje
         assert "items" in frame(socket)
 
 
-def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
+def test_a_client_that_returns_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
     """The whole stack dies at once, with sockets and functions, between a write and its delivery.
 
     Concurrently created issues have no order in the feed: the shards of the stream are read in parallel.

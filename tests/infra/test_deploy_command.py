@@ -280,7 +280,7 @@ def test_an_empty_vault_goes_without_a_question(npx: Npx, backup: Backup) -> Non
     assert backup.vaults == []
 
 
-def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Npx, backup: Backup) -> None:
+def test_only_the_named_vault_of_an_unprotected_stack_is_destroyed(npx: Npx, backup: Backup) -> None:
     assert cli.main(["destroy", "--backups", "--force"]) == 0
     assert backup.asked == []
     backup.vaults = ["Others"]
@@ -292,7 +292,7 @@ def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Np
     assert (backup.vaults, backup.points) == ([], [])
 
 
-def test_destroy_leaves_the_buckets_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:
+def test_destroy_keeps_the_buckets_of_a_protected_stack(npx: Npx, account: Any) -> None:
     _create(account, "Gridview")
     buckets = _fill(account)
     npx.status = 1

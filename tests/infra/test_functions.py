@@ -44,7 +44,7 @@ def test_declarations_are_read_without_the_cdk() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=path, check=False).returncode == 0  # noqa: S603
 
 
-def test_what_invokes_a_function_is_what_its_declaration_says() -> None:
+def test_functions_declare_their_event_sources() -> None:
     sources = {name: spec.event_sources(Settings()) for name, spec in FUNCTIONS.items()}
     answering = {name for name, found in sources.items() if Endpoints() in found}
     assert answering == {route.function for route in ROUTES}
@@ -55,7 +55,7 @@ def test_what_invokes_a_function_is_what_its_declaration_says() -> None:
     assert sorted(rules) == ["DeliverySchedule/Webhooks", "Schedules/Check", "Schedules/Jobs", "Sockets/End"]
 
 
-def test_functions_that_serve_callers_alone_have_session_grants() -> None:
+def test_only_functions_that_serve_callers_have_session_grants() -> None:
     serving = {name for name, spec in FUNCTIONS.items() if spec.session_grants}
     assert serving == {"query", "command", "live", "socket"}
     assert {name for name, spec in FUNCTIONS.items() if spec.tenantless_grants} == {"socket"}
@@ -72,13 +72,13 @@ def test_platform_and_tracing(template: dict[str, Any]) -> None:
         assert function["Timeout"] <= (29 if behind_the_api else 60)
 
 
-def test_who_reads_documents_is_upgraded_before_who_writes_them(template: dict[str, Any]) -> None:
+def test_readers_of_documents_are_upgraded_before_their_writer(template: dict[str, Any]) -> None:
     """A deleted issue is a document with a mark: older code would take it for a present one."""
     waits_for = template["Resources"]["CommandFunction"]["DependsOn"]
     assert {"QueryFunction", "MaintainFunction", "UpkeepFunction"} <= {*waits_for}
 
 
-def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict[str, Any]) -> None:
+def test_functions_with_background_work_get_the_settling_time(template: dict[str, Any]) -> None:
     """Readers of the former epoch have ended, and their writes have arrived."""
     functions = functions_of(template)
     told = {
@@ -171,7 +171,7 @@ def test_functions_that_write_derived_data_or_definitions_get_the_form_to_write(
         assert of["Outputs"]["Forms"]["Value"] == str(NEWEST)
 
 
-def test_who_takes_numbers_of_journals_and_who_folds_them_have_the_same_pace(
+def test_the_consumer_and_upkeep_have_the_same_pace_of_folds(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, pace in ((template, ("256", "900")), (chosen_template, ("100", "60"))):

@@ -276,7 +276,7 @@ DENIED = [
 
 
 @pytest.mark.parametrize(("function", "asked"), DENIED)
-def test_what_a_function_never_does_it_may_not_do(
+def test_calls_that_a_function_never_makes_are_denied(
     template: dict[str, Any], function: str, asked: Asked
 ) -> None:
     assert not iam.allows(_policy(template, function), asked)
@@ -328,7 +328,9 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Upkeep", ask("Scan")),
     ],
 )
-def test_what_a_function_does_it_may_do(shared_template: dict[str, Any], function: str, asked: Asked) -> None:
+def test_calls_that_a_function_makes_are_allowed(
+    shared_template: dict[str, Any], function: str, asked: Asked
+) -> None:
     assert iam.allows(_policy(shared_template, function), asked)
 
 
@@ -517,7 +519,7 @@ ISOLATED = {
 
 
 @pytest.mark.parametrize("function", ISOLATED)
-def test_with_isolation_a_function_reaches_the_table_by_sessions_alone(
+def test_with_isolation_a_function_reaches_the_table_only_by_sessions(
     isolated_template: dict[str, Any], function: str
 ) -> None:
     own, by_session = ISOLATED[function]

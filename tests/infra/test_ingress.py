@@ -74,7 +74,7 @@ def test_a_route_without_its_own_throttle_gets_the_lowest(template: dict[str, An
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 5}
 
 
-def test_what_strangers_and_wrong_paths_can_start_is_what_the_page_says(template: dict[str, Any]) -> None:
+def test_the_page_names_the_rates_of_public_and_wrong_paths(template: dict[str, Any]) -> None:
     settings = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")["RouteSettings"]
     of_strangers = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if _public(key))
     wrong = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if key.endswith(EVERY_PATH))

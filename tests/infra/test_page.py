@@ -24,7 +24,7 @@ def test_the_first_segment_says_whether_the_page_draws_a_path(path: str, own: bo
     assert page.is_own(path) == own
 
 
-def test_what_has_a_hash_in_its_name_is_kept_and_nothing_else() -> None:
+def test_only_files_with_a_hash_in_their_name_are_immutable() -> None:
     kept = [
         path for path in ("/", "/index.html", "/assets/a-1f.js") if "immutable" in page.cache_control(path)
     ]

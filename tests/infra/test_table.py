@@ -47,7 +47,7 @@ def test_on_demand_with_recovery_stream_and_expiry(template: dict[str, Any]) -> 
     assert table["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
 
 
-def test_capacity_and_keys_are_by_setting_alone(template: dict[str, Any]) -> None:
+def test_capacity_and_keys_are_set_only_on_request(template: dict[str, Any]) -> None:
     table = only(template, KIND)
     (replica,), (index,) = table["Replicas"], table["GlobalSecondaryIndexes"]
     assert not {"WarmThroughput", "WriteOnDemandThroughputSettings", "SSESpecification"} & set(table)
@@ -219,6 +219,6 @@ def test_without_a_restored_table_the_stack_has_its_own(own: str) -> None:
     assert "RestoredStream" not in synthesized(restored_stream=own)["Outputs"]
 
 
-def test_what_is_no_stream_of_a_table_is_refused() -> None:
+def test_a_setting_that_is_no_stream_of_a_table_is_refused() -> None:
     with pytest.raises(SettingError, match="restored-stream"):
         Settings(restored_stream="Gridview-20261121T080000Z")

@@ -130,7 +130,7 @@ def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[
         assert "ReservedConcurrentExecutions" not in function
 
 
-def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> None:
+def test_concurrency_is_reserved_on_request(chosen_template: dict[str, Any]) -> None:
     functions = functions_of(chosen_template)
     reserved = {name: one.get("ReservedConcurrentExecutions") for name, one in functions.items()}
     assert reserved == {

@@ -224,7 +224,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
     assert references == {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
 
 
-def test_a_schema_is_named_by_a_word_of_its_own() -> None:
+def test_schemas_have_names_in_camel_case() -> None:
     assert not [
         name for name in DOCUMENT["components"]["schemas"] if not re.fullmatch("([A-Z][a-z]+)+", name)
     ]
@@ -357,7 +357,7 @@ def test_an_option_may_be_a_text_or_an_object() -> None:
         ({"rows": [{"num": 1, "version": 1, "name": None, "fields": {}}]}, "$.rows.0.name"),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
+def test_errors_of_an_answer_are_found_by_its_model_and_by_its_schema(
     change: dict[str, Any], path: str
 ) -> None:
     right: dict[str, Any] = {

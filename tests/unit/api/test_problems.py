@@ -69,7 +69,7 @@ def test_a_problem_lists_at_most_100_errors_and_counts_the_others() -> None:
 
 @pytest.mark.parametrize("character", ["x", "\0", '"', "\\", "\N{GRINNING FACE}", "\ud800"])
 @pytest.mark.parametrize("room", [MAX_PROBLEM_BYTES, 1_200])
-def test_a_problem_has_its_limit_whatever_it_repeats(character: str, room: int) -> None:
+def test_a_problem_never_exceeds_its_size_limit(character: str, room: int) -> None:
     endless = character * 100_000
     document = problem(InvalidRequest("Because.", [FieldError(endless, endless)] * 1000), room)
     told: list[dict[str, str]] = document.get("errors", [])  # type: ignore[assignment]

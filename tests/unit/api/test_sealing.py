@@ -184,7 +184,7 @@ def test_a_webhook_secret_that_cannot_be_read_again_expires(secret: str, clock: 
         seals.seal(b"whsec", b"one")
 
 
-def test_what_was_sealed_under_a_secret_of_a_moment_ago_opens_at_once(secret: str) -> None:
+def test_a_value_sealed_under_a_new_secret_opens_at_once(secret: str) -> None:
     one, other = WebhookSeals(), WebhookSeals()
     one.prime()
     rotate(secret, "second")

@@ -78,7 +78,7 @@ def test_a_range_overlaps_the_blocks_that_have_keys_of_it(
     assert [one for one in directory.overlapping(between) if directory.whole(between, one)] == whole
 
 
-def test_what_a_block_on_the_left_covers_is_left_out() -> None:
+def test_a_block_covered_by_the_one_on_its_left_is_left_out() -> None:
     """The right half of a split beside the block as it was, or a block that was merged into the one before it."""
     wide = entry(HEAD, FIRST, "p", "c")
     assert complete([wide, B, C]).entries == (wide, C)
@@ -86,7 +86,7 @@ def test_what_a_block_on_the_left_covers_is_left_out() -> None:
     assert complete([widest, B, C]).entries == (widest,)
 
 
-def test_of_two_blocks_at_one_place_that_is_taken_to_which_the_block_before_it_leads() -> None:
+def test_of_two_blocks_at_one_place_the_linked_one_is_taken() -> None:
     gone = entry("x", "g", "k", "y")
     assert complete([A, gone, B, C]).entries == (A, B, C)
     assert complete([A, B, gone, C]).entries == (A, B, C)
@@ -192,7 +192,7 @@ def test_the_members_of_a_block_in_a_range(between: Range) -> None:
     assert {"": BitMap([1, 5]), "a": BitMap([2, 3, 4]), "ab": BitMap([9])} == SETS
 
 
-def test_ranges_overlap_and_lie_within_each_other() -> None:
+def test_ranges_overlap_and_contain_each_other() -> None:
     assert Range("b", "d").overlap(Range("c", None)) == Range("c", "d")
     assert Range("b", None).overlap(Range("c", None)) == Range("c", None)
     assert Range("b", "c").overlap(Range("d", None)).empty

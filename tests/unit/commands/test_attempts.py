@@ -189,7 +189,7 @@ def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud
     assert KEPT_DAYS == 1
 
 
-def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
+def test_an_expired_record_is_ignored_though_the_table_still_has_it(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)

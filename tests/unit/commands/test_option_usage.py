@@ -68,7 +68,7 @@ def test_an_indexed_list_of_options_takes_no_documents() -> None:
     assert made == [*directory_and_head, journal, blocks]
 
 
-def test_an_option_with_a_block_of_its_own_takes_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_option_with_its_own_block_reads_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "POPULAR", 5)
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
     loaded.fill(loaded.issue(num, fields={"kind": "v5"}) for num in range(1, 9))
@@ -178,7 +178,7 @@ def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("field", ["kind", "kinds"])
-def test_what_the_journal_says_of_an_option_counts_before_it_is_folded(
+def test_unfolded_changes_of_the_journal_count_as_uses_of_an_option(
     project: Project, field: str, folded: bool
 ) -> None:
     assert project.used(field) == ["v0"]

@@ -140,7 +140,7 @@ def test_undo_of_anything_and_undo_of_that_leave_the_issues_as_they_were(before:
 
 @EXAMPLES
 @given(before=_ACTS, acts=_ACTS)
-def test_undo_of_what_nobody_else_has_touched_leaves_what_was_there_before(before: Any, acts: Any) -> None:
+def test_an_undo_without_edits_of_others_restores_the_former_state(before: Any, acts: Any) -> None:
     world = World()
     world.play((False, act) for _, act in before)
     was = seen(world.table)
@@ -186,7 +186,7 @@ def _as_sets(document: Any) -> Any:
 
 @EXAMPLES
 @given(acts=_ACTS, others=_ACTS)
-def test_what_others_have_done_since_is_never_taken_back(acts: Any, others: Any) -> None:
+def test_an_undo_keeps_later_edits_of_others(acts: Any, others: Any) -> None:
     """A field keeps the last value of someone else, and the last user to delete or restore an issue decides."""
     world = World()
     world.play((True, act) for _, act in acts)

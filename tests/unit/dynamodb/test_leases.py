@@ -95,7 +95,7 @@ def test_the_whole_item_is_saved_once_and_by_its_holder(table: MemoryTable) -> N
         save(table, after, 6, "two")
 
 
-def test_what_another_has_changed_beside_is_no_lost_lease(table: MemoryTable) -> None:
+def test_a_concurrent_change_of_other_attributes_is_no_lost_lease(table: MemoryTable) -> None:
     item = taken(table)
     changed = {**item, "revision": 5, "rate": 7}
     table.put(changed)

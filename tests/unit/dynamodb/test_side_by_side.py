@@ -36,7 +36,7 @@ def test_both_run_at_the_same_time() -> None:
 @pytest.mark.parametrize(
     ("fail", "told"), [(["work"], "work"), (["other"], "other"), (["work", "other"], "other")]
 )
-def test_what_one_of_them_raises_is_raised_and_every_call_is_metered(fail: list[str], told: str) -> None:
+def test_an_error_of_either_side_is_raised_and_every_call_is_metered(fail: list[str], told: str) -> None:
     table = MemoryTable()
 
     def work() -> None:

@@ -99,7 +99,7 @@ def test_a_request_is_json_with_binary_values_as_base64(monkeypatch: pytest.Monk
         client.put_item(Item={"PK": {"S": object()}})
 
 
-def test_what_is_not_its_own_is_botocores() -> None:
+def test_other_operations_are_botocores() -> None:
     client, _ = answered((200, {"TableNames": ["t"]}))
     assert client.list_tables()["TableNames"] == ["t"]
     assert client.meta.region_name == "us-east-1"
@@ -140,7 +140,7 @@ BUSY = [
 
 
 @pytest.mark.parametrize("busy", BUSY, ids=str)
-def test_what_may_go_better_is_tried_again(pauses: list[float], busy: tuple[int, Any]) -> None:
+def test_a_temporary_error_is_retried(pauses: list[float], busy: tuple[int, Any]) -> None:
     client, engine = answered(busy, busy, (200, {}))
     assert client.put_item(TableName="t") == {}
     assert len(engine.requests) == 3

@@ -462,7 +462,7 @@ BUGS: dict[str, Callable[[Table], Any]] = {
 
 
 @pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS.keys())
-def test_what_dynamodb_does_not_take_is_a_bug_of_ours(exact: Table, bug: Callable[[Table], Any]) -> None:
+def test_an_invalid_request_raises_the_validation_error(exact: Table, bug: Callable[[Table], Any]) -> None:
     with pytest.raises(ClientError) as refusal:
         bug(exact)
     assert refusal.value.response["Error"]["Code"] == "ValidationException"
@@ -628,7 +628,7 @@ def some(count: int) -> Callable[[Any], Any]:
 KEYS = [(f"p{num}", "s") for num in range(5)]
 
 
-def test_what_a_batch_leaves_out_is_asked_for_again() -> None:
+def test_unprocessed_keys_of_a_batch_are_requested_again() -> None:
     table, script = scripted(some(2), some(0), some(2), some(1))
     found = table.batch_get(KEYS, paths=[("num",)])
     assert found.items.keys() == set(KEYS)
@@ -639,7 +639,7 @@ def test_what_a_batch_leaves_out_is_asked_for_again() -> None:
     assert table.meter.rounds == 4
 
 
-def test_what_is_left_out_of_a_batch_is_asked_for_again_beside_spans_too() -> None:
+def test_unprocessed_keys_are_requested_again_also_beside_spans() -> None:
     table, script = scripted(some(2), some(1), some(9))
     assert table.read_together(KEYS, []).items.keys() == set(KEYS)
     assert len(script.requests) == 3
@@ -671,7 +671,7 @@ def test_a_repeated_key_is_asked_for_once() -> None:
     assert len(script.requests[0]["RequestItems"][NAME]["Keys"]) == len(KEYS)
 
 
-def test_what_a_batch_does_not_write_is_sent_again() -> None:
+def test_unprocessed_writes_of_a_batch_are_sent_again() -> None:
     sent: list[str] = []
 
     def writing(count: int) -> Callable[[Any], Any]:
@@ -704,7 +704,7 @@ def test_what_a_batch_does_not_write_is_sent_again() -> None:
         type(error).__name__ if not hasattr(error, "response") else error.response["Error"]["Code"]
     ),
 )
-def test_a_busy_table_is_overloaded_whatever_is_asked_of_it(error: Exception) -> None:
+def test_every_call_to_a_busy_table_is_overloaded(error: Exception) -> None:
     calls: list[Callable[[Table], Any]] = [
         lambda table: table.get("a", "s"),
         lambda table: table.batch_get([("a", "s")]),
@@ -775,7 +775,7 @@ def test_reads_are_as_consistent_as_they_are_asked_to_be() -> None:
         assert [query["ConsistentRead"] for query in queries] == [consistent, consistent]
 
 
-def test_a_table_without_a_meter_of_its_own_remembers_no_calls() -> None:
+def test_a_table_without_its_own_meter_records_no_calls() -> None:
     """A container keeps it for hours."""
     table, _ = scripted(*[{}] * 50)
     for _ in range(50):
@@ -783,7 +783,7 @@ def test_a_table_without_a_meter_of_its_own_remembers_no_calls() -> None:
     assert table.meter.calls == []
 
 
-def test_what_capacity_dynamodb_reports_is_added_up() -> None:
+def test_reported_capacity_is_added_up() -> None:
     table, _ = scripted(
         {"ConsumedCapacity": {"CapacityUnits": 1.5}},
         {"ConsumedCapacity": [{"CapacityUnits": 0.5}, {"CapacityUnits": 2}], "Responses": {NAME: []}},

@@ -59,12 +59,12 @@ def test_a_large_integer_that_dynamodb_returns_can_be_answered_with_all_its_digi
 
 
 @pytest.mark.parametrize("value", [1.5, {"a": 1.5}, [object()], {1, 2}])
-def test_what_an_item_never_holds_is_refused(value: Any) -> None:
+def test_a_value_that_no_item_contains_is_refused(value: Any) -> None:
     with pytest.raises(TypeError):
         to_wire(value)
 
 
-def test_a_set_is_not_what_an_item_of_ours_holds() -> None:
+def test_a_string_set_is_refused() -> None:
     with pytest.raises(TypeError, match="SS"):
         from_wire({"SS": ["a"]})
 

@@ -70,7 +70,7 @@ def test_a_number_beyond_reason_is_read_as_one_that_no_field_takes(text: str) ->
         "\ufeff{}",
     ],
 )
-def test_what_is_not_json_is_refused(text: str) -> None:
+def test_a_text_that_is_not_json_is_refused(text: str) -> None:
     assert refusal(text).detail.startswith("The JSON is not valid")
 
 
@@ -164,7 +164,7 @@ def test_the_text_of_a_value(value: Any, text: str) -> None:
     assert dumps(value).decode() == text
 
 
-def test_what_has_no_json_form_is_a_bug_of_ours() -> None:
+def test_a_value_without_a_json_form_is_a_type_error() -> None:
     with pytest.raises(TypeError):
         dumps(object())
 

@@ -140,7 +140,7 @@ def test_an_issue_with_another_difference_is_not_reported(table: MemoryTable) ->
     assert misplaced(table, PLACES[0]) == []
 
 
-def test_what_was_on_its_way_into_the_block_is_not_missing(table: MemoryTable) -> None:
+def test_an_issue_that_arrives_in_the_block_meanwhile_is_not_missing(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     ledgers = 0
 
@@ -205,7 +205,7 @@ def test_a_block_is_not_amended_by_a_ledger_that_has_changed_since(table: Memory
     assert membership(table).doubtful({PLACES[0]: True}) == [PLACES[0]]
 
 
-def test_a_repair_that_loses_a_block_is_carried_out_on_the_block_of_now(table: MemoryTable) -> None:
+def test_a_repair_that_loses_a_race_repairs_the_present_block(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     raced: list[Any] = []
 

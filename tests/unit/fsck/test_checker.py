@@ -205,7 +205,7 @@ def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time:
     assert time.seconds == PATIENCE  # blocks are judged at once
 
 
-def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) -> None:
+def test_a_difference_that_was_repaired_meanwhile_is_not_reported(table: MemoryTable, time: Time) -> None:
     table.delete(key_of(3), derived_keys.LEDGER)
     table.delete(key_of(4), keys.project(TENANT, PROJECT))
     found: list[Finding] = []
@@ -217,7 +217,7 @@ def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) ->
     assert found == []
 
 
-def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, time: Time) -> None:
+def test_an_issue_that_was_written_meanwhile_gets_the_patience_again(table: MemoryTable, time: Time) -> None:
     document = damage.document(table, 3)
     found: list[Finding] = []
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
@@ -233,7 +233,9 @@ def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, 
     assert [finding.key for finding in found] == [key_of(3)]
 
 
-def test_what_is_written_all_the_time_is_left_for_the_next_run(table: MemoryTable, time: Time) -> None:
+def test_an_issue_that_is_written_all_the_time_is_left_for_the_next_run(
+    table: MemoryTable, time: Time
+) -> None:
     document = damage.document(table, 3)
     table.delete(key_of(3), derived_keys.LEDGER)
     check = Check(table, the_project(table), never, patience=PATIENCE)
@@ -355,7 +357,7 @@ def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
 
 
 @WALKS
-def test_suspects_are_bounded_whatever_the_state_of_the_table(
+def test_the_number_of_suspects_is_bounded_for_any_table(
     table: MemoryTable,
     walk: Callable[[Table], IssueWalk],
     time: Time,
@@ -718,7 +720,7 @@ def test_a_check_is_not_gone_on_with_before_it_is_due(table: MemoryTable, time: 
     assert nightly.go_on(table, later, lambda: 10.0, never, never) is not None
 
 
-def test_nobody_takes_a_check_that_another_is_at_work_on(table: MemoryTable, time: Time) -> None:
+def test_a_check_with_a_holder_is_not_taken(table: MemoryTable, time: Time) -> None:
     nightly.begin(table)
     others: list[Turn | None] = []
 
@@ -812,7 +814,7 @@ def test_a_check_of_an_older_version_or_without_a_segment_begins_again(
     assert finish(table, time, [], []) == Tally(issues=45)
 
 
-def test_nobody_wakes_the_whole_and_it_ends_when_its_lease_is_over(table: MemoryTable, time: Time) -> None:
+def test_a_check_without_a_hint_ends_when_its_lease_is_over(table: MemoryTable, time: Time) -> None:
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "batch_get" and attempted.key[0] == keys.CHECK:
             raise KilledError
@@ -866,7 +868,7 @@ def test_the_worker_on_jobs_goes_on_with_the_check_by_turns(table: MemoryTable, 
     assert table.query(keys.JOB, index=True).items == []
 
 
-def test_a_worker_without_a_check_leaves_it_alone(table: MemoryTable) -> None:
+def test_a_worker_without_a_check_ignores_it(table: MemoryTable) -> None:
     nightly.begin(table)
     assert Worker(table, Catalogs(), lambda: 60.0, never, settling=0).work().jobs == 0
     assert table.get(keys.CHECK, keys.JOB) is not None

@@ -43,7 +43,7 @@ def told(found: Sequence[Finding]) -> list[tuple[str, str]]:
     return [(str(one.kind), one.place) for some in found for one in some.differences if some.key == PARTITION]
 
 
-def test_a_journal_that_is_at_work_has_no_fault(derived: Derived) -> None:
+def test_a_journal_in_use_has_no_fault(derived: Derived) -> None:
     derived.consume(1)
     log_of(derived.table).reserve(1)
     derived.consume(2)
@@ -68,7 +68,7 @@ def test_an_issue_that_no_journal_item_contains_is_unfinished(derived: Derived) 
     assert "an unfinished intent" in [one.found for one in wrong.differences]
 
 
-def test_what_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -> None:
+def test_an_item_that_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -> None:
     derived.consume(1)
     derived.consume(2)
     later(journal_check.LATE + 1)
@@ -80,7 +80,7 @@ def test_what_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -
     derived.assert_chains()
 
 
-def test_what_the_fold_may_still_wait_for_is_no_fault(derived: Derived, later: Any) -> None:
+def test_a_gap_that_the_fold_may_still_wait_for_is_no_fault(derived: Derived, later: Any) -> None:
     derived.consume(1)
     log_of(derived.table).reserve(1)
     derived.consume(2)
@@ -119,7 +119,7 @@ def test_a_hole_after_everything_is_named_once_the_fold_has_seen_it(derived: Der
     assert log.head().folded == 1
 
 
-def test_an_item_that_is_gone_before_its_time_is_named(derived: Derived, later: Any) -> None:
+def test_an_item_that_is_missing_before_its_expiry_is_named(derived: Derived, later: Any) -> None:
     for num in range(1, 5):
         derived.consume(num)
     derived.fold()

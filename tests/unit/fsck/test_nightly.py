@@ -80,7 +80,9 @@ def test_a_difference_is_a_metric_and_a_log_line_without_values(
     assert "secret" not in repr([lines, errors])
 
 
-def test_what_may_be_on_its_way_is_waited_for(cloud: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_that_may_still_be_repaired_by_the_stream_is_waited_for(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
     cloud.table.delete(keys.issue("0807", "bridge", 3), derived_keys.order("0807", "bridge", "name.1"))
     invoke(cloud, "check")
     assert work(cloud) == 4

@@ -123,7 +123,7 @@ def all_but_derived(table: MemoryTable) -> dict[tuple[str, str], Item]:
     }
 
 
-def test_what_is_right_is_only_read(table: MemoryTable) -> None:
+def test_a_sound_issue_is_only_read(table: MemoryTable) -> None:
     before = table.items
     assert mended(table) is False
     assert table.items == before
@@ -159,7 +159,7 @@ def test_a_repaired_ledger_says_where_the_issue_may_still_be_shown(table: Memory
     assert EVERY_FAMILY in left, "of what a lost ledger knew nobody is sure"
 
 
-def test_an_item_that_nobody_knows_is_left_alone(table: MemoryTable) -> None:
+def test_an_unknown_item_stays_as_it_is(table: MemoryTable) -> None:
     before = table.items
     (planted,) = [one for one in PLANTED if one.remains]
     planted.inflict(table, KEY)
@@ -187,7 +187,7 @@ def test_a_consumer_goes_on_from_a_repair_after_the_ledger_was_lost(table: Memor
 
 
 @pytest.mark.parametrize("lost", ["ledger alone", "all"])
-def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: MemoryTable, lost: str) -> None:
+def test_writes_in_flight_when_the_ledger_was_lost_come_too_late(table: MemoryTable, lost: str) -> None:
     late: list[Callable[[], Any]] = []
 
     def keep_entries(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -278,7 +278,7 @@ def test_a_deleted_project_keeps_nothing_derived(table: MemoryTable) -> None:
     assert mended(table) is False
 
 
-def test_without_definitions_that_nobody_deleted_nothing_is_taken_away(table: MemoryTable) -> None:
+def test_without_its_definitions_a_repair_removes_nothing(table: MemoryTable) -> None:
     table.delete(keys.project(TENANT, PROJECT), keys.CATALOG)
     before = table.items
     with pytest.raises(DefinitionsMissing):
@@ -416,7 +416,7 @@ def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(seed=st.integers(0, 2**32))
-def test_it_makes_right_whatever_was_done_to_an_issue(pristine: MemoryTable, seed: int) -> None:
+def test_a_repair_fixes_any_damage_of_an_issue(pristine: MemoryTable, seed: int) -> None:
     random, table = Random(seed), pristine.copy()  # noqa: S311
     for _ in range(random.randint(1, 3)):
         damage.inflict_at_random(random, table, KEY)

@@ -124,7 +124,7 @@ def test_500_operations_are_the_most(api: Client, account: Cloud, project: str) 
     assert account.items() == before
 
 
-def test_what_would_not_fit_into_the_answer_is_refused_before_it_is_written(
+def test_operations_too_large_for_the_answer_are_refused_before_their_write(
     api: Client, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "MAX_ANSWER_BYTES", 1_000)
@@ -322,7 +322,7 @@ def test_issues_edited_since_a_kill_still_belong_to_the_batch(
     assert {num: name for num, name in names(api, bridge).items() if num > 3} == {4: "edited", 5: "b"}
 
 
-def test_what_failed_for_the_moment_is_done_when_the_request_is_sent_again(
+def test_operations_that_failed_temporarily_are_done_by_the_repeated_request(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer with a 503 in it must not be remembered for a day."""
@@ -384,7 +384,7 @@ def test_an_operation_with_a_version_that_was_done_before_the_kill_is_not_a_mism
     assert [result["issue"]["version"] for result in answer.body["results"]] == [2, 2]
 
 
-def test_the_mark_of_a_batch_is_nobodys_business(api: Client, account: Cloud, bridge: str) -> None:
+def test_the_mark_of_a_batch_is_not_returned(api: Client, account: Cloud, bridge: str) -> None:
     replayed(api, *OPERATIONS)
     (issue,) = (item for item in account.items() if item.get("num") == {"N": "4"})
     assert "mark" in issue

@@ -69,7 +69,7 @@ NOT_JSON = [
 
 
 @every_call
-def test_what_is_not_json_is_refused(owner: Client, name: str) -> None:
+def test_a_text_that_is_not_json_is_refused(owner: Client, name: str) -> None:
     for text in NOT_JSON:
         assert error_fields(send(owner, name, text)) == {"body"}, text
     assert error_fields(send(owner, name, b'{"name": "\xff"}')) == {"body"}

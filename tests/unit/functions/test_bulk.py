@@ -49,7 +49,7 @@ def states(api: Client, project: str) -> dict[int, str]:
     return {row["num"]: row["state"] for row in rows}
 
 
-def test_what_matches_is_changed_by_the_caller_as_one_change(
+def test_matching_issues_are_updated_as_one_change_of_the_caller(
     api: Client, account: Cloud, indexed: str
 ) -> None:
     editor = api.acting(role="editor", user="ben")
@@ -102,7 +102,7 @@ def test_a_job_begins_though_its_hint_is_lost(
     assert ended(account, api, job)["done"] == 2, "each minute looks for what is due"
 
 
-def test_what_matches_is_deleted(api: Client, account: Cloud, indexed: str) -> None:
+def test_matching_issues_are_deleted(api: Client, account: Cloud, indexed: str) -> None:
     done = ended(account, api, begun(api, indexed, "delete", {"filter": OPEN}))
     assert (done["kind"], done["state"], done["done"], done["of"]) == ("delete", "done", 2, 2)
     assert states(api, indexed) == {2: "closed"}
@@ -134,7 +134,7 @@ def test_the_writes_of_tokens_are_held_however_late_the_job_begins(
     assert begin(api, indexed, "update", CLOSE, x_consistency_token="x").kind == (400, "invalid-request")
 
 
-def test_what_is_refused_is_listed_in_pages(
+def test_refused_issues_are_listed_in_pages(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numbered_turn, "BATCH", 4)
@@ -183,9 +183,7 @@ def test_jobs_are_listed_the_last_first(api: Client, account: Cloud, indexed: st
 # Rights
 
 
-def test_viewers_may_look_editors_change_and_who_began_a_job_or_an_administrator_cancels_it(
-    api: Client, account: Cloud, indexed: str
-) -> None:
+def test_roles_decide_who_may_see_begin_and_cancel_a_job(api: Client, account: Cloud, indexed: str) -> None:
     viewer, editor = api.acting(role="viewer", user="vic"), api.acting(role="editor", user="ben")
     for call, body in (("update", CLOSE), ("delete", {"filter": OPEN})):
         assert begin(viewer, indexed, call, body).kind == (403, "forbidden")
@@ -217,7 +215,7 @@ def test_the_job_of_another_tenant_is_not_there(api: Client, account: Cloud, ind
     assert api.get(job).body["done"] == 2
 
 
-def test_what_does_not_exist_has_no_jobs(api: Client, account: Cloud, indexed: str) -> None:
+def test_missing_projects_have_no_jobs(api: Client, account: Cloud, indexed: str) -> None:
     job = begun(api, indexed, "update", CLOSE)
     nowhere = "/v1/projects/nowhere"
     assert begin(api, nowhere, "update", CLOSE).status == 404
@@ -317,7 +315,7 @@ def test_an_order_that_is_being_built_is_refused_with_its_progress(
     assert refused.body["build"]["of"] == 3
 
 
-def test_what_would_not_fit_in_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_request_too_large_for_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
     several = [f"{'x' * 1000}{at}" for at in range(200)]
     only = {"field": "name", "op": "in", "value": several}
     assert begin(api, bridge, "delete", {"filter": only}).status == 202

@@ -62,9 +62,7 @@ def test_every_write_answers_the_change_that_it_is_part_of(
     assert ask(api, method, path, body, x_change_id=CHANGE.upper()).headers["x-change-id"] == CHANGE
 
 
-def test_without_the_header_each_request_is_a_change_of_its_own(
-    api: Client, account: Cloud, bridge: str
-) -> None:
+def test_without_the_header_each_request_is_its_own_change(api: Client, account: Cloud, bridge: str) -> None:
     answers = [ask(api, "POST", f"{ISSUES}/batch", OPERATIONS) for _ in range(2)]
     changes = [answer.headers["x-change-id"] for answer in answers]
     assert len(set(changes)) == 2

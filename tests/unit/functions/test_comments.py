@@ -73,7 +73,7 @@ def test_a_comment_is_answered_whole_and_found_again(api: Client, home: str, bob
         ([], {"body"}),
     ],
 )
-def test_what_is_no_comment_is_refused(
+def test_an_invalid_comment_is_refused(
     api: Client, account: Cloud, home: str, body: Any, wrong: set[str]
 ) -> None:
     api.made(home, {"text": "First"})
@@ -94,7 +94,7 @@ def test_the_longest_comment_that_mentions_as_many_as_it_may(account: Cloud, api
     assert {name: made[name] for name in body} == body
 
 
-def test_users_of_another_tenant_are_nobody(account: Cloud, api: Client, home: str) -> None:
+def test_users_of_another_tenant_cannot_be_mentioned(account: Cloud, api: Client, home: str) -> None:
     account.api(tenant="0808", user="eve").get("/v1/me")
     assert api.post(home, {"text": "x", "mentions": ["eve"]}).errors.keys() == {"mentions.0"}
 
@@ -138,7 +138,7 @@ def test_a_viewer_reads_comments(account: Cloud, api: Client, home: str) -> None
     assert viewer.delete(f"{home}/1").kind == (403, "forbidden")
 
 
-def test_what_changes_nothing_is_not_written(account: Cloud, api: Client, home: str) -> None:
+def test_a_patch_without_effect_is_not_written(account: Cloud, api: Client, home: str) -> None:
     made = api.made(home, {"text": "x", "mentions": ["bob"]})
     before = account.items()
     for body in ({}, {"text": "x"}, {"text": "x", "mentions": ["bob"]}):
@@ -282,7 +282,7 @@ def test_the_activity_lists_the_mentions_of_a_comment_until_it_is_deleted(
     assert told(account) == [second]
 
 
-def test_where_nothing_is_remembered_no_comment_is_either(
+def test_without_a_history_no_comment_is_recorded(
     account: Cloud, api: Client, home: str, project: str
 ) -> None:
     api.made(home, {"text": "x"})
@@ -392,7 +392,7 @@ def test_a_history_has_changes_and_comments_in_the_order_of_time(
         assert all(len(page) == limit for page in found[:-2])
 
 
-def test_what_is_written_between_two_pages_of_a_history_does_not_disturb_them(
+def test_writes_between_two_pages_of_a_history_do_not_affect_them(
     account: Cloud, api: Client, home: str, project: str
 ) -> None:
     for _ in range(3):

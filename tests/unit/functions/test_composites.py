@@ -128,7 +128,7 @@ def test_a_project_has_no_composite_indexes_at_first(api: Client, project: str) 
         ({"sort": [{"field": "a1"}, {"field": "kind"}]}, {"sort.0.field"}),
     ],
 )
-def test_what_cannot_be_an_order_is_refused(
+def test_an_invalid_order_is_refused(
     api: Client, account: Cloud, sorted_project: str, body: Any, wrong: set[str]
 ) -> None:
     answer = api.post(f"{sorted_project}/indexes", body)

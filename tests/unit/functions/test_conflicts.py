@@ -66,7 +66,7 @@ def test_a_conflict_names_only_the_user_of_the_last_change(api: Client, issue: s
     ]
 
 
-def test_what_both_set_alike_is_no_conflict(api: Client, issue: str) -> None:
+def test_equal_values_of_both_edits_are_no_conflict(api: Client, issue: str) -> None:
     api.patch(issue, {"fields": {START: "2023-05-03"}})
     same = edit(api, issue, 1, {START: "2023-05-03"})
     assert (same.status, same.body["version"], same.body["merged"]) == (200, 2, [])
@@ -125,7 +125,7 @@ def test_a_base_replaces_if_match(api: Client, bridge: str, issue: str) -> None:
     assert api.patch(issue, {"base": 1, "name": "x"}, headers={"if-match": "*"}).status == 200
 
 
-def test_what_is_new_has_no_base(api: Client, bridge: str) -> None:
+def test_a_create_with_a_base_is_refused(api: Client, bridge: str) -> None:
     assert api.post(f"{bridge}/issues", {"base": 1, "name": "x"}).errors.keys() == {"base"}
 
 

@@ -186,7 +186,7 @@ def test_tokens_name_five_hundred_issues_in_all(api: Client, indexed: str) -> No
     assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {"X-Consistency-Token"})
 
 
-def test_a_project_that_is_gone_is_not_found_with_a_token_either(api: Client, indexed: str) -> None:
+def test_a_deleted_project_is_not_found_with_a_token_either(api: Client, indexed: str) -> None:
     token = token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"}))
     assert api.delete(indexed).status == 204
     assert asking(api, indexed, token).status == 404
@@ -251,7 +251,7 @@ def groups_of(api: Client, path: str, *tokens: str) -> dict[str, int]:
     return {one["values"][0]: one["count"] for one in answer.body["groups"]}
 
 
-def test_what_a_page_shows_ahead_of_the_index_is_counted_with_its_token(api: Client, indexed: str) -> None:
+def test_rows_ahead_of_the_index_are_counted_with_the_token_of_their_page(api: Client, indexed: str) -> None:
     api.patch(f"{indexed}/issues/1", {"state": "closed"})
     assert groups_of(api, indexed) == {"open": 2, "closed": 1}
     page = asking(api, indexed, columns=["state"])
@@ -290,7 +290,7 @@ def test_an_answer_names_again_what_a_token_had_it_hold_as_long_as_the_index_lac
     assert groups_of(api, indexed, token_of(answer)) == {"open": 1, "closed": 1}
 
 
-def test_an_issue_that_is_gone_while_the_index_has_it_is_named_too(
+def test_a_deleted_issue_that_the_index_still_has_is_named_too(
     account: Cloud, api: Client, indexed: str
 ) -> None:
     api.delete(f"{indexed}/issues/1")
@@ -326,7 +326,7 @@ def test_without_the_secret_an_answer_has_no_token(
     assert (answer.status, HEADER in answer.headers) == (200, False)
 
 
-def test_what_an_answer_costs_is_the_same_with_a_token(api: Client, indexed: str) -> None:
+def test_an_answer_with_a_token_costs_no_more(api: Client, indexed: str) -> None:
     grid(api, indexed)
     before = grid(api, indexed, explain=True)["explain"]
     api.patch(f"{indexed}/issues/1", {"state": "closed"})

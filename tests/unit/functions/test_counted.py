@@ -221,7 +221,7 @@ def test_documents_ahead_of_the_journal_give_no_cursor_without_a_token(
     assert grid(api, {"filter": DEAR})["changes"] is not None
 
 
-def test_a_document_that_is_gone_while_the_index_has_it_decides_too(
+def test_a_deleted_document_that_the_index_still_has_decides_too(
     api: Client, live: str, stream: Stream
 ) -> None:
     patch(api, 1, fields={"cost": 7})
@@ -303,7 +303,7 @@ def test_other_definitions_are_a_reset_followed_by_all_changes(
     assert [event["id"] for event in told] == ["1.2"]
 
 
-def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: str) -> None:
+def test_a_cursor_is_valid_only_for_its_tenant_and_project(api: Client, live: str) -> None:
     cursor = grid(api)["changes"]
     api.made("/v1/projects", {"id": "other", "name": "Other"})
     answer = api.get("/v1/projects/other/changes", query={"since": cursor})
@@ -470,7 +470,7 @@ def test_a_cursor_that_has_expired_is_no_error_and_of_no_effect(
     assert holding(api, cursor, filter=OPEN).body["matched"] == 3
 
 
-def test_what_precedes_a_cursor_is_what_a_job_takes(api: Client, live: str, stream: Stream) -> None:
+def test_a_job_accepts_a_cursor_as_a_token(api: Client, live: str, stream: Stream) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
     cursor = grid(api, {}, written)["changes"]

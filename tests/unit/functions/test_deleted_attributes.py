@@ -119,7 +119,7 @@ def test_a_restored_one_gives_the_answers_of_before_with_nothing_to_build(
     assert_as_derived(account)
 
 
-def test_edits_meanwhile_leave_its_values_alone(api: Client, account: Cloud, bridge: str) -> None:
+def test_edits_meanwhile_keep_its_values(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.delete(START)
     assert api.patch(f"{BRIDGE}/issues/1", {"name": "Painted"}).status == 200
@@ -273,7 +273,7 @@ def test_background_work_goes_on_while_it_is_hidden(
     assert document(account)["fields"].keys() == {"a2"}
 
 
-def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Cloud, bridge: str) -> None:
+def test_its_id_is_taken_until_it_is_permanently_deleted(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.delete(START)
     body = {"id": "3812", "name": "Start", "type": "text"}
@@ -308,7 +308,7 @@ def test_a_restore_happens_once_and_can_be_repeated(api: Client, account: Cloud,
     assert api.post(f"{HIDDEN}/restore", {"name": "x"}).status == 400
 
 
-def test_of_two_that_restore_or_remove_it_at_once_one_does(
+def test_one_of_a_concurrent_restore_and_delete_succeeds(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.delete(START)
@@ -384,7 +384,7 @@ _STEPS = st.lists(
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=_STEPS)
-def test_whatever_is_deleted_and_restored_answers_as_if_it_had_stayed(
+def test_deleted_and_restored_attributes_answer_as_if_they_had_stayed(
     api: Client, account: Cloud, bridge: str, steps: list[tuple[str, str]]
 ) -> None:
     stored = account.items()

@@ -93,7 +93,7 @@ def answers(api: Client, account: Cloud) -> list[Any]:
 
 
 @pytest.mark.parametrize("knows", [True, False], ids=["who has deleted it", "who had read it before"])
-def test_whatever_names_it_answers_as_if_it_did_not_exist(
+def test_every_route_of_a_deleted_project_answers_like_a_missing_one(
     api: Client, account: Cloud, bridge: str, knows: bool
 ) -> None:
     account.table.put(webhooks.stored("w3k9q2m7x1c0z"))
@@ -171,7 +171,7 @@ def test_a_restored_one_gives_the_answers_of_before_with_nothing_to_build(
     assert_as_derived(account)
 
 
-def test_what_was_still_in_the_stream_is_derived(api: Client, account: Cloud, bridge: str) -> None:
+def test_records_still_in_the_stream_are_derived(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.made(f"{bridge}/issues", {"name": "Late", "fields": {"3812": "2022-01-01"}})
     assert api.patch(f"{bridge}/issues/1", {"fields": {"3812": "2025-01-01"}}).status == 200
@@ -328,7 +328,7 @@ def test_one_that_was_restored_and_deleted_again_has_seven_days_again(
     assert account.table.get(PARTITION, keys.JOB) is None
 
 
-def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Cloud, bridge: str) -> None:
+def test_its_id_is_taken_until_it_is_permanently_deleted(api: Client, account: Cloud, bridge: str) -> None:
     api.delete(bridge)
     taken = api.post("/v1/projects", {"id": "35e9", "name": "Again"})
     assert taken.kind == (409, "conflict")
@@ -339,7 +339,7 @@ def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Clou
     assert theirs.post("/v1/projects", {"id": "35e9", "name": "x"}).body["detail"] == "The id is taken."
 
 
-def test_it_is_removed_for_good_at_a_word(api: Client, account: Cloud, bridge: str) -> None:
+def test_it_can_be_permanently_deleted_at_once(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.delete(bridge)
     stale = api.delete(HIDDEN, headers={"if-match": '"1"'})
@@ -366,7 +366,7 @@ def test_a_restore_happens_once_and_can_be_repeated(api: Client, bridge: str) ->
     assert api.post(f"{HIDDEN}/restore", {"name": "x"}).status == 400
 
 
-def test_of_two_that_restore_or_remove_it_at_once_one_does(
+def test_one_of_a_concurrent_restore_and_delete_succeeds(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.delete(bridge)
@@ -406,7 +406,7 @@ def test_it_is_for_administrators_of_the_tenant(api: Client, account: Cloud, bri
     assert account.items() == before
 
 
-def test_a_living_one_can_neither_be_restored_nor_removed_for_good(
+def test_an_existing_project_can_neither_be_restored_nor_permanently_deleted(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     before = account.items()

@@ -158,7 +158,7 @@ def test_a_change_of_a_deleted_field_is_not_sent(
     assert outbox(courier, hook)["failures"] == 0
 
 
-def test_what_changed_before_a_webhook_was_defined_is_not_sent(
+def test_changes_before_the_definition_of_a_webhook_are_not_sent(
     courier: Courier, path: str, receiver: Receiver
 ) -> None:
     courier.issue(path)
@@ -235,9 +235,7 @@ def test_a_hint_that_is_lost_delays_a_message_by_minutes(
     assert len(receiver.heard) == 1
 
 
-def test_nobody_is_hinted_at_who_is_disabled_or_has_no_webhook(
-    courier: Courier, path: str, hook: str
-) -> None:
+def test_disabled_and_missing_webhooks_get_no_hint(courier: Courier, path: str, hook: str) -> None:
     courier.wait(30)
     courier.api.patch(hook, {"enabled": False})
     courier.wait(400)
@@ -413,7 +411,7 @@ def test_a_reset_that_fails_is_tried_again(
     assert [one["status"] for one in courier.log(hook)] == ["delivered"]
 
 
-def test_a_receiver_that_says_gone_is_left_alone_at_once(
+def test_a_receiver_that_answers_410_gets_no_more_messages(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     receiver.otherwise = answers(410)
@@ -429,7 +427,7 @@ def test_a_receiver_that_says_gone_is_left_alone_at_once(
     assert {one["status"] for one in courier.log(hook)} == {"failed"}
 
 
-def test_a_receiver_is_left_alone_for_as_long_as_it_asks(
+def test_a_receiver_gets_no_message_until_its_retry_after(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     receiver.behaves.append(answers(429, b"", Retry_After="600"))
@@ -574,7 +572,7 @@ def test_the_schedule_hints_at_a_slow_receiver_through_the_slow_queue(
 # Deaths and lag
 
 
-def test_who_dies_between_sending_and_remembering_leaves_a_message_that_is_sent_again(
+def test_a_kill_between_sending_and_recording_repeats_the_message(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     courier.issue(path)
@@ -638,7 +636,7 @@ def test_a_turn_after_a_killed_one_sends_no_recorded_message_again(
     assert sorted(message.told["data"]["num"] for message in receiver.heard) == [1, 2, 3, 4, 5, 6]
 
 
-def test_who_has_lost_his_lease_saves_nothing_more(
+def test_a_turn_that_lost_its_lease_saves_nothing_more(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     for _ in range(9):
@@ -725,7 +723,7 @@ def test_a_number_that_holds_up_the_feed_is_emptied_and_later_changes_are_sent(
 
 
 @pytest.mark.parametrize("what", ["webhook", "project"])
-def test_what_is_deleted_is_sent_nothing_more(
+def test_deleted_webhooks_and_projects_send_nothing_more(
     courier: Courier, path: str, hook: str, receiver: Receiver, what: str
 ) -> None:
     courier.issue(path)
@@ -782,7 +780,7 @@ def test_a_deleted_project_takes_its_deliveries_along(
     assert [pk for pk, _ in courier.account.table.items if live_keys.is_outbox(pk)] == []
 
 
-def test_a_secret_that_nobody_can_open_disables_the_webhook(
+def test_a_secret_that_cannot_be_opened_disables_the_webhook(
     courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module: Any = courier.account.modules["deliver"]
@@ -815,7 +813,7 @@ def test_a_secret_that_is_replaced_while_it_does_not_open_signs_what_is_sent(
     assert [one.headers["webhook-signature"].count("v1,") for one in receiver.heard] == [2]
 
 
-def test_an_administrator_who_is_just_changing_a_webhook_is_not_overruled(
+def test_a_concurrent_change_of_a_webhook_prevents_its_disabling(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     """An administrator changes the URL while the receiver reports that it is gone."""
@@ -878,7 +876,7 @@ def test_only_the_moves_that_were_asked_for_are_sent(
 CLOSED = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "sort": [{"field": "name"}]}
 
 
-def test_what_an_editor_makes_of_a_view_sends_nothing_else(
+def test_an_editors_change_of_a_view_does_not_change_the_messages(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
     """An editor widens the view to closed issues. Only an administrator sends these."""
@@ -903,7 +901,7 @@ def test_what_an_editor_makes_of_a_view_sends_nothing_else(
     assert (told["enabled"], told["notice"]) == (True, None)
 
 
-def test_an_administrator_who_names_the_view_again_freezes_it_as_it_is(
+def test_naming_the_view_again_freezes_its_present_state(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
     hook = defined(courier, path, view=shared)["path"]
@@ -1029,7 +1027,7 @@ def test_a_deleted_field_of_the_frozen_order_is_a_reset_for_the_receiver(
     assert courier.api.get(hook).body["enabled"] is True
 
 
-def test_what_failed_for_former_rows_is_neither_tried_nor_replayed_for_others(
+def test_failed_messages_of_former_rows_are_neither_retried_nor_replayed(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
     hook = defined(courier, path, view=shared)["path"]
@@ -1090,7 +1088,7 @@ def test_only_the_columns_of_a_webhook_are_sent_and_nothing_of_changes_of_others
     assert not any("cost" in message.body.decode() for message in receiver.heard)
 
 
-def test_a_replay_sends_the_columns_of_now(courier: Courier, priced: str, receiver: Receiver) -> None:
+def test_a_replay_sends_the_present_columns(courier: Courier, priced: str, receiver: Receiver) -> None:
     hook = defined(courier, priced)["path"]
     courier.issue(priced, fields={"cost": 5, "place": "north"})
     courier.deliver()
@@ -1285,7 +1283,7 @@ def test_a_replay_while_the_message_is_tried_wins(
     assert [one["status"] for one in courier.log(hook)] == ["delivered"]
 
 
-def test_what_cannot_be_replayed_says_why(courier: Courier, path: str, hook: str) -> None:
+def test_a_refused_replay_says_why(courier: Courier, path: str, hook: str) -> None:
     courier.issue(path)
     courier.deliver()
     (told,) = courier.log(hook)
@@ -1352,7 +1350,7 @@ def test_only_an_administrator_sees_the_log_and_replays(courier: Courier, path: 
 # The handler
 
 
-def test_an_error_of_ours_is_raised_when_the_others_are_done(
+def test_an_internal_error_is_raised_after_the_other_webhooks(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
     courier.issue(path)

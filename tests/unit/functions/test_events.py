@@ -107,7 +107,7 @@ def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str
     assert deliver(load("deliver_webhooks"), Context()) == {"due": 0}
 
 
-def test_a_socket_is_opened_by_a_ticket_alone_and_gone_when_it_closes(account: Cloud, bridge: str) -> None:
+def test_only_a_ticket_opens_a_socket_and_closing_removes_it(account: Cloud, bridge: str) -> None:
     account.forget()
     socket = account.modules["socket"].handler
     opening = load("socket_connect")

@@ -128,7 +128,7 @@ def test_the_writes_of_tokens_are_in_it_and_later_ones_are_not(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_read_back_is_what_the_grid_shows(
+def test_an_exported_file_equals_the_grid(
     api: Client, account: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """A project of nasty values, sorted by each of its fields; parts of a few rows."""
@@ -190,9 +190,7 @@ FORMULAS = {
 }
 
 
-def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
-    api: Client, account: Cloud, project: str
-) -> None:
+def test_formulas_are_guarded_as_text_unless_raw(api: Client, account: Cloud, project: str) -> None:
     for body in (
         {"id": "note", "name": "=Note", "type": "text"},
         {"id": "cost", "name": "Cost", "type": "number"},
@@ -236,7 +234,7 @@ def test_columns_of_one_name_get_their_ids_in_the_header(api: Client, account: C
 # Rights
 
 
-def test_every_viewer_may_and_who_began_an_export_cancels_it(
+def test_every_viewer_may_export_and_cancel_only_own_exports(
     api: Client, account: Cloud, indexed: str
 ) -> None:
     vic, wes = (api.acting(role="viewer", user=user) for user in ("vic", "wes"))
@@ -248,7 +246,7 @@ def test_every_viewer_may_and_who_began_an_export_cancels_it(
     assert (told["state"], told["url"]) == ("cancelled", None)
 
 
-def test_another_tenant_sees_neither_job_nor_file_and_has_files_of_its_own(
+def test_another_tenant_sees_neither_job_nor_file_and_has_its_own_files(
     api: Client, account: Cloud, indexed: str
 ) -> None:
     other = api.acting(tenant="0808")
@@ -333,7 +331,7 @@ def test_an_order_that_no_index_gives_is_refused_with_a_remedy(api: Client, brid
     assert refused.body["remedies"]
 
 
-def test_what_would_not_fit_in_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_request_too_large_for_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
     several = [f"{'x' * 1000}{at}" for at in range(200)]
     only = {"field": "name", "op": "in", "value": several}
     body = {"query": {"filter": {"or": [only, {"not": only}]}}, "format": "csv"}

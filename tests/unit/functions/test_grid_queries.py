@@ -166,7 +166,7 @@ def test_errors_of_a_filter_are_listed_with_all_others(api: Client) -> None:
     assert answer.errors["filter.and.0.value"] == "amount: must be a number"
 
 
-def test_what_takes_too_many_documents_says_what_would_help(
+def test_a_query_of_too_many_documents_names_the_remedy(
     owner: Client, project: str, shared_account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})

@@ -168,7 +168,7 @@ def test_a_refused_query_is_metered_too(
 @pytest.mark.parametrize(
     "body", [{"filter": None}, {"count": False}, {"offset": None}, {"cursor": None}, {"columns": None}]
 )
-def test_what_asks_for_nothing_is_as_if_it_were_left_out(api: Client, body: dict[str, Any]) -> None:
+def test_empty_parameters_count_as_left_out(api: Client, body: dict[str, Any]) -> None:
     assert nums(api.post(PATH, body)) == [1, 2, 3]
 
 

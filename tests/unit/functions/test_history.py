@@ -182,7 +182,7 @@ def test_activity_between_two_instants(api: Client, busy: str, limit: str) -> No
     assert activity(api, busy, **{"from": in_offset}) == ALL[:4]
 
 
-def test_a_page_that_finds_nothing_among_many_says_that_the_list_goes_on(
+def test_a_page_that_finds_nothing_among_many_has_a_next_page(
     account: Cloud, api: Client, busy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_lists, "_EXAMINED", 2)

@@ -112,7 +112,7 @@ def test_another_body_under_the_same_key_is_a_conflict(
     assert account.items() == before
 
 
-def test_the_answer_is_the_first_ones_whatever_has_become_of_the_resource(api: Client, bridge: str) -> None:
+def test_a_repeated_request_gets_the_first_answer_even_after_edits(api: Client, bridge: str) -> None:
     first = create(api, "create_issue")
     location = first.headers["location"]
     assert api.patch(location, {"name": "Other"}).status == 200
@@ -168,7 +168,7 @@ def test_a_kept_answer_is_withheld_from_a_user_who_may_no_longer_create(api: Cli
     assert create(api.acting(role="viewer"), "create_issue").kind == (403, "forbidden")
 
 
-def test_records_lie_under_their_tenant(api: Client, account: Cloud, bridge: str) -> None:
+def test_records_are_stored_under_their_tenant(api: Client, account: Cloud, bridge: str) -> None:
     for client in (api, api.acting(tenant="3cc8")):
         create(client, "create_project")
     assert api.batch("35e9", {"delete": {"num": 1}}, key="key").status == 200
@@ -194,7 +194,7 @@ def test_a_refusal_that_no_longer_holds_is_not_repeated(api: Client, bridge: str
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\x00", "a\tb", "\x7f", "a\u0301", "k, k", "k,k", "\ud800"])
 @pytest.mark.parametrize("creation", [*CREATIONS, "batch"])
-def test_what_cannot_be_a_key_is_refused_by_name(
+def test_an_invalid_idempotency_key_is_refused_by_name(
     api: Client, account: Cloud, bridge: str, creation: str, key: str
 ) -> None:
     before = account.items()
@@ -299,7 +299,7 @@ def test_a_retry_after_a_kill_at_any_call_of_the_table_creates_nothing_twice(
 
 @creations
 @pytest.mark.parametrize("after", [False, True])
-def test_of_two_at_once_one_creates_and_both_are_answered_the_same(
+def test_one_of_two_concurrent_requests_creates_and_both_get_the_same_answer(
     api: Client,
     account: Cloud,
     bridge: str,
@@ -329,7 +329,7 @@ def test_of_two_at_once_one_creates_and_both_are_answered_the_same(
         assert len(resources(account) - known) == made, place
 
 
-def test_of_two_bodies_under_one_key_at_once_one_is_a_conflict(
+def test_one_of_two_concurrent_bodies_under_one_key_is_a_conflict(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:
     def another(_: Callable[[], Any]) -> None:

@@ -129,7 +129,7 @@ def test_a_job_of_a_user_without_the_right_writes_nothing_after_its_turn(
     assert states(api, project) == ["open"] * 3
 
 
-def test_a_higher_role_goes_on_and_each_turn_asks_once(
+def test_a_job_continues_under_a_higher_role_and_each_turn_reads_it_once(
     api: Client,
     account: Cloud,
     project: str,

@@ -185,7 +185,7 @@ def test_it_waits_no_longer_than_asked_and_no_longer_than_the_function_lives(
     assert sleeps.slept <= took
 
 
-def test_who_waits_at_a_number_that_was_left_empties_it(
+def test_a_follower_that_waits_at_an_abandoned_number_empties_it(
     account: Cloud,
     api: Client,
     live: str,
@@ -219,7 +219,7 @@ def test_changed_definitions_are_a_reset_and_then_it_goes_on(
     assert created["fields"]["late"] == {"old": None, "new": "x"}
 
 
-def test_what_is_forgotten_is_a_reset(
+def test_a_change_without_its_history_is_a_reset(
     account: Cloud, api: Client, live: str, follower: Follower, stream: Stream
 ) -> None:
     for name in ("one", "two"):
@@ -240,9 +240,7 @@ def test_a_cursor_expires_after_seven_days(
     assert follower.asked().status == 200
 
 
-def test_a_project_that_is_gone_is_not_found(
-    account: Cloud, api: Client, live: str, follower: Follower
-) -> None:
+def test_a_deleted_project_is_not_found(account: Cloud, api: Client, live: str, follower: Follower) -> None:
     assert api.delete(live, headers={"if-match": api.get(live).etag}).status == 204
     assert follower.asked(since=follower.cursor).kind == (404, "not-found")
     account.upkeep()
@@ -262,7 +260,7 @@ def test_a_project_that_is_gone_is_not_found(
         ({"until": "1"}, "until"),
     ],
 )
-def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], field: str) -> None:
+def test_errors_name_their_parameters(api: Client, live: str, query: dict[str, str], field: str) -> None:
     answer = api.get(f"{live}/changes", query=query)
     assert answer.kind == (400, "invalid-request")
     assert answer.errors.keys() == {field}

@@ -140,7 +140,7 @@ def test_rows_enter_change_and_leave(api: Client, live: str, stream: Stream) -> 
     assert rows.shown == [hidden]
 
 
-def test_what_happens_elsewhere_wakes_nobody(api: Client, live: str, stream: Stream) -> None:
+def test_changes_of_other_rows_deliver_nothing(api: Client, live: str, stream: Stream) -> None:
     rows = Rows(api, {"filter": {"field": "name", "op": "starts_with", "value": "Z"}})
     for at in range(150):
         num = create(api, f"n{at}")
@@ -246,7 +246,7 @@ def test_a_view_that_becomes_another_is_a_reset(api: Client, live: str, stream: 
     assert asked(api, rows.query, since=answer.body["next"]).body["items"] == []
 
 
-def test_a_cursor_of_now_may_be_followed_by_any_rows_and_then_by_these(
+def test_a_plain_cursor_can_continue_with_any_rows_and_then_only_with_these(
     api: Client, live: str, stream: Stream
 ) -> None:
     now = asked(api, {}).body["next"]
@@ -258,7 +258,7 @@ def test_a_cursor_of_now_may_be_followed_by_any_rows_and_then_by_these(
     assert asked(api, {}, since=told["next"]).body["items"] == [{"kind": "reset"}]
 
 
-def test_what_is_not_remembered_yet_is_waited_for(
+def test_a_change_that_the_history_lacks_is_waited_for(
     account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
 ) -> None:
     """The document is ahead in a field that decides, and the consumer has not delivered its former value."""
@@ -339,7 +339,9 @@ def test_the_deletion_of_a_purged_issue_has_its_values(
         ({"sort": "nope", "wait": "x"}, ["sort.0.field", "wait"]),
     ],
 )
-def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], fields: list[str]) -> None:
+def test_errors_name_their_parameters(
+    api: Client, live: str, query: dict[str, str], fields: list[str]
+) -> None:
     answer = api.get(f"{PATH}/changes", query=query)
     assert answer.kind == (400, "invalid-request")
     assert sorted(answer.errors) == fields

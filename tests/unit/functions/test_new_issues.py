@@ -91,9 +91,7 @@ def test_all_new_issues_of_a_small_project_are_overlaid(
     assert grid(api, indexed)["total"] == 43
 
 
-def test_a_number_that_came_to_nothing_and_a_new_issue_that_was_deleted_are_no_rows(
-    api: Client, indexed: str
-) -> None:
+def test_unused_numbers_and_deleted_new_issues_are_no_rows(api: Client, indexed: str) -> None:
     first, second = imported(api, indexed, 2)
     api.delete(f"{indexed}/issues/{first}")
     page = grid(api, indexed)

@@ -110,7 +110,7 @@ def test_the_worst_of_one_tenant_delays_no_other(
     assert not any(one.is_open for one in clients[:stuck])
 
 
-def test_what_was_not_sent_in_time_is_sent_within_a_minute(
+def test_changes_not_sent_in_time_are_sent_within_a_minute(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 2)
@@ -140,7 +140,7 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
     assert not [key for key in account.table.items if key[1] == live_keys.OWED]
 
 
-def test_what_was_not_sent_in_time_comes_with_the_next_change(
+def test_changes_not_sent_in_time_are_sent_with_the_next_change(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = with_project(account, "0807")
@@ -307,7 +307,7 @@ def test_a_private_view_wakes_its_followers_only(
     assert set(looked) == {follower.id}, "where it was, and where it is"
 
 
-def test_one_filter_is_judged_once_for_all_who_follow_it(
+def test_one_filter_is_judged_once_for_all_its_followers(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same rows in other words, and by a view that two users follow."""

@@ -108,7 +108,7 @@ def test_rows_have_no_keys_unless_they_are_asked_for(followed: tuple[Client, str
 
 
 @pytest.mark.parametrize("keys", ["yes", 1, None, [], "true"])
-def test_what_is_no_flag_is_refused(followed: tuple[Client, str], keys: Any) -> None:
+def test_a_value_that_is_no_flag_is_refused(followed: tuple[Client, str], keys: Any) -> None:
     api, _ = followed
     answer = api.post(f"{PATH}/grid", {"keys": keys})
     assert answer.kind == (400, "invalid-request")

@@ -94,7 +94,7 @@ def test_a_ticket_contains_where_to_connect_and_until_when(api: Client, live: st
     assert api.post(f"{live}/tickets").body["ticket"] != answer.body["ticket"]
 
 
-def test_who_gets_no_ticket(account: Cloud, api: Client, live: str) -> None:
+def test_invalid_requests_get_no_ticket(account: Cloud, api: Client, live: str) -> None:
     assert api.acting(tenant="1910").post(f"{live}/tickets").status == 404
     assert api.acting(role="viewer").post(f"{live}/tickets").status == 200
     assert api.post(f"{live}/tickets", {"for": "ever"}).status == 400
@@ -133,7 +133,7 @@ def test_a_ticket_of_a_token_that_has_ended_opens_nothing(account: Cloud, api: C
 
 
 @pytest.mark.parametrize("text", ["", "x", "é" * 10, "A" * 5_000, "A" * 40])
-def test_what_is_no_ticket_opens_nothing(account: Cloud, live: str, text: str) -> None:
+def test_an_invalid_ticket_opens_nothing(account: Cloud, live: str, text: str) -> None:
     assert SocketClient(account).connect(text) == 401
     assert sockets_in(account) == set()
 
@@ -306,7 +306,7 @@ class Killed(BaseException):
 
 @pytest.mark.filterwarnings("ignore:No application metrics")
 @pytest.mark.parametrize("seed", range(one_of(12)))
-def test_nothing_is_lost_whatever_dies(  # noqa: C901
+def test_kills_and_broken_connections_lose_nothing(  # noqa: C901
     account: Cloud,
     api: Client,
     live: str,
@@ -674,7 +674,7 @@ def test_a_defect_ends_neither_the_function_nor_the_socket(
     assert "items" in client.subscribe()[0]
 
 
-def test_who_is_not_known_is_closed(account: Cloud, live: str) -> None:
+def test_an_unknown_connection_is_closed(account: Cloud, live: str) -> None:
     stranger = SocketClient(account)
     account.wire.open.add(stranger.id)
     assert stranger.say(do="subscribe", id="x") == []
@@ -786,7 +786,7 @@ def test_a_socket_ends_when_its_client_says_nothing(
     assert end_due(account) == 0
 
 
-def test_a_socket_ends_after_two_hours_whatever_its_client_says(
+def test_a_socket_ends_after_two_hours_even_in_use(
     account: Cloud, api: Client, client: SocketClient, later: Callable[[float], None]
 ) -> None:
     passed = 0.0
@@ -879,7 +879,7 @@ def people(frames: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
     return [(one["user"], one["num"]) for one in told[-1]]
 
 
-def test_people_see_who_looks_at_which_row(
+def test_users_see_which_row_others_look_at(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
@@ -1001,7 +1001,7 @@ def test_one_person_with_two_pages_is_one(
     assert people(first.frames()) == [("ann", 1)]
 
 
-def test_where_people_have_looked_is_remembered_nowhere(
+def test_former_rows_of_users_are_not_stored(
     account: Cloud, client: SocketClient, still: list[Callable[[], None]]
 ) -> None:
     for num in (31, 32, 33):

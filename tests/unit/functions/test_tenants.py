@@ -94,7 +94,7 @@ def assert_own(table: MemoryTable, home: tuple[str, str], expected: list[str]) -
     assert sum(group["count"] for group in found["groups"]) == len(expected)
 
 
-def test_a_project_shows_its_own_issues_alone(table: MemoryTable) -> None:
+def test_a_project_shows_only_its_own_issues(table: MemoryTable) -> None:
     for home in HOMES:
         assert_own(table, home, names(home))
 

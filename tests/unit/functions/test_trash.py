@@ -108,7 +108,7 @@ def test_it_is_in_no_count(api: Client, account: Cloud, deleted: dict[str, Any])
     assert counts() == [3, 3, 3, [(["open"], 2), (["closed"], 1)], 2, "2023-05-02"]
 
 
-def test_to_every_call_it_is_as_if_it_were_not_there(
+def test_every_call_treats_a_deleted_issue_as_missing(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     before = account.items()
@@ -224,7 +224,7 @@ def test_an_answer_ends_at_five_megabytes(
     assert [one["num"] for one in second["items"]] == [1]
 
 
-def test_after_thirty_days_nobody_can_restore_it_though_the_table_holds_it(
+def test_after_thirty_days_it_cannot_be_restored_though_the_table_still_has_it(
     api: Client, account: Cloud, deleted: dict[str, Any], later: Later
 ) -> None:
     later(30 * DAY - 60)
@@ -234,7 +234,7 @@ def test_after_thirty_days_nobody_can_restore_it_though_the_table_holds_it(
     assert restore(api).status == api.delete(f"{TRASH}/2").status == 404
 
 
-def test_what_the_table_removes_after_its_time_is_no_change(
+def test_removals_by_expiry_are_no_changes(
     api: Client, account: Cloud, deleted: dict[str, Any], later: Later
 ) -> None:
     document = stored(account)
@@ -254,7 +254,9 @@ def removal_of(document: dict[str, Any]) -> dict[str, Any]:
     return {"Records": [record(1, document, None)]}
 
 
-def test_an_administrator_removes_it_for_good(api: Client, account: Cloud, deleted: dict[str, Any]) -> None:
+def test_an_administrator_permanently_deletes_it(
+    api: Client, account: Cloud, deleted: dict[str, Any]
+) -> None:
     document = stored(account)
     assert document is not None
     assert api.acting(role="editor").delete(f"{TRASH}/2").status == 403
@@ -277,7 +279,7 @@ def test_a_purge_may_name_the_version(api: Client, account: Cloud, deleted: dict
     assert api.delete(f"{TRASH}/2", headers={"if-match": '"2"'}).status == 204
 
 
-def test_who_may_do_what(api: Client, deleted: dict[str, Any]) -> None:
+def test_roles_decide_who_may_use_the_trash(api: Client, deleted: dict[str, Any]) -> None:
     viewer, anonymous = api.acting(role="viewer"), api.anonymous()
     assert viewer.get(TRASH).status == 200
     assert restore(viewer).status == 403
@@ -321,7 +323,7 @@ def test_under_a_key_it_is_restored_once(api: Client, account: Cloud, deleted: d
     assert (other.status, other.body["num"]) == (200, 1)
 
 
-def test_what_cannot_be_chosen_any_more_does_not_come_back(api: Client, account: Cloud, project: str) -> None:
+def test_retired_options_do_not_return_by_a_restore(api: Client, account: Cloud, project: str) -> None:
     attributes: list[dict[str, Any]] = [
         {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]},
         {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y"]},
@@ -552,7 +554,7 @@ def test_a_full_project_takes_no_issue_back(
     assert restore(api).status == 200
 
 
-def test_of_a_restore_and_another_one_wins(
+def test_one_of_two_concurrent_restores_wins(
     api: Client, account: Cloud, deleted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table

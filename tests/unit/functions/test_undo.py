@@ -165,9 +165,7 @@ def test_later_changes_of_others_stay_and_are_listed_with_their_version(
     assert values(api, path, 2)["name"] == "Deck"
 
 
-def test_what_others_have_set_to_the_former_value_is_no_conflict(
-    account: Cloud, api: Client, path: str
-) -> None:
+def test_a_former_value_set_by_others_is_no_conflict(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     edit(api.acting(user="bob"), path, 1, {"name": "Pier"})
     answer = undo(account, api, path, change)
@@ -220,7 +218,9 @@ def test_a_new_issue_that_others_have_deleted_and_restored_stays(
     assert values(api, path, 3)["name"] == "New"
 
 
-def test_what_others_have_deleted_or_restored_or_purged_since(account: Cloud, api: Client, path: str) -> None:
+def test_an_undo_of_issues_that_others_deleted_restored_or_purged(
+    account: Cloud, api: Client, path: str
+) -> None:
     bob = api.acting(user="bob")
     edited = edit(api, path, 1, {"name": "Pier 2"})
     bob.delete(f"{path}/issues/1")
@@ -251,7 +251,7 @@ def test_an_issue_that_was_edited_and_deleted_in_one_change_comes_back_as_it_was
     assert api.get(f"{path}/trash").body["items"][0]["name"] == "Pier 2", "it is in the trash as it was"
 
 
-def test_what_was_made_and_deleted_in_one_change_needs_nothing(
+def test_an_issue_made_and_deleted_in_one_change_needs_no_undo(
     account: Cloud, api: Client, path: str
 ) -> None:
     api.post(f"{path}/issues", {"name": "New"}, headers={"x-change-id": CHANGE})
@@ -285,7 +285,7 @@ def test_attributes_and_options_that_were_deleted_since_are_named(
     assert values(api, path, 1) == {"name": "Pier", "state": "open", "fields": {"kind": "b"}}
 
 
-def test_what_is_required_by_now_is_not_cleared(account: Cloud, api: Client, path: str) -> None:
+def test_a_value_required_by_now_is_not_cleared(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"fields": {"start": "2026-11-21"}})
     assert api.patch(f"{path}/attributes/start", {"required": True}).status == 200
     answer = undo(account, api, path, change)
@@ -361,7 +361,7 @@ def test_another_tenant_finds_nothing(account: Cloud, api: Client, path: str) ->
     assert values(api, path, 1)["name"] == "Pier 2"
 
 
-def test_what_is_no_change_of_the_project(account: Cloud, api: Client, path: str) -> None:
+def test_unknown_and_invalid_changes_are_refused(account: Cloud, api: Client, path: str) -> None:
     assert undo(account, api, path, str(uuid4())).kind == (404, "not-found")
     for body in (
         {},
@@ -472,7 +472,7 @@ def test_without_history_there_is_no_undo(account: Cloud, api: Client, path: str
     assert undo(account, api, path, change).kind == (409, "history-off")
 
 
-def test_what_is_forgotten_is_not_taken_back(
+def test_an_expired_change_cannot_be_undone(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
@@ -603,7 +603,7 @@ def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
     assert len(api.get(f"{path}/jobs").body["items"]) == 1
 
 
-def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
+def test_a_change_without_a_given_id_needs_no_item_and_can_be_undone(
     account: Cloud, api: Client, path: str
 ) -> None:
     """Its id contains the second in which the activity lists it."""

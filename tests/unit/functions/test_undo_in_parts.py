@@ -111,7 +111,7 @@ def test_a_part_of_a_redo_is_taken_back(account: Cloud, api: Client, path: str) 
     assert seen(api, path)[0] != before[0]
 
 
-def test_what_others_have_made_as_it_was_needs_nothing(account: Cloud, api: Client, path: str) -> None:
+def test_parts_that_others_have_undone_are_not_written(account: Cloud, api: Client, path: str) -> None:
     """The issue that the change created is deleted, and the one that it deleted is restored: nothing is left to do."""
     change = changed(account, api, path)
     bob = api.acting(user="bob")

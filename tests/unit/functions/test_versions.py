@@ -89,7 +89,7 @@ def test_a_tag_is_good_for_one_change(api: Client, path: str, resource: Resource
     assert api.get(path).status == 404
 
 
-def test_what_changes_nothing_is_no_change(
+def test_a_patch_without_effect_keeps_the_version(
     api: Client, account: Cloud, path: str, resource: Resource
 ) -> None:
     changed = api.patch(path, resource.change)
@@ -102,7 +102,7 @@ def test_what_changes_nothing_is_no_change(
 
 
 @pytest.mark.parametrize("tag", ['"1"', "*"])
-def test_of_what_does_not_exist_no_version_matches(api: Client, bridge: str, tag: str) -> None:
+def test_no_version_matches_a_missing_resource(api: Client, bridge: str, tag: str) -> None:
     for missing in (f"{bridge}/issues/99", f"{bridge}/attributes/none", "/v1/projects/none"):
         assert api.patch(missing, {"name": "x"}, headers=matching(tag)).status == 404
         assert api.delete(missing, headers=matching(tag)).status == 404

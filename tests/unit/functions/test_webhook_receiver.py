@@ -48,7 +48,7 @@ def secret(page: dict[str, Any]) -> str:
     return told
 
 
-def test_a_message_of_ours_is_taken(page: dict[str, Any], secret: str) -> None:
+def test_a_genuine_message_is_accepted(page: dict[str, Any], secret: str) -> None:
     now = int(clock.seconds())
     assert answer(page, signed_headers([secret], "w_1_2", now, BODY)) == 204
     assert answer(page, signed_headers([new_secret(), secret], "w_1_2", now, BODY)) == 204

@@ -104,7 +104,7 @@ def test_webhooks_are_listed_in_creation_order(api: Client, followed: str) -> No
         ({"url": "x", "enabled": 1, "events": [1]}, {"url", "enabled", "events.0"}),
     ],
 )
-def test_what_cannot_be_a_webhook_is_refused_by_name(
+def test_an_invalid_webhook_is_refused_by_name(
     api: Client, account: Cloud, followed: str, webhook: str, body: Any, wrong: set[str]
 ) -> None:
     before = account.items()
@@ -231,7 +231,7 @@ def test_a_version_that_is_not_the_present_one_is_refused(api: Client, account: 
     assert api.delete(webhook, headers={"if-match": '"2"'}).status == 204
 
 
-def test_a_deleted_webhook_is_gone(api: Client, account: Cloud, followed: str, webhook: str) -> None:
+def test_a_deleted_webhook_is_not_found(api: Client, account: Cloud, followed: str, webhook: str) -> None:
     assert api.delete(webhook).status == 204
     assert api.get(webhook).kind == api.delete(webhook).kind == (404, "not-found")
     assert api.get(followed).body["items"] == []
@@ -374,7 +374,7 @@ def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_who_loses_a_race_reads_again(
+def test_a_patch_that_loses_a_race_reads_again(
     api: Client, account: Cloud, webhook: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module: Any = account.modules["command"]

@@ -153,7 +153,7 @@ FORGERIES = (
 )
 
 
-def test_claims_that_a_client_writes_into_headers_are_nobodys(wire: Wire) -> None:
+def test_claims_in_headers_are_ignored(wire: Wire) -> None:
     status, _, _ = wire.call("GET", "/v1/projects", *FORGERIES[:-3])
     assert status == 401
     status, _, content = wire.call("GET", "/v1/projects", bearer(), *FORGERIES[:-3], *FORGERIES[-2:])
@@ -226,7 +226,7 @@ def test_a_body_of_two_lengths_or_of_none_is_refused_and_nothing_after_it_is_rea
     assert wire.events == []
 
 
-def test_the_chunks_are_the_body_whatever_length_is_said(wire: Wire) -> None:
+def test_chunks_are_the_body_despite_a_content_length(wire: Wire) -> None:
     head = [
         f"POST {PATH}/grid HTTP/1.1",
         "Host: x",

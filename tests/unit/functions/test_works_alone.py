@@ -134,7 +134,7 @@ def test_one_invocation_pushes_and_gives_its_turn_back(
         assert (live_keys.PUSHING, live_keys.PUSHING) not in alone.table.items
 
 
-def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
+def test_other_invocations_end_at_once_and_the_busy_one_sends_their_changes(
     alone: Cloud, api: Client, project: str, client: SocketClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While one pushes the first issue, another receives the second: it sends nothing, and records the debt."""

@@ -196,7 +196,7 @@ def test_containers_share_the_limit_and_a_window_lasts_for_ten_seconds(both: Con
     assert both.create(0).status == 201
 
 
-def test_another_tenant_has_a_count_of_its_own(both: Containers) -> None:
+def test_another_tenant_has_its_own_count(both: Containers) -> None:
     both.limit(1)
     assert [both.create().status for _ in range(11)] == [201] * 10 + [429]
     assert both.create(tenant="3cc8").status == 201

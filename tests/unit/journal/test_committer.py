@@ -339,7 +339,7 @@ def test_an_item_that_arrived_after_all_is_left(table: MemoryTable) -> None:
     assert log_of(table).head().last == 1
 
 
-def test_who_loses_a_ledger_is_in_the_item_of_a_later_number(table: MemoryTable) -> None:
+def test_an_issue_that_lost_its_ledger_is_in_the_item_of_a_later_number(table: MemoryTable) -> None:
     """Another invocation overtakes issue 1 before its ledger is written."""
     one, two = document(table, 1), document(table, 2)
 
@@ -409,7 +409,7 @@ def test_a_ledger_without_its_journal_item_is_unfinished_and_the_number_is_close
 
 
 @pytest.mark.parametrize("few", [0, journal.FEW_ENTRIES])
-def test_an_item_without_its_mark_is_completed_by_who_finds_it(
+def test_the_next_writer_completes_an_item_without_its_mark(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(journal, "FEW_ENTRIES", few)
@@ -423,7 +423,7 @@ def test_an_item_without_its_mark_is_completed_by_who_finds_it(
     assert log_of(table).marked([1]) == (set() if few else {1})
 
 
-def test_what_is_there_of_an_item_is_not_put_again(
+def test_existing_entries_of_an_item_are_not_put_again(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "FEW_ENTRIES", 0)
@@ -475,7 +475,7 @@ def test_an_entry_of_a_lower_revision_is_not_put(table: MemoryTable) -> None:
     assert table.get(new[keys.PK], new[keys.SK]) == new
 
 
-def test_what_the_head_knows_is_read_nowhere_else(table: MemoryTable) -> None:
+def test_the_head_is_enough_for_numbers_that_it_knows(table: MemoryTable) -> None:
     assert settled(log_of(table), []) == {}
     log = log_of(table)
     numbers = [log.reserve(1) for _ in range(2)]

@@ -67,7 +67,7 @@ def test_the_last_number_is_left_to_its_writer(table: MemoryTable, monkeypatch: 
     assert log.standing(last) is None
 
 
-def test_what_was_whole_is_not_read_again(table: MemoryTable) -> None:
+def test_a_range_without_gaps_is_not_read_again(table: MemoryTable) -> None:
     read: list[Attempted] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:

@@ -114,7 +114,7 @@ def test_an_update_records_the_differences(table: MemoryTable) -> None:
     assert told(table, record(2, new, cleared))[1] == (3, "update", "user 3", {"a1": Values("y", None)})
 
 
-def test_every_version_of_a_batch_is_remembered_though_the_newest_alone_is_derived(
+def test_every_version_of_a_batch_is_recorded_though_only_the_newest_is_derived(
     table: MemoryTable,
 ) -> None:
     images = [None, *(version(table, number, a1=f"{number}") for number in range(1, 6))]
@@ -140,12 +140,12 @@ def test_the_trash(table: MemoryTable) -> None:
     ]
 
 
-def test_what_leaves_the_trash_for_good_is_no_change(table: MemoryTable) -> None:
+def test_a_purge_from_the_trash_is_no_change(table: MemoryTable) -> None:
     assert told(table, record(1, trashed(version(table, 1)), None)) == []
     assert kept(table, "activity") == []
 
 
-def test_a_removal_from_the_table_is_a_change_by_nobody(table: MemoryTable) -> None:
+def test_a_removal_from_the_table_is_a_change_without_a_user(table: MemoryTable) -> None:
     removal = record(1, version(table, 4, a1="x"), None)
     removal["dynamodb"]["ApproximateCreationDateTime"] = 1_800_000_000.0
     assert told(table, removal) == [(5, "delete", "", {**GONE, "a1": Values("x", None)})]
@@ -153,18 +153,18 @@ def test_a_removal_from_the_table_is_a_change_by_nobody(table: MemoryTable) -> N
     assert kept(table, "change") == []
 
 
-def test_what_keeps_its_version_is_no_change(table: MemoryTable) -> None:
+def test_a_write_that_keeps_the_version_is_no_change(table: MemoryTable) -> None:
     """Upkeep removes values of deleted attributes from documents in place, including those in the trash."""
     old, new = version(table, 2, a1="x"), version(table, 2)
     assert told(table, record(1, old, new), record(2, trashed(old), trashed(new))) == []
 
 
-def test_what_happens_in_the_trash_is_no_change(table: MemoryTable) -> None:
+def test_a_write_in_the_trash_is_no_change(table: MemoryTable) -> None:
     gone = trashed(version(table, 1))
     assert told(table, record(1, gone, gone | {"version": 3})) == []
 
 
-def test_what_comes_twice_is_remembered_once(table: MemoryTable) -> None:
+def test_a_repeated_record_is_recorded_once(table: MemoryTable) -> None:
     images = [None, *(version(table, number, a1=f"{number}") for number in range(1, 4))]
     stream = [record(at, *images[at : at + 2]) for at in range(3)]
     work(table, stream)
@@ -206,9 +206,7 @@ def test_a_poison_issue_is_remembered_as_far_as_it_can_be_read(table: MemoryTabl
     ],
     ids=str,
 )
-def test_a_document_that_is_none_is_passed_over_and_the_batch_goes_on(
-    table: MemoryTable, spoil: Item
-) -> None:
+def test_an_invalid_document_is_skipped_and_the_batch_continues(table: MemoryTable, spoil: Item) -> None:
     old = version(table, 1, a1=["o1"])
     other = {**version(table, 1), keys.PK: keys.issue(TENANT, PROJECT, 8), "num": 8}
     assert work(table, [record(1, old, {**version(table, 2), **spoil}), record(2, None, other)]) is None
@@ -228,7 +226,7 @@ def test_other_items_are_passed_over(table: MemoryTable) -> None:
     assert [item for item in table.items.values() if item not in items] == []
 
 
-def test_where_history_is_off_the_feed_still_finds_a_change(table: MemoryTable) -> None:
+def test_with_the_history_off_the_feed_still_finds_a_change(table: MemoryTable) -> None:
     setting(table, enabled=False)
     work(table, [record(1, None, version(table, 1))])
     assert list(remembered(table)) == [1]

@@ -157,7 +157,7 @@ def test_two_invocations_that_meet_leave_nothing(
 
 
 @pytest.mark.parametrize("first", ["the edit", "the removal"])
-def test_of_an_issue_that_is_cleared_the_last_version_stays(
+def test_the_last_version_of_a_cleared_issue_stays(
     removed: tuple[MemoryTable, Item, Item], first: str
 ) -> None:
     pristine, before, after = removed

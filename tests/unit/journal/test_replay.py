@@ -74,7 +74,7 @@ def test_the_last_word_on_each_key_counts() -> None:
     assert {one.issue for one in words[ORDER]} == {"issue-acme.bridge.00000001", "issue-acme.bridge.00000002"}
 
 
-def test_a_family_that_nobody_writes_is_left_out() -> None:
+def test_a_family_that_is_not_written_is_left_out() -> None:
     assert last_words(PARTITION, [record(1, MOVED)], {"a2.1"}) == {}
 
 

@@ -82,7 +82,7 @@ def test_a_change_that_is_never_judged_is_a_reset_at_its_place(
 
 
 @pytest.mark.parametrize("state", [{"missed": True}, {"reset": True}])
-def test_what_was_missed_is_a_reset_at_the_position_before_all_others(
+def test_missed_changes_are_a_reset_before_all_others(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch, state: dict[str, bool]
 ) -> None:
     found = messages(table, monkeypatch, [None, None, ENTERS], **state)

@@ -259,7 +259,7 @@ def test_a_new_follower_gets_everything_committed_from_now_on(writer: Writer) ->
     assert ids(page(writer.table, FeedPosition(4, 0, NOW))) == ["2.2"]
 
 
-def test_a_change_that_nobody_remembers_is_a_reset_before_what_follows(writer: Writer) -> None:
+def test_a_change_without_its_history_is_a_reset_before_later_events(writer: Writer) -> None:
     for num in (1, 2, 3):
         writer.edit(num)
     assert writer.consume() is None
@@ -271,7 +271,7 @@ def test_a_change_that_nobody_remembers_is_a_reset_before_what_follows(writer: W
     assert page(writer.table, second.position).events == ()
 
 
-def test_what_an_older_version_of_this_code_put_is_a_reset(writer: Writer) -> None:
+def test_a_journal_item_of_older_code_is_a_reset(writer: Writer) -> None:
     log = log_of(writer.table)
     log.put(log.reserve(1), [IssueChange(num, 4, removed=False, revision=1, moves={}) for num in (7, 8)])
     writer.edit(1)
@@ -359,7 +359,7 @@ def test_changes_are_delivered_with_definitions_that_contain_them(writer: Writer
     assert ids(found) == ["1.1"]
 
 
-def test_a_project_that_is_gone_is_not_found(writer: Writer) -> None:
+def test_a_deleted_project_is_not_found(writer: Writer) -> None:
     catalog = catalog_of(writer.table)
     writer.edit(1)
     assert writer.consume() is None
@@ -370,7 +370,7 @@ def test_a_project_that_is_gone_is_not_found(writer: Writer) -> None:
         read_changes(writer.table, Catalogs(), catalog, beginning(), 10)
 
 
-def test_what_it_costs(writer: Writer) -> None:
+def test_the_read_units_of_the_feed(writer: Writer) -> None:
     catalogs = Catalogs()
     catalog = catalogs.get(writer.table, TENANT, PROJECT)
 

@@ -149,7 +149,7 @@ def test_the_deletion_of_an_issue_without_a_document_has_its_values(
     assert judged(table, catalog, rows, renamed(2)) == ["change" if remember else Unjudged.FOREVER]
 
 
-def test_an_option_that_nobody_knows_any_more_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
+def test_an_option_that_no_longer_exists_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2, fields={key_of(catalog, "kind"): "o99"}))
     rows = rows_of(catalog, {"sort": [{"field": "kind"}]})
     assert judged(table, catalog, rows, renamed(2)) == [Unjudged.FOREVER]

@@ -238,7 +238,7 @@ def test_the_addresses_beside_are_public(address: str) -> None:
     assert why_forbidden(address) is None
 
 
-def test_whatever_the_standard_library_finds_special_is_forbidden() -> None:
+def test_every_address_special_to_the_standard_library_is_forbidden() -> None:
     spread = chain(
         (f"{a}.{b}.{c}.1" for a in range(256) for b in range(0, 256, 5) for c in (0, 2, 99, 100, 113)),
         (f"{first:x}:{second:x}::1" for first in range(0, 65_536, 7) for second in (0, 1, 2, 0xDB8, 0x64)),

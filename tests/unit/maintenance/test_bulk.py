@@ -244,7 +244,7 @@ def edit(table: Table, num: int, **fields: Any) -> None:
 
 @pytest.mark.parametrize("edits", [1, 2])
 @pytest.mark.parametrize("fields", [{"cost": 1}, {"bare": 7}, {"kind": "c"}, {"kind": "a", "cost": 2}])
-def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twice(
+def test_edits_of_others_after_a_kill_stay_and_no_issue_is_written_twice(
     table: MemoryTable, time: Passing, body: dict[str, Any], fields: dict[str, Any], edits: int
 ) -> None:
     job, all_edits = start(table, body), [fields, {"bare": 100}][:edits]
@@ -386,7 +386,7 @@ def test_an_issue_that_others_keep_changing_is_refused_in_the_end(table: MemoryT
     assert attempts[5] == TRIES
 
 
-def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, time: Passing) -> None:
+def test_issues_that_cannot_be_written_are_refused_with_a_reason(table: MemoryTable, time: Passing) -> None:
     catalog = now(table)
     attributes.create_attribute(
         table, Catalogs(), ADMIN, PROJECT, {"name": "Due", "type": "date", "id": "due"}
@@ -407,7 +407,7 @@ def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, t
     "only",
     [{"field": "bare", "op": "eq", "value": 1}, {"and": [KIND_A, {"field": "bare", "op": "eq", "value": 1}]}],
 )
-def test_what_only_documents_decide_is_decided_by_them_and_never_was_meant_if_it_does_not_match(
+def test_documents_decide_which_candidates_belong_to_the_job(
     table: MemoryTable, time: Passing, only: dict[str, Any]
 ) -> None:
     job = start(table, {"filter": only, "set": {"state": "closed"}})
@@ -431,7 +431,9 @@ def test_nothing_at_all_is_done_at_once(table: MemoryTable, time: Passing) -> No
     assert (told["state"], told["of"], told["done"]) == ("done", 0, 0)
 
 
-def test_what_is_so_already_is_done_and_not_written(table: MemoryTable, time: Passing) -> None:
+def test_an_issue_with_the_wanted_values_counts_as_done_and_is_not_written(
+    table: MemoryTable, time: Passing
+) -> None:
     written = Written()
     job = start(table, {"filter": KIND_A, "set": {"fields": {"cost": 4}}})
     told = finish(table.seen_through(written.around), time, job)
@@ -573,7 +575,7 @@ def test_a_job_that_the_table_refuses_waits_a_little_and_writes_nothing_twice(
     assert max(written.values(), default=1) == 1
 
 
-def test_a_turn_ends_when_its_time_is_up_and_is_gone_on_with(table: MemoryTable, time: Passing) -> None:
+def test_a_turn_ends_when_its_time_is_up_and_another_continues(table: MemoryTable, time: Passing) -> None:
     job = start(table, CHANGES["set"])
     left = iter([60.0] * 3)
     (ended,) = work(table, left=lambda: next(left, 0.0))

@@ -265,7 +265,7 @@ def test_a_job_that_is_cancelled_at_any_time_has_no_file(world: World, time: Pas
 # As of one instant
 
 
-def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World, time: Passing) -> None:
+def test_values_are_those_of_the_instant_despite_later_changes(world: World, time: Passing) -> None:
     job = begin(world, filter=KIND_A, sort=[{"field": "cost"}])
     edit(world, 3, bare=5)
     turns(world, time, 1)
@@ -325,7 +325,7 @@ def test_rows_wait_for_the_history_and_are_refused_where_it_never_comes(world: W
     assert sorted(refused) == [1, 5]
 
 
-def test_what_was_purged_is_refused_at_once(world: World, time: Passing) -> None:
+def test_a_purged_issue_is_refused_at_once(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 1)
     world.table.delete(keys.issue(TENANT, PROJECT, 4), keys.project(TENANT, PROJECT))
@@ -334,7 +334,9 @@ def test_what_was_purged_is_refused_at_once(world: World, time: Passing) -> None
     assert (done["state"], done["done"], done["refused"]) == ("done", 8, 1)
 
 
-def test_what_the_index_is_late_with_is_no_row(world: World, time: Passing) -> None:
+def test_issues_that_no_longer_match_are_no_rows_though_the_index_has_them(
+    world: World, time: Passing
+) -> None:
     edit(world, 1, kind="b")
     delete(world, 2)
     time.over += 1
@@ -344,7 +346,7 @@ def test_what_the_index_is_late_with_is_no_row(world: World, time: Passing) -> N
 
 
 @pytest.mark.parametrize("edited_again", [False, True])
-def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(
+def test_the_write_of_a_token_is_included_despite_a_fast_clock(
     world: World, time: Passing, edited_again: bool
 ) -> None:
     time.over = 3600.0

@@ -46,6 +46,6 @@ def test_with_isolated_sessions_the_tenant_of_the_request_signs() -> None:
     assert "testing" not in tokens
 
 
-def test_nobody_signs_in_no_tenants_name() -> None:
+def test_signing_without_a_tenant_is_an_error() -> None:
     with pytest.raises(LookupError):
         signed(ExportLinks("exports", ROLE), "0807")

@@ -356,7 +356,7 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
                 assert entries(items, pk) == with_entries(sort_strings_of(catalog, item))
 
 
-def test_what_is_deleted_while_a_worker_ends_is_looked_after(table: MemoryTable, time: Passing) -> None:
+def test_a_delete_while_a_worker_ends_is_processed(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
     deleted: list[bool] = []
@@ -468,7 +468,7 @@ def for_calls(number: int) -> Callable[[], float]:
 # Leases, turns and rates
 
 
-def test_nobody_works_on_a_job_that_another_one_holds(table: MemoryTable, time: Passing) -> None:
+def test_a_held_job_is_not_taken(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
 
@@ -552,7 +552,7 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
 
 
 @pytest.mark.parametrize("change", [switch_off, delete_project])
-def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
+def test_a_removal_longer_than_an_invocation_is_continued(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table], None]
 ) -> None:
     """Each call takes one of an invocation's forty seconds; no lease must run out before the next."""
@@ -607,7 +607,7 @@ def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.M
         ({"version": None}, 0),
     ],
 )
-def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
+def test_an_underivable_issue_is_sent_as_poison_and_the_pass_continues(
     table: MemoryTable, time: Passing, broken: dict[str, Any], version: int
 ) -> None:
     document = table.items[keys.issue(TENANT, PROJECT, 2), PARTITION]
@@ -829,7 +829,7 @@ def test_slices_that_meet_in_the_journal_all_come_to_their_end(
     check(table, switch_on)
 
 
-def test_if_nobody_wakes_a_job_it_finds_out_by_itself_that_no_slice_is_left(
+def test_a_job_without_a_hint_finds_that_no_slice_is_left(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:

@@ -32,7 +32,7 @@ def test_all_pages_of_it_go_and_nothing_else() -> None:
     assert remove_partition(table, "view-0807.35e9", lambda: 1.0), "of nothing there is nothing left"
 
 
-def test_when_the_time_is_up_another_call_goes_on() -> None:
+def test_when_the_time_is_up_another_call_continues() -> None:
     table = filled(250)
     seconds = iter([2.0, 1.0, 0.0])
     assert not remove_partition(table, "view-0807.35e9", lambda: next(seconds))

@@ -162,7 +162,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_takes_nothi
         is_whole(copy, finish(copy, time, job), job)
 
 
-def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: Passing) -> None:
+def test_edits_of_others_after_a_kill_stay(table: MemoryTable, time: Passing) -> None:
     """They edit issues that it has taken back; the history has the owner of the former version."""
     job, told = start(table), Told(table)
     for copy in killed_copies(table, time, every=16):

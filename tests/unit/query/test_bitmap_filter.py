@@ -291,7 +291,7 @@ def test_the_borders_of_a_range_are_settled_by_its_sort_entries(project: Loaded)
     assert (reader.reads.blocks, reader.reads.ranges) == (len(wants) - 2, 2)
 
 
-def test_what_sets_do_not_decide_is_left_between_sure_and_maybe(project: Loaded) -> None:
+def test_issues_that_sets_do_not_decide_are_between_sure_and_maybe(project: Loaded) -> None:
     only = project.parse(
         {"and": [condition("level", "eq", "high"), condition("title", "contains", "ust on girder 3")]}
     )

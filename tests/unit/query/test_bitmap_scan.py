@@ -323,9 +323,7 @@ def test_the_plan_is_the_one_for_the_query(
     assert said in explained(project, **body)
 
 
-def test_what_sets_leave_open_for_too_many_is_read_whole(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_undecided_issues_are_read_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
     body: dict[str, Any] = {"filter": {"field": "bare", "op": "lt", "value": 5}, "sort": [{"field": "name"}]}
     assert "read all that may match" in explained(project, **body)
@@ -394,7 +392,7 @@ def test_many_issues_without_a_value_are_found_among_the_documents(
     assert by_documents[0] == (nulls == "first")
 
 
-def test_a_count_of_a_walk_takes_no_round_of_its_own(project: Project) -> None:
+def test_a_count_of_a_walk_takes_no_extra_round(project: Project) -> None:
     for sort in ("num", "name"):
         without = project.page(sort=[{"field": sort}], explain=True)["explain"]
         counted = project.page(sort=[{"field": sort}], count=True, explain=True)
@@ -405,7 +403,7 @@ def test_a_count_of_a_walk_takes_no_round_of_its_own(project: Project) -> None:
 # The container's memory
 
 
-def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Project) -> None:
+def test_cached_data_give_the_same_pages_with_fewer_reads(project: Project) -> None:
     body: dict[str, Any] = {
         "filter": OPEN,
         "sort": [{"field": "cost"}, {"field": "name"}],
@@ -486,7 +484,7 @@ def test_an_order_without_entries_is_read_by_blocks_from_page_to_page(
 
 
 @pytest.mark.parametrize(("beyond", "rounds"), [(12, 3), (2, 4)])
-def test_a_page_beside_the_issues_without_a_value_reads_who_they_are_only_if_it_reaches_them(
+def test_issues_without_a_value_are_read_only_if_a_page_reaches_them(
     project: Project, beyond: int, rounds: int
 ) -> None:
     body: dict[str, Any] = {"sort": [{"field": "kind", "nulls": "first"}], "limit": 5}

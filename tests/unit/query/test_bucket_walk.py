@@ -68,7 +68,7 @@ ASCENDING = [3, 6, 9, 1, 4, 7, 2, 5, 8]
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_all_rows_lie_ahead_in_the_order_and_in_its_reverse(direction: str) -> None:
+def test_all_rows_are_ahead_in_the_order_and_in_its_reverse(direction: str) -> None:
     found = known(direction=direction)
     order = ASCENDING if direction == "asc" else ASCENDING[::-1]
     assert rows(found, Ahead(found.order.buckets)) == order
@@ -106,7 +106,7 @@ def test_a_bucket_of_unknown_rows_is_not_passed_over() -> None:
     assert ahead.passing_over(lambda _: None) is ahead
 
 
-def test_only_what_matches_lies_ahead() -> None:
+def test_only_matching_rows_are_ahead() -> None:
     found = known().among(BitMap((2, 4, 9)))
     assert rows(found, Ahead(found.order.buckets)) == [9, 4, 2]
     numbers = Ahead(found.order.buckets, 1).opening_set(found.order, BitMap((2, 4, 9)), backward=False)
@@ -163,7 +163,7 @@ def walked(
 
 @pytest.mark.parametrize("missing", [0, 1, 2, 3, 4, 7, 9, 20])
 @pytest.mark.parametrize("backward", [False, True])
-def test_as_many_rows_are_taken_as_are_missing(missing: int, *, backward: bool) -> None:
+def test_a_walk_takes_only_the_missing_rows(missing: int, *, backward: bool) -> None:
     found = known()
     buckets = found.order.buckets[::-1] if backward else found.order.buckets
     rows_of_all = ASCENDING[::-1] if backward else ASCENDING
@@ -211,7 +211,7 @@ def test_documents_decide_the_order_of_ties_if_there_are_further_keys() -> None:
     assert [one.num for one in places_in(found.order, first._replace(begin=2), documents())] == [3]
 
 
-def test_an_issue_is_where_the_index_has_it_whatever_its_document_says() -> None:
+def test_a_walk_orders_issues_by_the_index_not_by_their_documents() -> None:
     found = of_two_keys()
     result = walked(found, Ahead(found.order.buckets), 1)
     assert not isinstance(result, TooManyTies)

@@ -59,9 +59,7 @@ def test_random_rows_are_those_of_all_documents(
 
 
 @pytest.mark.parametrize("seed", range(one_of(3, thorough=12)))
-def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not(
-    project: Project, seed: int
-) -> None:
+def test_sure_numbers_match_and_excluded_ones_do_not(project: Project, seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311
     for _ in range(10):
         only = filters(draw)
@@ -71,7 +69,7 @@ def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not
     assert list(whole.sure) == list(whole.maybe) == sorted(project.documents)
 
 
-def test_rows_that_lie_inside_an_order_take_its_blocks_and_no_document(project: Project) -> None:
+def test_rows_inside_an_order_read_its_blocks_and_no_document(project: Project) -> None:
     metered = project.table.metered()
     query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
     frozen_numbers(metered, project.catalog, None, RowRange(query.keys, 20, 60), CONFIRMED)

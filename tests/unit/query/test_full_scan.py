@@ -113,7 +113,7 @@ def test_a_walk_goes_on_where_the_row_of_its_cursor_was(few: Grid) -> None:
     assert nums(few.page(second["prev"], **OPEN, **BY_DAY, limit=3)) == [3, 8]
 
 
-def test_what_takes_a_larger_project_whole_is_refused_with_what_would_help(
+def test_a_full_scan_of_a_larger_project_is_refused_with_a_remedy(
     few: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "WHOLE", 9)
@@ -222,7 +222,7 @@ def test_issues_that_would_count_too_often_are_refused(few: Grid, monkeypatch: p
         counted(few, **by)
 
 
-def test_texts_that_differ_in_case_alone_are_one_group_and_those_that_differ_at_the_end_are_two(
+def test_texts_that_differ_only_in_case_are_one_group(
     few: Grid,
 ) -> None:
     long = "x" * 240

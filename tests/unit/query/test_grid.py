@@ -422,13 +422,13 @@ def test_rows_that_are_small_in_the_columns_asked_for_fill_the_page(empty: Grid)
 # The number of reads
 
 
-def test_one_document_for_each_row_and_none_to_see_whether_the_order_goes_on(few: Grid) -> None:
+def test_a_page_reads_one_document_for_each_row(few: Grid) -> None:
     for limit in (1, 3, 5):
         few.page(**by_day(), limit=limit)
         assert few.operations == [("query", limit + 1), ("batch_get_item", limit)]
 
 
-def test_every_issue_has_a_name_so_nobody_looks_for_those_without(few: Grid) -> None:
+def test_issues_without_a_value_are_not_looked_for_in_built_in_fields(few: Grid) -> None:
     for field in ("name", "created", "updated"):
         few.page(sort=[{"field": field}], limit=20)
         assert few.operations == [("query", len(DAYS)), ("batch_get_item", len(DAYS))]

@@ -203,7 +203,7 @@ KINDS = (
 """The words that identify the plans."""
 
 
-def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) -> None:
+def test_a_field_of_few_values_is_counted_by_only_the_directory(small: None) -> None:
     loaded = Loaded([])
     loaded.fill(loaded.issue(num, state="open" if num % 3 else "closed") for num in range(1, 61))
     found, plan, meter = loaded.ask(by=["state"])
@@ -213,7 +213,7 @@ def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) ->
     assert "count by their size; 0 are read" in said
 
 
-def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_groups_of_many_read_only_the_first_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cut(monkeypatch, 120, 6, 10, 32)
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))

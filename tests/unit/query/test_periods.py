@@ -48,7 +48,7 @@ def moments(random: Random) -> list[str]:
 
 @pytest.mark.parametrize("unit", get_args(PeriodUnit))
 @pytest.mark.parametrize("zone", ZONES)
-def test_the_instants_of_a_period_are_those_that_lie_in_it(zone: str, unit: PeriodUnit) -> None:
+def test_the_runs_of_a_period_contain_exactly_its_instants(zone: str, unit: PeriodUnit) -> None:
     random = Random(f"{zone} {unit}")  # noqa: S311
     tell = of_instant(unit, ZoneInfo(zone))
     found = moments(random)
@@ -84,7 +84,7 @@ def test_the_year_after_the_last_one_has_the_instants_that_a_zone_puts_there() -
     ]
 
 
-def test_the_dates_of_a_period_are_those_that_lie_in_it() -> None:
+def test_a_period_has_its_first_and_its_last_date() -> None:
     assert dates_in("2024-02") == ("2024-02-01", "2024-02-29")
     assert dates_in("1900-02") == ("1900-02-01", "1900-02-28")
     assert dates_in("0007") == ("0007-01-01", "0007-12-31")

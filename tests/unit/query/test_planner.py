@@ -70,7 +70,7 @@ def test_blocks_serve_a_page_where_they_are_few_and_have_its_order() -> None:
     assert not planner.tell_a_page([], 1, begun=False)
 
 
-def test_as_many_blocks_are_read_as_the_page_should_take_and_some_more() -> None:
+def test_a_page_reads_the_blocks_that_it_should_need_and_some_more() -> None:
     by_name = line(60_000, 60_000)
     in_all = len(by_name.buckets)
     tenth = planner.first_buckets(by_name, by_name.buckets, 101, 15_000, 60_000)
@@ -79,7 +79,7 @@ def test_as_many_blocks_are_read_as_the_page_should_take_and_some_more() -> None
     assert planner.first_buckets(by_name, by_name.buckets, 15_001, 15_000, 60_000) == in_all
 
 
-def test_of_what_is_little_no_block_is_read_and_all_is_fetched() -> None:
+def test_few_matching_issues_are_all_fetched_without_blocks() -> None:
     by_name = line()
     assert planner.first_buckets(by_name, by_name.buckets, 101, 20, 20_000) == 0
     assert planner.sorts_all(20, 101, 0, 0.0)

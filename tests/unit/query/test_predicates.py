@@ -147,7 +147,7 @@ def test_texts_are_compared_whole_for_equality_and_by_240_characters_for_order()
         ("has_words", "हिन्दी भाषा", "हिन", False),
     ],
 )
-def test_what_texts_hold(op: str, held: str, value: str, expected: bool) -> None:
+def test_operators_of_texts(op: str, held: str, value: str, expected: bool) -> None:
     assert passes(FieldType.TEXT, op, held, value=value) == expected
 
 

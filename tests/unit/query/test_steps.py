@@ -90,7 +90,7 @@ def test_several_reads_are_one_round_and_none_is_no_round() -> None:
     assert rounds.made == [[1, 2]]
 
 
-def test_what_one_part_raises_ends_all() -> None:
+def test_an_error_of_one_part_ends_all() -> None:
     def fails() -> Steps[None]:
         yield from ask(HERE, ReadIssue(1))
         raise LookupError

@@ -207,9 +207,7 @@ def test_every_character_has_its_place_when_it_is_turned_around() -> None:
 
 @pytest.mark.parametrize("nulls_first", [False, True])
 @directions
-def test_what_has_no_value_is_where_it_is_asked_for_in_both_directions(
-    descending: bool, nulls_first: bool
-) -> None:
+def test_nulls_are_where_requested_in_both_directions(descending: bool, nulls_first: bool) -> None:
     bodies = ["", " ", "a", "\U0010ffff", "\x02A"]
     valued = [leading(body, descending=descending, nulls_first=nulls_first) for body in bodies]
     without = leading(None, descending=descending, nulls_first=nulls_first)
@@ -230,7 +228,9 @@ def test_the_last_key_of_a_sort_string_is_ascending_as_the_number_after_it() -> 
         (["text", "text", "text"], {"x": 240, "я": 166, "漢": 111, "\U0010ffff": 83}),
     ],
 )
-def test_so_many_characters_of_a_text_take_part(kinds: list[str], characters: dict[str, int]) -> None:
+def test_the_number_of_characters_of_a_text_in_a_composite(
+    kinds: list[str], characters: dict[str, int]
+) -> None:
     fields = [field(number, FieldType(kind)) for number, kind in enumerate(kinds, 1)]
     order = order_of(catalog(fields, Composite("c1", tuple(Part(one.key) for one in fields), READY)))
     for character, expected in characters.items():
@@ -314,7 +314,7 @@ def test_every_issue_has_an_entry_and_a_place_in_the_blocks() -> None:
     assert (key.nullable, key.field_id, key.fields) == (False, "c1", (A, B))
 
 
-def test_an_index_in_a_form_that_this_code_does_not_know_is_left_alone() -> None:
+def test_an_index_of_an_unknown_form_is_refused() -> None:
     unknown = Indexes((Index(1, IndexState.READY, 0, 99),), 2)
     order = order_of(catalog([A, B], Composite("c1", TWO, unknown)))
     with pytest.raises(UnknownSpec):

@@ -43,7 +43,7 @@ def test_an_index_that_is_switched_off_leaves_and_is_never_given_again() -> None
     assert states(again.after_pass(done=5, epoch=6)) == [(2, READY)]
 
 
-def test_what_is_switched_the_way_it_is_stays_as_it_is() -> None:
+def test_switching_to_the_present_state_changes_nothing() -> None:
     assert Indexes.complete().on(4) == Indexes.complete()
     assert Indexes().off(4) == Indexes()
     assert Indexes().on(4).on(5) == Indexes().on(4)
@@ -140,7 +140,7 @@ def test_a_new_generation_is_in_the_present_form_of_the_sort_strings() -> None:
 @given(
     st.lists(st.sampled_from(["on", "off", "rebuilt", "searched", "not searched", "settled", "settled late"]))
 )
-def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given_twice(
+def test_at_most_one_index_is_served_and_no_generation_is_given_twice(
     steps: list[str],
 ) -> None:
     indexes, epoch, given_out = Indexes.complete(), 1, {1}

@@ -169,7 +169,7 @@ def test_an_event_contains_the_user_the_instant_and_the_values_of_the_api() -> N
     }
 
 
-def test_what_the_catalog_does_not_know_any_more_is_left_out() -> None:
+def test_deleted_fields_and_options_are_left_out() -> None:
     assert fields_of(a6=("was", "deleted")) == {}
     assert fields_of(a3=("o9", "o1")) == {"kind": {"old": None, "new": "red"}}
     assert fields_of(a4=(["o9", "o1"], ["o9"])) == {"tags": {"old": ["x"], "new": None}}
@@ -181,6 +181,6 @@ def test_a_value_that_was_put_by_hand_breaks_no_event(key: str, wrong: object) -
     assert len(fields_of(**{key: (wrong, wrong)})) == 1
 
 
-def test_nobody_and_nothing_are_null() -> None:
+def test_a_missing_user_and_change_are_null() -> None:
     told = event_json(CATALOG, change(by="", change=None, kind="delete"))
     assert (told["by"], told["change"]) == (None, None)

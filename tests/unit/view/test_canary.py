@@ -44,7 +44,7 @@ def test_the_canary_is_in_the_index_and_measures_its_age(table: MemoryTable) -> 
     assert seen.seen - seen.put == pytest.approx(age, abs=0.01)
 
 
-def test_what_the_index_does_not_show_makes_the_one_before_older(
+def test_a_canary_that_the_index_lacks_makes_the_one_before_older(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     canary = Canary()
@@ -99,7 +99,7 @@ def test_a_container_puts_it_no_more_often_than_it_should(
     assert canary.look(table) is not None
 
 
-def test_a_busy_table_is_left_alone(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_table_gets_no_canary(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise Overloaded("busy")
 

@@ -97,7 +97,7 @@ def test_each_heartbeat_is_noted(table: MemoryTable, monkeypatch: pytest.MonkeyP
         assert table.items[keys.LAG_OF_BEAT, keys.LAG]["taken_in"] == at * 1_000
 
 
-def test_what_is_no_issue_or_of_no_known_time_is_not_noted(table: MemoryTable) -> None:
+def test_records_without_an_issue_or_a_time_are_not_noted(table: MemoryTable) -> None:
     before = table.items
     other = {"dynamodb": {"Keys": {"PK": {"S": "block-acme.bridge.num.0"}}, "ApproximateCreationDateTime": 1}}
     Notes().note(table, [other, record(1, None)])

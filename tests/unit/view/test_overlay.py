@@ -109,7 +109,7 @@ def directory(*blocks: Block) -> Directory:
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("listed", STATES)
-def test_an_issue_is_counted_once_whatever_moments_listing_and_blocks_are_of(state: str, listed: str) -> None:
+def test_an_issue_is_counted_once_though_listing_and_blocks_differ_in_time(state: str, listed: str) -> None:
     """The listing is of one moment, and the blocks that settle it are of another."""
     overlay = Overlay([move(7, ["open"], "closed")])
 
@@ -150,7 +150,7 @@ def test_a_family_without_blocks_gets_a_first_one() -> None:
 
 
 @given(st.data())
-def test_sizes_are_exact_by_steps_and_positions_alone(data: st.DataObject) -> None:
+def test_sizes_are_exact_by_only_steps_and_positions(data: st.DataObject) -> None:
     """Each block is folded up to a position of its own; no block is read."""
     bodies, numbers = st.sampled_from("abcdef"), range(1, 6)
     had: dict[int, str | None] = {num: data.draw(bodies | st.none(), f"body of {num}") for num in numbers}

@@ -30,14 +30,14 @@ def logged(*changes: IssueChange, behind: tuple[JournalItem, ...] = (), seconds:
     return Logged(last=57, items=[JournalItem(57, NOW - seconds, changes)], beyond=behind)
 
 
-def test_what_was_made_within_a_minute_and_the_lag_is_named() -> None:
+def test_versions_made_within_a_minute_and_the_lag_are_named() -> None:
     versions = [ago(1, 2, 1), ago(2, 3, TAKEN_IN - 1), ago(3, 4, TAKEN_IN + 1), ago(4, 5, TAKEN_IN + 11)]
     for late, named in ((None, {1: 2, 2: 3}), (-3.0, {1: 2, 2: 3}), (10.0, {1: 2, 2: 3, 3: 4})):
         shown = Shown.of(versions, late)
         assert (shown.versions, shown.number) == (named, 0)
 
 
-def test_of_several_versions_of_an_issue_the_last_is_named_and_a_deleted_one_as_such() -> None:
+def test_the_last_of_several_versions_of_an_issue_is_named() -> None:
     shown = Shown.of(
         [ago(1, 2, 9), ago(1, 3, 5), ago(2, 4, 3), ago(2, 5, 2, removed=True), ago(3, 6, 2, removed=True)],
         None,
@@ -61,7 +61,7 @@ def test_a_removed_document_is_named_though_the_journal_has_an_earlier_version()
     assert shown.versions == {}
 
 
-def test_what_everybody_is_shown_of_the_journal_needs_no_number() -> None:
+def test_a_journal_shown_to_all_readers_needs_no_number() -> None:
     for seconds, number in ((SHOWN_SECONDS - 1, 57), (SHOWN_SECONDS + 1, 0)):
         shown = Shown.of([], None, (), logged(change(1, 2), seconds=seconds))
         assert shown.number == number

@@ -63,7 +63,7 @@ def test_units_exclude_those_of_the_documents_shown() -> None:
     assert line(10, 20, cold=40, kept=30).units(COLD) == 0
 
 
-def test_what_misses_its_target_is_marked() -> None:
+def test_a_missed_target_is_marked() -> None:
     assert line(10, 20, cold=151, kept=59).missed(COLD)
     assert line(10, 20, cold=130, kept=61).missed(KEPT)
     assert "101.0 ✗" in printed(Section("many", 100_000, 1.0, [line(10, 20, cold=151, kept=59)]))

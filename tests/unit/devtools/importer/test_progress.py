@@ -85,7 +85,7 @@ def test_a_fresh_import_forgets_the_refused_rows_of_another(tmp_path: Path) -> N
     assert lines(path) == [2]
 
 
-def test_files_lie_beside_the_input_or_where_one_may_write(tmp_path: Path) -> None:
+def test_files_are_beside_the_input_or_in_a_writable_folder(tmp_path: Path) -> None:
     locked, elsewhere = tmp_path / "locked", tmp_path / "else" / "where"
     locked.mkdir()
     source = locked / "a.csv.gz"

@@ -111,7 +111,7 @@ def test_a_reason_names_the_columns() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503, 413])
-def test_operations_that_could_not_be_taken_are_sent_again_alone(status: int) -> None:
+def test_only_operations_that_failed_temporarily_are_sent_again(status: int) -> None:
     server = Server(lambda name, time: status if name == "late" and time < 3 else 201)
     outcome = send(server, batch_of("a", "late", "c", "late"))
     assert outcome.created == 4

@@ -106,9 +106,7 @@ def test_changed_sources_make_new_tables_and_the_old_ones_are_removed(
     assert [path.name for path in kept.iterdir()] == ["demo"]
 
 
-def test_who_dies_while_he_makes_them_leaves_nothing_that_another_would_take(
-    tmp_path: Path, making: Making
-) -> None:
+def test_tables_of_a_killed_run_are_not_used(tmp_path: Path, making: Making) -> None:
     making.dies = True
     with pytest.raises(KilledError):
         filled(tmp_path, "one")

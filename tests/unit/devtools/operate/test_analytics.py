@@ -166,13 +166,13 @@ def test_names_of_people_end_nothing(table: MemoryTable) -> None:
 
 
 @pytest.mark.parametrize("location", ["", "s3://", "http://x/y", "s3://bucket/it's", "s3://bucket/a b/"])
-def test_what_is_no_location_is_refused(location: str) -> None:
+def test_an_invalid_location_is_refused(location: str) -> None:
     with pytest.raises(Failure, match="S3"):
         table_sql(location)
 
 
 @pytest.mark.parametrize("name", ["", "Items", "a;b", "1a", "a b"])
-def test_what_is_no_name_of_a_table_is_refused(table: MemoryTable, name: str) -> None:
+def test_an_invalid_name_of_a_table_is_refused(table: MemoryTable, name: str) -> None:
     with pytest.raises(Failure, match="name"):
         table_sql(LOCATION, name)
     with pytest.raises(Failure, match="name"):

@@ -170,9 +170,7 @@ def ids(told: str) -> list[str]:
     return [line.split()[0] for line in told.splitlines() if UUID.match(line.split()[0])]
 
 
-def test_what_there_is_can_be_listed_as_often_as_one_likes(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_listing_changes_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     for num in range(1, 24):
         world.send(num, version=num)
     name = world.keep([edited(world, num, 2) for num in (24, 25)])
@@ -215,7 +213,9 @@ def test_redriving_derives_from_the_documents_as_they_are_now(
     assert Ledger.from_item(world.table.get(key_of(16), derived_keys.LEDGER)).version == 3
 
 
-def test_what_is_still_poison_stays_with_its_reason(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_issues_that_are_still_poison_stay_with_their_reason(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     damage.change(world.table, key_of(3), keys.project(TENANT, PROJECT), {"fields": {"a2": "o99"}})
     edited(world, 4, 2, kind="o1")
     world.send(3)
@@ -276,7 +276,7 @@ def test_only_what_is_named_is_dropped_and_nothing_is_derived(
     assert world.wrong(22)
 
 
-def test_all_are_dropped_even_what_nobody_can_read(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_are_dropped_even_unreadable_ones(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.queue.send_message(QueueUrl=world.url, MessageBody="hello")
     world.send(1)
     name = world.keep([edited(world, 1, 2)])
@@ -294,7 +294,7 @@ def test_all_are_dropped_even_what_nobody_can_read(world: World, capsys: pytest.
     ("arguments", "said"),
     [((), "Say which"), (("--all", "x"), "Say which"), (("x",), "There is no x")],
 )
-def test_what_to_redrive_or_drop_has_to_be_said_and_be_there(
+def test_redrive_and_drop_require_existing_names(
     world: World, capsys: pytest.CaptureFixture[str], command: str, arguments: tuple[str, ...], said: str
 ) -> None:
     world.send(1)
@@ -304,7 +304,7 @@ def test_what_to_redrive_or_drop_has_to_be_said_and_be_there(
     assert (world.letters(), world.hidden()) == (1, 0)
 
 
-def test_what_is_none_of_ours_is_left_where_it_is(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_foreign_messages_stay_where_they_are(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.queue.send_message(QueueUrl=world.url, MessageBody="hello")
     DeadLetters(world.url).send(Poison("issue-what", 0, "ValueError: no number"))
     name = world.keep([edited(world, 1, 2)])
@@ -392,7 +392,7 @@ def test_a_table_that_refuses_costs_no_letter(world: World, capsys: pytest.Captu
     assert (world.letters(), world.hidden()) == (1, 0)
 
 
-def test_a_queue_that_is_gone_is_a_sentence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_queue_is_one_sentence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.queue.delete_queue(QueueUrl=world.url)
     status, told = dev(capsys, "list")
     assert status == 1

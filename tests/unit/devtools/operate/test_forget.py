@@ -168,7 +168,7 @@ def asked(api: Client, user: str) -> tuple[list[int], int]:
     return sorted(row["num"] for row in answer.body["rows"]), answer.body["matched"]
 
 
-def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
+def test_a_forgotten_user_appears_nowhere(world: World) -> None:
     account, bob = world.account, world.account.api(user="bob")
     found = {find(*key).place.name for key in traces(account)}
     assert found >= {
@@ -249,7 +249,7 @@ def _dying(call: Callable[..., Any], left: list[int], error: type[Exception]) ->
     return dies
 
 
-def test_what_the_person_and_others_write_meanwhile_is_found_by_a_later_pass(world: World) -> None:
+def test_a_later_pass_finds_concurrent_writes(world: World) -> None:
     account = world.account
     ann, bob = account.api(user=ANN), account.api(user="bob")
     late = [

@@ -93,7 +93,7 @@ def test_it_repairs_and_says_so(
     assert (status, told.splitlines()[1:]) == (0, ["No difference remains."])
 
 
-def test_what_it_cannot_repair_remains_with_the_reason(
+def test_differences_beyond_repair_remain_with_the_reason(
     table: MemoryTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage.change(table, key_of(1), keys.project(TENANT, PROJECT), {"fields": {"a2": "o99"}})
@@ -107,7 +107,7 @@ def test_what_it_cannot_repair_remains_with_the_reason(
     assert told.endswith("2 are wrong, in 2 places.\n")
 
 
-def test_a_project_is_checked_alone(table: MemoryTable, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_project_can_be_checked(table: MemoryTable, capsys: pytest.CaptureFixture[str]) -> None:
     table.delete(key_of(2, "tower", "other"), derived_keys.LEDGER)
     assert dev(capsys, *ONE)[0] == 0
     assert dev(capsys, "--project", "tower", "--tenant", "other")[0] == 1
@@ -121,7 +121,7 @@ def test_a_project_is_checked_alone(table: MemoryTable, capsys: pytest.CaptureFi
         (("--project", "x", "--tenant", TENANT), f"The tenant '{TENANT}' has no project 'x'."),
     ],
 )
-def test_what_cannot_be_checked_is_a_sentence(
+def test_invalid_arguments_are_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
 ) -> None:
     status, told = dev(capsys, *arguments)
@@ -159,7 +159,7 @@ def test_a_busy_table_is_asked_again_and_given_up_in_the_end(
     assert "goes on refusing" in told
 
 
-def test_what_aws_refuses_is_a_sentence(
+def test_a_refusal_by_aws_is_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(_: MemoryTable, **__: Any) -> Any:

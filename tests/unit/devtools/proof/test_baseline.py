@@ -64,12 +64,12 @@ def test_a_lower_cost_is_better_and_an_equal_one_is_nothing() -> None:
     assert baseline.compare(RECORD, {"q": FOUND._replace(cold=Cost(2.5, 2, "batch 1/1"))}) == ([], [])
 
 
-def test_a_question_on_one_side_alone_is_worse() -> None:
+def test_a_question_on_only_one_side_is_worse() -> None:
     assert baseline.compare(RECORD, {}).worse == ["q: not asked any more"]
     assert baseline.compare({}, {"q": FOUND}).worse == ["q: not recorded"]
 
 
-def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
+def test_a_record_is_read_again(tmp_path: Path) -> None:
     same = FOUND._replace(warm=FOUND.cold)
     baseline.record(7, {"q": FOUND, "ü": same}, tmp_path)
     assert baseline.compare(baseline.recorded(7, tmp_path), {"q": FOUND, "ü": same}) == ([], [])

@@ -56,7 +56,7 @@ SPOILT: dict[str, tuple[int, Any, str, Any]] = {
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     first, owner, name, spoilt = SPOILT[what]
     monkeypatch.setattr(owner, name, spoilt)
 

@@ -64,7 +64,7 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     seed, replaced = SPOILT[what]
     for owner, name, spoilt in replaced:
         monkeypatch.setattr(owner, name, spoilt)

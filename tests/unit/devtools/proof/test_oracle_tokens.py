@@ -125,7 +125,7 @@ _SEARCHED = 300
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     first, replaced = SPOILT[what]
     for owner, name, spoilt in replaced:
         monkeypatch.setattr(owner, name, spoilt)

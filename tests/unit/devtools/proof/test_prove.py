@@ -52,7 +52,7 @@ def ran(*proven: Any) -> tuple[int, list[str]]:
     return status, console.file.getvalue().splitlines()
 
 
-def test_whatever_goes_through_a_sample_alone_goes_through_everything_here() -> None:
+def test_tests_of_a_sample_are_proven_in_full() -> None:
     files = [
         path
         for path in (paths.ROOT / "tests").rglob("test_*.py")
@@ -87,7 +87,7 @@ def test_a_difference_is_printed_with_the_command_that_replays_it() -> None:
     assert lines[1:3] == ["a [difference]", "  ./dev faults --seed 9"]
 
 
-def test_the_million_is_proven_on_request_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_million_is_proven_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "--list"]) == 0
     usual = capsys.readouterr().out
     assert main(["prove", "--list", "--million"]) == 0
@@ -178,7 +178,7 @@ def test_differences_from_the_baseline_name_the_size_of_the_project(
     assert all(one.startswith("4,000 issues: ") for one in found.differences)
 
 
-def test_what_this_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_missing_data_and_programs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(proofs, "TITANIUM", tmp_path / "tracker.csv")
     monkeypatch.setattr(cluster, "find_programs", lambda: None)
     with pytest.raises(NotHere, match=r"\.\./shared/data/tracker\.csv"):

@@ -128,7 +128,7 @@ def test_equal_changes_of_a_function_each_change_their_own_part() -> None:
     assert changed == [plain.replace("[7, 7]", "[8, 7]"), plain.replace("[7, 7]", "[7, 8]")]
 
 
-def test_each_mutant_has_a_name_of_its_own_and_is_another_module() -> None:
+def test_each_mutant_has_its_own_name_and_changes_the_module() -> None:
     plain = ast.unparse(ast.parse(MODULE))
     mutants = draw("x", MODULE)
     assert len({one.name for one in mutants}) == len(mutants)

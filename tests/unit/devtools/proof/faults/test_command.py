@@ -43,7 +43,7 @@ def test_one_scenario_is_printed_event_by_event(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])
-def test_what_differs_is_played_again_by_one_command(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+def test_one_command_replays_a_difference(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     def play(seed: int, *_: object, **__: object) -> Played:
         return Played(seed, "stream", Counter(scenarios=1), "a [difference]" if seed == 7 else None, [])
 

@@ -62,7 +62,7 @@ def test_points_end_without_a_difference(every_point: Callable[[], Sequence[int]
     assert_no_difference(every_point()[::EVERY])
 
 
-def test_what_is_drawn_ends_without_a_difference() -> None:
+def test_drawn_scenarios_end_without_a_difference() -> None:
     assert_no_difference(DRAWN)
 
 

@@ -44,7 +44,7 @@ def document(num: int, version: int) -> Item:
     return {keys.PK: key, keys.SK: keys.project("t", "p"), "num": num, "version": version}
 
 
-def test_records_keep_their_order_for_each_issue_whatever_is_reordered() -> None:
+def test_reordering_keeps_the_order_of_records_of_each_issue() -> None:
     stream = stream_of_one_shard()
     for version in range(1, 30):
         for num in (1, 2, 3):
@@ -87,7 +87,7 @@ def test_the_children_of_a_shard_are_delivered_when_it_is_exhausted() -> None:
     assert not any(shard.open_to_deliver for shard in grandchildren)
 
 
-def test_what_is_reported_is_where_the_next_batch_begins() -> None:
+def test_the_next_batch_begins_at_the_reported_record() -> None:
     stream = stream_of_one_shard()
     for num in range(1, 6):
         stream.append(None, document(num, 1))
@@ -130,7 +130,7 @@ def test_an_invocation_stops_before_every_call() -> None:
     assert run.result == "done"
 
 
-def test_what_is_killed_does_nothing_more_but_what_had_left_may_land() -> None:
+def test_a_killed_invocation_stops_but_its_sent_requests_may_land() -> None:
     table = MemoryTable()
     run = Invocation(work(table))
     run.step(then=1)
@@ -178,7 +178,7 @@ def order_of(run: Invocation) -> str:
         (2, max, "cdefab"),
     ],
 )
-def test_what_runs_side_by_side_takes_turns_as_it_is_chosen(
+def test_parallel_threads_take_turns_as_chosen(
     at_once: int, choose: Callable[[range], int], order: str
 ) -> None:
     run = Invocation(
@@ -367,7 +367,7 @@ SPOILT_BLOCKS: dict[str, Callable[[World], Any]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILT_BLOCKS.values(), ids=SPOILT_BLOCKS.keys())
-def test_whatever_is_wrong_with_blocks_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+def test_every_damage_of_blocks_is_found(world: World, spoil: Callable[[World], Any]) -> None:
     spoil(world)
     with pytest.raises(Difference):
         truth.assert_derived(world)
@@ -525,7 +525,7 @@ def test_an_invocation_that_reads_what_is_another_tenants_is_found(world: World)
         world.finish(reading(OTHER))
 
 
-def test_what_is_wrong_in_one_project_is_found_there_alone(world: World) -> None:
+def test_damage_in_one_project_is_found_only_there(world: World) -> None:
     others = list(project.neighbours(world))
     for here in others:
         points.do(here, "create", 1)
@@ -543,7 +543,7 @@ def test_what_is_wrong_in_one_project_is_found_there_alone(world: World) -> None
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
-def test_whatever_is_derived_wrong_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+def test_every_wrong_derived_item_is_found(world: World, spoil: Callable[[World], Any]) -> None:
     spoil(world)
     with pytest.raises(Difference):
         truth.assert_derived(world)
