@@ -16,7 +16,7 @@ from gridview.dynamodb.metering import Meter
 from gridview.encoding import derived_keys
 from infra.openapi.document import document as openapi_document
 from infra.routes import ROUTES
-from tests.support import nasty, schemas, told_changes, user_jobs, webhooks
+from tests.support import nasty, recorded_changes, schemas, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Answer, Client, claims, invoke
@@ -299,7 +299,7 @@ def world(shared_account: Cloud) -> Cloud:
     shared_account.table.put(webhooks.stored(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(webhooks.delivered(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(user_jobs.stored(project=PROJECT))
-    told_changes.put(shared_account.table, project=PROJECT)
+    recorded_changes.put(shared_account.table, project=PROJECT)
     return shared_account
 
 

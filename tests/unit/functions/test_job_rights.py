@@ -14,7 +14,7 @@ from gridview.maintenance.job_rights import NEEDED, UserPool, require_rights, ro
 from gridview.schema.user_jobs import JobKind
 from gridview.support.errors import Forbidden, Overloaded
 from infra.routes import ROUTES
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
 
@@ -105,7 +105,7 @@ def test_a_job_of_a_user_without_the_right_writes_nothing_after_its_turn(
     directory: Directory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
     a_turn(account, monkeypatch, batches=1)
     written = states(api, project)

@@ -26,7 +26,7 @@ from infra.functions import FUNCTIONS
 from infra.grants import PARTITIONS, within
 from infra.partitions import TENANT
 from infra.paths import ROOT
-from tests.support import iam, told_changes, worked_example
+from tests.support import iam, recorded_changes, worked_example
 from tests.support.cloud import OWNERS, Cloud
 from tests.support.http import Answer, Client, Context
 from tests.support.iam import Asked, Statement
@@ -267,7 +267,7 @@ def _in_bulk(api: Client, account: Cloud) -> None:
 
 def _take_back(api: Client, account: Cloud, path: str) -> None:
     """Take back an edit, a delete and a new issue at once, and reverse that by a job."""
-    change = {"x-change-id": told_changes.CHANGE}
+    change = {"x-change-id": recorded_changes.CHANGE}
     account.follow()
     api.batch("bulk", *[{"create": {"name": "three"}}] * 2)
     written = [
@@ -277,8 +277,8 @@ def _take_back(api: Client, account: Cloud, path: str) -> None:
     ]
     tokens = {"x-consistency-token": ",".join(one.headers["x-consistency-token"] for one in written)}
     account.follow()
-    told_changes.on_time(account.table)
-    body = {"change": told_changes.CHANGE}
+    recorded_changes.on_time(account.table)
+    body = {"change": recorded_changes.CHANGE}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(undo, "SETTLED", 0.0)
         first = api.post(f"{path}/undo", body, headers=tokens | {"idempotency-key": "undo"})

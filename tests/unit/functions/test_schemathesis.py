@@ -26,7 +26,7 @@ from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
 from gridview.schema.fields import FieldType
 from infra.routes import ROUTES
-from tests.support import cloud, local_api, nasty, project_schema, told_changes, user_jobs, webhooks
+from tests.support import cloud, local_api, nasty, project_schema, recorded_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Handler
@@ -209,7 +209,7 @@ def world(shared_account: Cloud) -> Cloud:
         shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
         shared_account.table.put(webhooks.delivered(webhook, project=PROJECT.id))
     shared_account.table.put(user_jobs.stored(project=PROJECT.id))
-    told_changes.put(shared_account.table, project=PROJECT.id)
+    recorded_changes.put(shared_account.table, project=PROJECT.id)
     return shared_account
 
 

@@ -14,7 +14,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.journal.change_members import members_of
 from gridview.journal.history import read_changes
 from gridview.support import clock
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 
@@ -43,7 +43,7 @@ def path(account: Cloud, project: str, api: Client) -> str:
 def settled(account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The history is never late, and no request waits for more of a change."""
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
 
 
 def undo(
@@ -443,7 +443,7 @@ def test_a_token_of_a_read_does_not_complete_a_change(
 
 def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
-    told_changes.on_time(account.table, behind=20)
+    recorded_changes.on_time(account.table, behind=20)
     answer = undo(account, api, path, change)
     assert answer.kind == (409, "not-told")
     assert 15 <= int(answer.headers["retry-after"]) <= 20
@@ -483,7 +483,7 @@ def test_an_expired_change_cannot_be_undone(
         with monkeypatch.context() as patch:
             patch.setattr(clock, "seconds", lambda: now + hours * 3600)  # noqa: B023
             patch.setattr(clock, "after", lambda more: stored(now + hours * 3600 + more))  # noqa: B023
-            told_changes.on_time(account.table)
+            recorded_changes.on_time(account.table)
             answer = undo(account, api, path, change)
             assert answer.status == status, answer.text
     assert answer.kind == (410, "history-expired")
@@ -703,7 +703,7 @@ def test_an_id_under_which_nothing_was_written_is_unknown_at_once(
     not_yet(undo(account, api, path, recent))
     now = clock.seconds() + 6
     monkeypatch.setattr(clock, "seconds", lambda: now)
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     assert undo(account, api, path, recent).kind == (404, "not-found")
     far = UUID(int=int((now + 3_600) * 1000) << 80 | 7 << 76 | 1 << 63)
     assert undo(account, api, path, str(far)).kind == (404, "not-found"), "no write can have left no note"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gridview.commands import undo as undoing
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 
@@ -16,7 +16,7 @@ CHANGE = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
 def path(account: Cloud, project: str, api: Client, monkeypatch: pytest.MonkeyPatch) -> str:
     """A project of five issues. Its history is never late."""
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     api.made(f"{project}/attributes", {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]})
     for name in ("Pier", "Deck", "Cable", "Bolt", "Rail"):
         api.made(f"{project}/issues", {"name": name, "fields": {"kind": "a"}})

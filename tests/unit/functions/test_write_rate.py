@@ -18,7 +18,7 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from infra.routes import ROUTES
-from tests.support import told_changes, user_jobs, webhooks
+from tests.support import recorded_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.functions import freshly_imported
 from tests.support.http import Answer, Client, claims
@@ -37,7 +37,7 @@ BODIES: dict[str, Any] = {
     "create_index": {"sort": [{"field": "state"}, {"field": "name"}]},
     "update_matching": {"filter": None, "set": {"name": "New"}},
     "delete_matching": {"filter": None},
-    "undo": {"change": told_changes.CHANGE},
+    "undo": {"change": recorded_changes.CHANGE},
     "export": {"format": "csv"},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "Other"},
@@ -154,7 +154,7 @@ def both(
     account.table.put(webhooks.delivered(WEBHOOK, project="plain"))
     account.table.put(user_jobs.stored(project="plain"))
     api.made(f"{project}/issues/1/comments", {"text": "First"})
-    told_changes.put(account.table, project="plain")
+    recorded_changes.put(account.table, project="plain")
     # The clock of the functions shows another time.
     monkeypatch.setattr(undo, "require_settled", lambda *_: None)
     module: Any = account.modules["command"]

@@ -48,8 +48,8 @@ from tests.support.depth import one_of
 from tests.support.derived_project import puts_journal_item
 from tests.support.folds import fold_all, fold_once
 from tests.support.killed import Killed, killing
+from tests.support.recorded_changes import items_of
 from tests.support.removed import remove_project
-from tests.support.told_changes import items_of
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 

@@ -8,7 +8,7 @@ from gridview.encoding import keys
 from gridview.maintenance.removal import remove_activity, remove_histories
 from gridview.schema.catalog import HISTORY
 from gridview.schema.history import Change
-from tests.support.told_changes import items_of
+from tests.support.recorded_changes import items_of
 
 
 def filled(count: int) -> MemoryTable:

@@ -29,7 +29,7 @@ from gridview.schema.jobs import Turn
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.depth import one_of
 from tests.support.killed import Killed, killing
 from tests.support.passing import Passing
@@ -68,7 +68,7 @@ BEFORE = made()
 def table() -> MemoryTable:
     """Eight issues; ben has renamed the odd ones and deleted the even ones, and ada has renamed the third since."""
     table = BEFORE.copy()
-    told_changes.on_time(table)
+    recorded_changes.on_time(table)
     told, catalog = Told(table), catalog_of(table)
     for num in range(1, ISSUES + 1):
         issues.create_issue(WriteContext(table, catalog, ADA), {"name": f"issue {num}"})
@@ -101,7 +101,7 @@ def finish(table: Table, time: Passing, job: str, rate: int = 0) -> Any:
     """Work until the job is over, with all of its waits."""
     for _ in range(30):
         time.over += LEASE + 1
-        told_changes.on_time(table)
+        recorded_changes.on_time(table)
         if not work(table, rate):
             return jobs.get_job(table, BEN, PROJECT, job)
     raise AssertionError("the job does not end")
