@@ -42,13 +42,13 @@ class Exports(Construct):
 
     def grant_links(self, role: iam.Role, *, of_a_tenant: bool) -> None:
         """Allow links to whole files; in a session of a tenant, to those of the tenant."""
-        whose = f"{FILES}${{aws:PrincipalTag/{TAG}}}/" if of_a_tenant else FILES
+        prefix = f"{FILES}${{aws:PrincipalTag/{TAG}}}/" if of_a_tenant else FILES
         role.add_to_policy(
             iam.PolicyStatement(
-                actions=["s3:GetObject"], resources=[self.bucket.arn_for_objects(f"{whose}*")]
+                actions=["s3:GetObject"], resources=[self.bucket.arn_for_objects(f"{prefix}*")]
             )
         )
-        self._acknowledge(role, whose.replace("${", "<").replace("}", ">"))
+        self._acknowledge(role, prefix.replace("${", "<").replace("}", ">"))
 
     def _acknowledge(self, role: iam.Role, *prefixes: str) -> None:
         resource = self.bucket.node.default_child

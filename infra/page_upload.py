@@ -18,7 +18,7 @@ from infra.retention import log_group
 from infra.settings import Settings
 
 _HASHED: Final = page.HASHED.strip("/")
-_STAND_IN: Final = page_build.WEB / "public"
+_PLACEHOLDER: Final = page_build.WEB / "public"
 """The source of an upload if only the template is needed: nothing has to be built."""
 
 _ASSETS: Final = "arn:<AWS::Partition>:s3:::cdk-hnb659fds-assets-<AWS::AccountId>-<AWS::Region>/*"
@@ -97,6 +97,6 @@ class PageUpload(Construct):
 def _files(stack: Stack) -> tuple[Path, Path]:
     """The folder of the files with hashed names, and that of all others."""
     if not stack.bundling_required:
-        return _STAND_IN, _STAND_IN
+        return _PLACEHOLDER, _PLACEHOLDER
     page_build.build(lambda text: print(text, file=sys.stderr))
     return page_build.DIST / _HASHED, page_build.DIST

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from gridview.encoding.sort_strings import fold
+from gridview.encoding.sort_strings import case_fold
 
 
 class Spellings:
@@ -13,11 +13,11 @@ class Spellings:
         self._exact = frozenset(options)
         self._folded: Mapping[str, list[str]] = defaultdict(list)
         for option in self._exact:
-            self._folded[fold(option)].append(option)
+            self._folded[case_fold(option)].append(option)
 
     def meant(self, value: str) -> str:
         """The option of this very value, else the only one that is equal as texts compare, else the value."""
-        found = [] if value in self._exact else self._folded.get(fold(value), [])
+        found = [] if value in self._exact else self._folded.get(case_fold(value), [])
         return found[0] if len(found) == 1 else value
 
     def missing(self, values: Iterable[str]) -> list[str]:

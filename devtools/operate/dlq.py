@@ -325,7 +325,7 @@ class Redrive:
         """By key, why an issue cannot be repaired; None if it is. `versions`: one that each is known to have had."""
         told: dict[str, str | None] = {}
         for some in chunked(versions.items(), _AT_ONCE):
-            done = repair.mend_all(self._opened.table, self._catalogs, dict(some))
+            done = repair.repair_issues(self._opened.table, self._catalogs, dict(some))
             told |= {key: _reason(outcome) for key, outcome in done.items()}
         return told
 

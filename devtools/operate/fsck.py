@@ -137,7 +137,7 @@ def _bar() -> Progress:
 
 def _show(bar: Progress, task: TaskID, check: Check, looked: float, waits: bool) -> None:
     tally, walk = check.tally, check.walk
-    done = walk.position[0] - 1 if isinstance(walk, ProjectWalk) else None
+    done = walk.progress[0] - 1 if isinstance(walk, ProjectWalk) else None
     note = f", {len(tally.suspects):,} to look at again" if tally.suspects else ""
     bar.update(
         task,

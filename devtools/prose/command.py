@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from devtools.paths import ROOT
 from devtools.prose.rules import Finding, findings
-from devtools.prose.texts import Text, in_markdown, in_python, in_typescript
+from devtools.prose.texts import Text, in_markdown, in_python, in_typescript, words_of
 
 EXCEPTIONS = Path(__file__).with_name("exceptions.txt")
 """How often each file may break each rule: lines of `count rule path`. It may only shrink."""
@@ -38,7 +38,8 @@ def all_findings(paths: Iterable[str], root: Path = ROOT) -> Iterator[Found]:
         reader = _READERS.get(Path(path).suffix)
         if reader is None or path.startswith(_HISTORY):
             continue
-        for text in reader((root / path).read_text("utf-8")):
+        module = [Text("name", 1, " ".join(words_of(Path(path).stem)))] if path.endswith(".py") else []
+        for text in [*module, *reader((root / path).read_text("utf-8"))]:
             yield from (Found(path, finding) for finding in findings(text))
 
 

@@ -34,17 +34,18 @@ _BANNED = [
 BANNED_IN_NAMES = frozenset(
     word
     for words in (
-        "tell|tells|told",
-        "stand|stands",
+        "tell|tells|told|telling|untold",
+        "stand|stands|stood|standing",
         "whoever|whose",
-        "anew",
-        "laid",
-        "mend|mends|mended",
-        "heard|behind|somebody",
+        "anew|besides",
+        "lay|lays|laid",
+        "mend|mends|mended|mending",
+        "hear|hears|heard|unheard",
+        "behind|somebody",
     )
     for word in words.split("|")
 )
-"""Words that the name of a class or function may not have."""
+"""Words that no name in Python may have."""
 
 _SUBJECT_CLAUSE = re.compile(r"^(What|Of|Where|Who|Whose|Whoever)\b(?!.*\?$)")
 

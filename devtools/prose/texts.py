@@ -45,9 +45,8 @@ def in_python(source: str) -> Iterator[Text]:
                 for line, block in _blocks(_literal(statement.value) or ""):
                     yield Text("docstring", statement.lineno + line - 1, plain(block))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield Text("name", node.lineno, " ".join(words_of(node.name)))
-        elif isinstance(node, ast.expr) and node not in docstrings:
+        yield from _names(node)
+        if isinstance(node, ast.expr) and node not in docstrings:
             text = _literal(node)
             if text is not None and _is_message(text):
                 yield Text("message", node.lineno, plain(text))
@@ -104,6 +103,20 @@ def _blocks(source: str) -> Iterator[tuple[int, str]]:
             if not held:
                 first = number
             held.append(line)
+
+
+def _names(node: ast.AST) -> Iterator[Text]:
+    """The name that a node gives to a class, function, parameter, variable or attribute."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            pass
+        case (
+            ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store())
+        ):
+            pass
+        case _:
+            return
+    yield Text("name", node.lineno, " ".join(words_of(name)))
 
 
 def _without_comments(source: str) -> str:

@@ -130,8 +130,8 @@ class Raise:
         if ledger is None or ledger["version"] != before:
             return []
         raised = {**ledger, "version": self.version}
-        if "telling" in ledger and ledger["telling"][1] == before:
-            raised["telling"] = [ledger["telling"][0], self.version]
+        if "report" in ledger and ledger["report"][1] == before:
+            raised["report"] = [ledger["report"][0], self.version]
         return [Put(raised)]
 
     def _places(self, item: Item) -> list[Change]:

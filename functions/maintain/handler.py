@@ -78,8 +78,8 @@ def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
 
 def _of_other_projects(records: Sequence[dict[str, Any]], waiting: Records) -> list[dict[str, Any]]:
     """Return the records of projects of which no record waits: the index of the others lags."""
-    behind = {*projects_in(waiting)}
-    return [one for one in records if not behind.intersection(projects_in([one]))]
+    lagging = {*projects_in(waiting)}
+    return [one for one in records if not lagging.intersection(projects_in([one]))]
 
 
 @logger.inject_lambda_context(clear_state=True)

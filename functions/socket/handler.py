@@ -101,8 +101,8 @@ def _connected(calls: SocketCalls, connection: str, event: Mapping[str, Any]) ->
     try:
         calls.opened(connection, (event.get("queryStringParameters") or {}).get("ticket", ""))
     except RequestError as error:
-        told = problem(error)
-        logger.info("refused", extra={"problem": told["type"]})
+        refusal = problem(error)
+        logger.info("refused", extra={"problem": refusal["type"]})
         return {"statusCode": problem_type(error).status}
     _count("Opened")
     return {"statusCode": 200}

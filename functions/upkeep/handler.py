@@ -79,7 +79,7 @@ def hint_at_jobs(context: LambdaContext) -> dict[str, Any]:
     if alone:
         return work_alone(context)
     hints = list(due_jobs(table))
-    _tell_overdue(fold_overdue(hints))
+    _report_overdue(fold_overdue(hints))
     for hint in hints:
         job_queue.send(hint)
     metrics.add_metric(name="JobsDue", unit=MetricUnit.Count, value=len(hints))
@@ -93,11 +93,11 @@ def work_alone(context: LambdaContext) -> dict[str, Any]:
     Batches that wait come first, and take half of the time at most.
     """
     _beat()
-    _tell_overdue(fold_overdue(due_jobs(table)))
+    _report_overdue(fold_overdue(due_jobs(table)))
     remaining = _remaining(context)
     half = remaining() / 2
     redriven = redrive_batches(lambda: remaining() - half)
-    worked = _worker(context).work(_tell_turn)
+    worked = _worker(context).work(_report_turn)
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
     return {**worked._asdict(), **redriven}
 
@@ -105,7 +105,7 @@ def work_alone(context: LambdaContext) -> dict[str, Any]:
 def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
     """Derive again what the stream consumer could not. Returns the outcome, or nothing if nothing was due."""
     try:
-        done = redrive.redrive(batches, _derive_again, _send, remaining, _tell_crash)
+        done = redrive.redrive(batches, _derive_again, _send, remaining, _report_crash)
     except Overloaded:
         logger.warning("the batches that wait cannot be read", exc_info=True)
         return {}
@@ -119,7 +119,7 @@ def _derive_again(batch: Batch) -> Batch:
     return derive_again(table, catalogs, batch, _send)
 
 
-def _tell_crash(_: Exception) -> None:
+def _report_crash(_: Exception) -> None:
     logger.exception("a batch that waits cannot be derived")
     metrics.add_metric(name="RedriveCrashes", unit=MetricUnit.Count, value=1)
 
@@ -139,7 +139,7 @@ def _beat() -> None:
         metrics.add_metric(name="CanaryAge", unit=MetricUnit.Seconds, value=age)
 
 
-def _tell_overdue(seconds: float) -> None:
+def _report_overdue(seconds: float) -> None:
     """Idle stacks write no metric: it is paid for by the hour."""
     if seconds > 0:
         metrics.add_metric(name="FoldOverdue", unit=MetricUnit.Seconds, value=seconds)
@@ -163,7 +163,7 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
         turn = worker.take_turn(hint)
         if turn is not None:
             worked_on = {"jobs": worked_on["jobs"] + 1, "issues": worked_on["issues"] + turn.issues}
-            _tell_turn(hint, turn)
+            _report_turn(hint, turn)
             for following in turn.hints:
                 job_queue.send(following)
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked_on["issues"])
@@ -187,9 +187,9 @@ def _worker(context: LambdaContext) -> Worker:
     )
 
 
-def _tell_turn(hint: Hint, turn: Turn) -> None:
+def _report_turn(hint: Hint, turn: Turn) -> None:
     logger.info("worked on a job", extra={"partition": hint.partition, "issues": turn.issues})
-    _tell_overdue(turn.overdue)
+    _report_overdue(turn.overdue)
     if turn.refusals:
         metrics.add_metric(name="JobRefusals", unit=MetricUnit.Count, value=turn.refusals)
 
@@ -201,7 +201,7 @@ def _send(poison: Poison) -> None:
 
 
 def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
-    return nightly.go_on(table, hint, remaining, _tell_difference, _tell_checked)
+    return nightly.go_on(table, hint, remaining, _report_difference, _report_tally)
 
 
 def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
@@ -223,12 +223,12 @@ def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | Non
     return LineWorker(table, works, role_source(user_pool)).take_turn(hint, remaining)
 
 
-def _tell_difference(finding: Finding) -> None:
+def _report_difference(finding: Finding) -> None:
     for one in finding.differences:  # without the found and expected values, which are values of the issue
         logger.error("index differs", extra={"issue": one.key, "kind": one.kind.value, "place": one.place})
 
 
-def _tell_checked(tally: Tally) -> None:
+def _report_tally(tally: Tally) -> None:
     logger.info("checked", extra=tally.counts)
     metrics.add_metric(name="FsckDifferences", unit=MetricUnit.Count, value=tally.differences)
     metrics.add_metric(name="FsckIssues", unit=MetricUnit.Count, value=tally.issues)

@@ -80,7 +80,7 @@ def assert_right(running: Stack) -> None:
     items = issue_items(running)
     project = keys.project(running.tenant, PROJECT)
     documents = {pk: item for (pk, sk), item in items.items() if sk == project and keys.SORT in item}
-    committed = {item.number: item for item in Log(running.table, running.tenant, PROJECT).all_behind(0)}
+    committed = {item.number: item for item in Log(running.table, running.tenant, PROJECT).all_after(0)}
     assert len(documents) == CREATED - len(DELETED)
     for num in range(1, CREATED + 1):
         pk = keys.issue(running.tenant, PROJECT, num)

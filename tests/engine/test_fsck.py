@@ -123,12 +123,12 @@ def test_a_page_of_the_engine_may_hold_a_part_of_an_issue(written: Stack, table:
     with ThreadPoolExecutor(4) as pool:
         while not walk.done:
             part = walk.next(pool)
-            part.commit()
-            positions.append(walk.position)
+            part.confirm()
+            positions.append(walk.progress)
     assert len(positions) > 4
     for position in positions:
         # Continued from any position, it has no false finding, and finds all damage after it, or found it
         # before.
-        found = checked(written, table, TableWalk(table, position=position))
+        found = checked(written, table, TableWalk(table, progress=position))
         assert set(found) <= {key_of(written, spoilt)}
     assert set(checked(written, table, TableWalk(table))) == {key_of(written, spoilt)}

@@ -19,7 +19,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.journal.gaps import MISSING_SECONDS
-from gridview.journal.history import changes_behind
+from gridview.journal.history import changes_after
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import is_trashed
@@ -175,7 +175,7 @@ def assert_histories(world: World, catalog: Catalog) -> None:
 def _assert_history(world: World, catalog: Catalog, key: str) -> None:
     values: dict[str, Any] = {}
     last = 0
-    for change in changes_behind(world.engine, *world.home, keys.parse_issue(key).num, 0):
+    for change in changes_after(world.engine, *world.home, keys.parse_issue(key).num, 0):
         last = change.version
         for name, one in change.fields.items():
             if _alike(values.get(name), one.old) or catalog.removed(name):

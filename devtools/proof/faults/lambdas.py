@@ -254,7 +254,7 @@ class Functions(NamedTuple):
 
     @property
     def _redriving(self) -> Mapping[str, Any]:
-        return {"batches": self.batches, "_tell_crash": _raise_if_unforeseen}
+        return {"batches": self.batches, "_report_crash": _raise_if_unforeseen}
 
     def deliver(self, hints: Sequence[Hint], sender: Any) -> Any:
         """Return the answer of the function that delivers: after these hints, or without any as its schedule

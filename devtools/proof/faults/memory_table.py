@@ -344,7 +344,7 @@ class MemoryTable(Table):
                 if page.last is None:
                     del going[place]
                 else:
-                    going[place] = span.behind(page.last)
+                    going[place] = span.after(page.last)
         return Together(found, [list(one.values()) for one in listed])
 
     def _query(

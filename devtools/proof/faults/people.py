@@ -15,7 +15,7 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.fsck.repair import mend
+from gridview.fsck.repair import repair_issue
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import CHANGED
 from gridview.schema.fields import Field, FieldType
@@ -225,7 +225,7 @@ def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
 
     return world.start(
         "repair",
-        lambda table: mend(table, catalogs, key, version),
+        lambda table: repair_issue(table, catalogs, key, version),
         ended,
         key[-3:],
     )

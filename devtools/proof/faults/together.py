@@ -183,7 +183,7 @@ class Together(Drawn):
         ]
         now = world.clock.seconds
         behind = now - min(waiting, default=now)
-        noted = {"taken_in": round(now * 1_000), "behind": round(behind * 1_000)}
+        noted = {"taken_in": round(now * 1_000), "lag": round(behind * 1_000)}
         world.engine.put({keys.PK: keys.LAG_OF_BEAT, keys.SK: keys.LAG, **noted})
 
     # The end

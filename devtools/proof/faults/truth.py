@@ -18,7 +18,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.issue_diff import differences
-from gridview.fsck.repair import mend
+from gridview.fsck.repair import repair_issue
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
 from gridview.schema.fields import NUM, Field, FieldType
@@ -177,7 +177,7 @@ def assert_found_and_mended(world: World) -> None:
         world.engine.put(spoilt)
     if not differences(key, world.engine.query_all(key, consistent=True), catalog, head=world.head):
         raise Difference(f"{key}: the check does not find what was done to {item[keys.SK]}")
-    mend(world.table, Catalogs(), key)
+    repair_issue(world.table, Catalogs(), key)
     world.fold_all()
     world.totals["spoilt by hand"] += 1
 

@@ -30,7 +30,7 @@ from devtools.proof.oracle.tokens import KEPT_CHANGES, SIZES
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.dynamodb.table import Table
 from gridview.journal.feed_cursors import FeedCursor
-from gridview.journal.feed_positions import FeedPosition, tellings_from
+from gridview.journal.feed_positions import FeedPosition, versions_from
 from gridview.journal.gaps import MISSING_SECONDS
 from gridview.journal.log import Log
 from gridview.live.change_requests import rows_of
@@ -122,11 +122,11 @@ class _Scenario(tokens.Scenario):
     def _counted(self, cursor: FeedCursor) -> dict[int, int]:
         """The version of each issue before a cursor, or that the cursor names."""
         log = Log(self._memory, TENANT, PROJECT)
-        items = [item for item in log.all_behind(0) if item.number < cursor.position.number]
+        items = [item for item in log.all_after(0) if item.number < cursor.position.number]
         if [item.number for item in items] != [*range(1, cursor.position.number)]:
             raise Difference(f"the cursor {cursor} goes past a number that is missing")
         found = dict.fromkeys(self._history.origin.issues, 1)
-        for one in tellings_from(items, _FIRST):
+        for one in versions_from(items, _FIRST):
             if one.version is None:
                 raise Difference(f"nobody can tell what became of {one}")
             found[one.num] = one.version

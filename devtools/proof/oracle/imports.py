@@ -81,7 +81,7 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
         _consume(table, taken, random, commits=commits)
         happened["consumers killed"] += 1
     happened["of them in the journal"] += sum(
-        len(item.changes) for item in Log(table, TENANT, PROJECT).all_behind(0)
+        len(item.changes) for item in Log(table, TENANT, PROJECT).all_after(0)
     )
     now = present.seconds()
     last = max(numbers) + random.choice((0, 0, 3))

@@ -63,7 +63,7 @@ class Apart(Watched):
                 items += page.items
                 if page.last is None:
                     break
-                bound = span.behind(page.last).bound
+                bound = span.after(page.last).bound
             listed.append(items)
         return Together(found, listed)
 

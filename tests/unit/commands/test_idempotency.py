@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.commands.idempotency import Commit, Scope, created_once, recall, use_of
+from gridview.commands.idempotency import Scope, Transact, created_once, recall, use_of
 from gridview.dynamodb.expressions import ABSENT, put
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Use
@@ -22,8 +22,8 @@ USE = use_of(SCOPE, "key", b"{}")
 def run(table: MemoryTable, name: str, body: bytes = b"answer", use: Use = USE) -> Answer:
     """Create the item of this name once, and return this answer."""
 
-    def create(commit: Commit) -> None:
-        commit(table, [put({keys.PK: name, keys.SK: "x"}, ABSENT)], {"name": name})
+    def create(transact: Transact) -> None:
+        transact(table, [put({keys.PK: name, keys.SK: "x"}, ABSENT)], {"name": name})
 
     def answer(resource: Mapping[str, Any]) -> Answer:
         return Answer(201, {"Location": resource["name"]}, body)
@@ -90,9 +90,9 @@ def test_one_of_two_requests_with_an_expired_record_creates(monkeypatch: pytest.
         run(table, "a")
     first: list[Answer] = []
 
-    def create(commit: Commit) -> None:
+    def create(transact: Transact) -> None:
         first.append(run(table, "b", b"faster"))
-        commit(table, [put({keys.PK: "c", keys.SK: "x"}, ABSENT)], {})
+        transact(table, [put({keys.PK: "c", keys.SK: "x"}, ABSENT)], {})
 
     assert created_once(table, USE, create, lambda _: Answer(201, {}, b"slower")) == first[0]
     assert names(table) == {"a", "b"}

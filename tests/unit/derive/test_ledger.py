@@ -18,7 +18,7 @@ from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.families import derived_strings, has_entries
 from gridview.derive.images import Poison
-from gridview.derive.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, Telling, plan
+from gridview.derive.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, Report, plan
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
@@ -236,8 +236,8 @@ def test_every_small_plan_reaches_its_target_and_raises_the_revision() -> None:
         Ledger(3, True, 2, 4, {}),
         Ledger(3, False, 2, 4, {"a": "x"}, {}),
         Ledger(3, False, 2, 4, {"a": "x"}, {"a": Intent("y", ("z", "w")), "b": Intent(None)}),
-        Ledger(3, False, 2, 4, {"a": "x"}, {"a": Intent("y")}, number=7, telling=Telling(2, 3)),
-        Ledger(3, False, 2, 4, {"a": "x"}, {}, number=7, telling=Telling(None, None)),
+        Ledger(3, False, 2, 4, {"a": "x"}, {"a": Intent("y")}, number=7, report=Report(2, 3)),
+        Ledger(3, False, 2, 4, {"a": "x"}, {}, number=7, report=Report(None, None)),
     ],
 )
 def test_a_ledger_survives_being_stored(stored: Ledger) -> None:

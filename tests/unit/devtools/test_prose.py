@@ -95,9 +95,11 @@ LIMIT = "told"
         Text("docstring", 1, "The module."),
         Text("comment", 2, "A comment of two lines."),
         Text("name", 6, "told"),
+        Text("name", 6, "name"),
         Text("docstring", 7, "A docstring."),
         Text("docstring", 9, "Its second paragraph."),
         Text("message", 11, "The `x` is not here."),
+        Text("name", 13, "limit"),
         Text("docstring", 14, "Of a constant."),
     ]
 

@@ -437,7 +437,7 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
                 if (instant := check.waits_until) is not None:
                     time.wait_until(instant)
                 check.step()
-                saved = json.dumps([check.walk.position, check.tally.to_state()])
+                saved = json.dumps([check.walk.progress, check.tally.to_state()])
             break
         except KilledError:
             kills += 1

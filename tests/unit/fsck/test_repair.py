@@ -60,7 +60,7 @@ def table(pristine: MemoryTable) -> MemoryTable:
 
 
 def mended(table: Table, key: str = KEY, hint: int = 0) -> bool:
-    return repair.mend(table, Catalogs(), key, hint)
+    return repair.repair_issue(table, Catalogs(), key, hint)
 
 
 def wrong(table: Table, key: str = KEY) -> list[Any]:
@@ -71,7 +71,7 @@ def wrong(table: Table, key: str = KEY) -> list[Any]:
         assert table.get(keys.project(TENANT, PROJECT), keys.CATALOG) is None
     found, log = Collection.of(key, collection(table, key)), log_of(table)
     found.look_up(log.known_head())
-    found.look_behind(log.standing)
+    found.look_in_journal(log.item)
     return compared(found, catalog)
 
 
@@ -83,7 +83,7 @@ def ledger_of(table: Table, key: str = KEY) -> Ledger:
     """The ledger, which must be committed."""
     ledger = Ledger.from_item(table.get(key, derived_keys.LEDGER, consistent=True))
     if ledger.number:
-        record = log_of(table).standing(ledger.number)
+        record = log_of(table).item(ledger.number)
         assert record is not None
         assert record.changes
         return ledger.committed()

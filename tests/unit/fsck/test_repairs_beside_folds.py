@@ -25,7 +25,7 @@ from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.checker import Check, _reason
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import BY_HAND, STUCK, Finding, Tally
-from gridview.fsck.repair import mend_all
+from gridview.fsck.repair import repair_issues
 from gridview.fsck.repairs import Repairs
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.store import Catalogs
@@ -247,7 +247,7 @@ def test_entries_of_a_late_item_of_a_lost_ledger_are_found_and_removed(derived: 
     through = table.seen_through(keep_item)
     assert consume(through, Catalogs(), [record(1, was, edited)], no_poison) is not None
     table.delete(issue, derived_keys.LEDGER)
-    assert mend_all(table, Catalogs(), {issue: 0}) == {issue: True}
+    assert repair_issues(table, Catalogs(), {issue: 0}) == {issue: True}
     late[0]()
     log_of(table).mark(4)
     derived.fold()
@@ -440,11 +440,11 @@ def test_a_repair_that_wakes_late_leaves_what_another_has_repaired(derived: Deri
     repaired: list[Any] = []
 
     def another() -> None:
-        assert mend_all(table, Catalogs(), {ledger[0]: 0}) == {ledger[0]: True}
+        assert repair_issues(table, Catalogs(), {ledger[0]: 0}) == {ledger[0]: True}
         repaired.append(table.items[ledger])
 
     late = table.seen_through(before(lambda one: one.operation == "delete", another))
-    mend_all(late, Catalogs(), {ledger[0]: 0})
+    repair_issues(late, Catalogs(), {ledger[0]: 0})
     assert [table.items[ledger]] == repaired
     derived.fold()
     assert checked(table)[0] == []

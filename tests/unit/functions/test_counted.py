@@ -359,14 +359,14 @@ def test_a_grid_that_names_the_cursor_of_a_feed_includes_its_changes(
 
 def late_copies(monkeypatch: pytest.MonkeyPatch, *, for_ever: bool = False) -> None:
     """Copies of the journal return nothing new; with `for_ever`, the journal itself does not."""
-    behind = Log.behind
+    behind = Log.after
 
     def late(self: Log, number: int, *, consistent: bool = True, rows: int | None = None) -> Listing:
         if for_ever or not consistent:
             return Listing()
         return behind(self, number, consistent=consistent, rows=rows)
 
-    monkeypatch.setattr(Log, "behind", late)
+    monkeypatch.setattr(Log, "after", late)
 
 
 def test_the_token_of_a_read_holds_as_much_of_the_journal_as_the_answer_did(

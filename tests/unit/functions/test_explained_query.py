@@ -32,7 +32,7 @@ def test_the_query_has_the_plan_that_the_page_shows(account: Cloud, bridge: str,
 
 def outline(node: dict[str, Any], depth: int = 0) -> Iterator[str]:
     """A line for each node, without those about the lag of the index and the issues that a new example lacks."""
-    if node["node"] in ("freshness", "overlay read", "unheard read"):
+    if node["node"] in ("freshness", "overlay read", "new issues read"):
         return
     estimated = node["estimated"]["read_units"] if "estimated" in node else "-"
     yield f"{'  ' * depth}{node['node']} [{estimated}, {node['read_units']}] {node['sentence']}"

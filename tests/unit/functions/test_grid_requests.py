@@ -125,7 +125,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
         "overlay read",
         "epoch read",
         "freshness",
-        "unheard read",
+        "new issues read",
     ]
     assert sum(node["read_units"] for node in nodes_of(told["tree"])) == pytest.approx(
         float(told["read_units"])

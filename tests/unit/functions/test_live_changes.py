@@ -201,7 +201,7 @@ def test_a_follower_that_waits_at_an_abandoned_number_empties_it(
     assert follower.ids() == []
     later(MISSING_SECONDS)
     assert follower.ids(wait="1") == ["1.1"]
-    found = log.standing(left)
+    found = log.item(left)
     assert found is not None
     assert found.changes == ()
 

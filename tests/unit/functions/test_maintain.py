@@ -71,7 +71,7 @@ def ledger_of(*nums: int) -> Callable[[Attempted], bool]:
 
 def derived(table: MemoryTable) -> set[int]:
     """The issues that the journal names."""
-    return {change.num for item in Log(table, TENANT, PROJECT).all_behind(0) for change in item.changes}
+    return {change.num for item in Log(table, TENANT, PROJECT).all_after(0) for change in item.changes}
 
 
 def test_a_batch_that_is_done_has_no_failures(table: MemoryTable) -> None:
@@ -146,7 +146,7 @@ def test_one_project_that_is_throttled_holds_up_no_other(table: MemoryTable) -> 
     assert waiting(busy, records, batches) == {"batchItemFailures": []}
     (content,) = batches.contents.values()
     assert Batch.of(content).keys == tuple(keys.issue(TENANT, PROJECT, num) for num in (1, 2))
-    assert [change.num for item in Log(table, TENANT, "quay").all_behind(0) for change in item.changes] == [1]
+    assert [change.num for item in Log(table, TENANT, "quay").all_after(0) for change in item.changes] == [1]
 
 
 def test_a_history_that_is_refused_holds_the_shard(table: MemoryTable) -> None:

@@ -110,7 +110,7 @@ def test_an_idle_project_is_not_searched_for_new_issues(
     lately = grid(api, indexed, explain=True)["explain"]
     moving_time[0] = 600.0
     idle = grid(api, indexed, explain=True)["explain"]
-    assert "unheard read" in str(lately["tree"])
-    assert "unheard read" not in str(idle["tree"])
+    assert "new issues read" in str(lately["tree"])
+    assert "new issues read" not in str(idle["tree"])
     of_the_head = 1  # of the journal, which is read again after a minute
     assert idle["read_units"] - of_the_head <= lately["read_units"]

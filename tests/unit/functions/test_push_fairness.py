@@ -263,13 +263,13 @@ def test_reading_leaves_time_to_send_what_was_read(
     clients = [connected(account, api, PATH) for _ in range(4)]
     for number in range(seats.MAX_USER_ROWS):
         clients[number % 4].subscribe(f"s{number}", filter=named(f"{number}"))
-    told_in = changes.told_in
+    client_events = changes.client_events
 
     def slowly(*given: Any, **options: Any) -> Any:
         virtual.sleep(0.05)
-        return told_in(*given, **options)
+        return client_events(*given, **options)
 
-    monkeypatch.setattr(changes, "told_in", slowly)
+    monkeypatch.setattr(changes, "client_events", slowly)
     api.made(f"{PATH}/issues", {"name": "a"})
     stream.deliver()
     virtual.run(lambda: commits.push())
@@ -290,13 +290,13 @@ def test_a_private_view_wakes_its_followers_only(
     all_changes.subscribe()
     commits.take()
     looked: list[str] = []
-    tell = pushes.Pushes.tell
+    tell = pushes.Pushes.push
 
     def noting(self: pushes.Pushes, told: Any, **named: Any) -> Any:
         looked.extend(socket.connection for socket, _ in told)
         return tell(self, told, **named)
 
-    monkeypatch.setattr(pushes.Pushes, "tell", noting)
+    monkeypatch.setattr(pushes.Pushes, "push", noting)
     assert api.patch(f"{PATH}/views/{view}", {"query": {"filter": named("c")}}).status == 200
     virtual.run(lambda: commits.push())
     assert looked == [follower.id]
@@ -336,7 +336,7 @@ def test_one_filter_is_judged_once_for_all_its_followers(
 
         return counted
 
-    monkeypatch.setattr(changes, "told_in", counting(judged, changes.told_in))
+    monkeypatch.setattr(changes, "client_events", counting(judged, changes.client_events))
     monkeypatch.setattr(changes, "feed_page", counting(read, changes.feed_page))
     api.made(f"{PATH}/issues", {"name": "b"})
     stream.deliver()

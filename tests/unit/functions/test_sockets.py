@@ -381,7 +381,7 @@ def test_a_push_that_comes_before_the_copy_of_the_table_does_is_made_again(
     create(api, live)
     stream.deliver()
     records = commits.take()
-    behind = Log.behind
+    behind = Log.after
     late = {"is": True}
 
     def of_a_late_copy(self: Log, number: int, *, consistent: bool = True, **more: Any) -> Any:
@@ -389,7 +389,7 @@ def test_a_push_that_comes_before_the_copy_of_the_table_does_is_made_again(
             return type(behind(self, number))()
         return behind(self, number, consistent=consistent, **more)
 
-    monkeypatch.setattr(Log, "behind", of_a_late_copy)
+    monkeypatch.setattr(Log, "after", of_a_late_copy)
     still.extend([lambda: None, lambda: late.update({"is": False})])
     assert commits.deliver(records) == {"batchItemFailures": []}
     assert client.ids() == ["1.1"]
@@ -568,13 +568,13 @@ def test_a_project_that_cannot_be_delivered_holds_up_no_other(
     create(api, live)
     stream.deliver()
     records = commits.take()
-    known = Log.behind
+    known = Log.after
 
     def without_other(self: Log, number: int, **named: Any) -> Any:
         found = known(self, number, **named)
         return type(found)() if self.project == "other" else found
 
-    monkeypatch.setattr(Log, "behind", without_other)
+    monkeypatch.setattr(Log, "after", without_other)
     (failed,) = commits.deliver(records)["batchItemFailures"]
     (place,) = [
         record["dynamodb"]["SequenceNumber"]
@@ -925,7 +925,7 @@ def test_people_are_sent_at_most_once_a_second(
     monkeypatch.setattr(clock, "sleep", later)
     for one in users:
         shown = people(one.say(do="look", num=1))
-        told.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_told"])
+        told.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_announced"])
     assert all(after - before >= 1_000 for before, after in pairwise(told))
     assert [user for user, _ in shown] == [f"u{number}" for number in range(6)]
     assert people(users[0].frames()) == shown
@@ -961,14 +961,14 @@ def test_only_one_of_two_concurrent_calls_sends_people(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
-    claim = socket_store.claim_telling
+    claim = socket_store.claim_announcement
 
     def beside(*given: Any) -> bool:
-        monkeypatch.setattr(socket_store, "claim_telling", claim)
+        monkeypatch.setattr(socket_store, "claim_announcement", claim)
         bob.say(do="look", num=2)
         return claim(*given)
 
-    monkeypatch.setattr(socket_store, "claim_telling", beside)
+    monkeypatch.setattr(socket_store, "claim_announcement", beside)
     frames = [frame for frame in ann.say(do="look", num=1) if "people" in frame]
     assert [[one["num"] for one in frame["people"]] for frame in frames] == [[1, 2]]
 

@@ -12,7 +12,7 @@ from gridview.derive.ledger import Ledger
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.encoding import derived_keys, keys
 from gridview.fsck.issue_diff import DifferenceKind, differences
-from gridview.fsck.repair import mend
+from gridview.fsck.repair import repair_issue
 from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -399,13 +399,13 @@ def test_a_missing_or_needless_expiry_of_a_document_is_found_and_repaired(
     account.table.put(document if trashed else {**document, "ttl": 9_999_999_999})
     (found,) = differences_of(account, "35e9", 2)
     assert (found.kind, found.place) == (DifferenceKind.EXPIRY, "document")
-    assert mend(account.table, Catalogs(), document["PK"])
+    assert repair_issue(account.table, Catalogs(), document["PK"])
     assert differences_of(account, "35e9", 2) == []
     after = stored(account)
     assert after is not None
     assert ("ttl" in after) is trashed
     assert not trashed or abs(after["ttl"] - ttl) < 60
-    assert not mend(account.table, Catalogs(), document["PK"])
+    assert not repair_issue(account.table, Catalogs(), document["PK"])
 
 
 def test_a_repair_takes_a_deleted_issue_out_of_the_index_in_its_version(
@@ -415,7 +415,7 @@ def test_a_repair_takes_a_deleted_issue_out_of_the_index_in_its_version(
     api.delete(ISSUE)  # and the consumer never receives it
     key = keys.issue("0807", "35e9", 2)
     assert differences_of(account, "35e9", 2)
-    assert mend(account.table, Catalogs(), key)
+    assert repair_issue(account.table, Catalogs(), key)
     assert Ledger.from_item(account.table.get(key, derived_keys.LEDGER)).order == (2, True)
     assert differences_of(account, "35e9", 2) == []
     restore(api)

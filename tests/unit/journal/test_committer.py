@@ -13,13 +13,13 @@ from devtools.proof.faults.watched import Attempted
 from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes
 from gridview.derive.images import Poison
-from gridview.derive.ledger import Ledger, Telling
+from gridview.derive.ledger import Ledger, Report
 from gridview.derive.sort_entries import sort_entry
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.fsck.issue_diff import differences
-from gridview.fsck.repair import mend
+from gridview.fsck.repair import repair_issue
 from gridview.journal import items as journal
 from gridview.journal.committer import complete, make_whole, put_entry, settled
 from gridview.journal.items import JournalItem
@@ -77,7 +77,7 @@ def ledger(table: MemoryTable, num: int) -> Ledger:
 
 
 def record_of(table: MemoryTable, number: int) -> JournalItem | None:
-    return log_of(table).standing(number)
+    return log_of(table).item(number)
 
 
 def numbers_in(found: JournalItem | None) -> list[int]:
@@ -158,7 +158,7 @@ def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: Me
     assert given(table.seen_through(fails_at(puts_journal_item)), one) is None
     found = ledger(table, 1)
     assert (found.epoch, found.revision, found.applied) == (epoch, 2, was.committed().applied)
-    assert (found.number, found.telling, found.intent) == (1, was.telling, {})
+    assert (found.number, found.report, found.intent) == (1, was.report, {})
     assert log_of(table).head().last == 1
     fold(table)
     items = table.query_all(issue(1), consistent=True)
@@ -191,7 +191,7 @@ def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table:
     log, was = log_of(table), ledger(table, 1).committed()
     number = log.reserve(1)
     log.close(number)
-    unfinished = replace(was, revision=2, intent={}, number=number, telling=Telling(1, 1))
+    unfinished = replace(was, revision=2, intent={}, number=number, report=Report(1, 1))
     table.put(unfinished.to_item(issue(1)))
     a_newer_epoch(table)
     assert given(table, one) is None
@@ -209,7 +209,7 @@ def told(table: MemoryTable) -> list[tuple[int, int | None, int]]:
     """
     return [
         (change.num, change.before, change.version)
-        for item in log_of(table).all_behind(0)
+        for item in log_of(table).all_after(0)
         for change in item.changes
         if change.before != change.version
     ]
@@ -308,7 +308,7 @@ def test_after_a_lost_ledger_the_version_before_is_unknown(table: MemoryTable) -
     assert given(table, first) is None
     table.put(first)
     table.delete(issue(1), derived_keys.LEDGER)
-    assert mend(table, Catalogs(), issue(1))
+    assert repair_issue(table, Catalogs(), issue(1))
     assert told(table) == [(1, 0, 1)]
     assert given(table, document(table, 1, version=2)) is None
     assert told(table) == [(1, 0, 1), (1, None, 2)]

@@ -51,10 +51,10 @@ def test_a_look_empties_what_was_left(table: MemoryTable, monkeypatch: pytest.Mo
     left, taken = log.reserve(1), log.reserve(1)
     log.put(taken, [CHANGE])
     gaps.close(log, log.head())
-    assert log.standing(left) is None
+    assert log.item(left) is None
     monkeypatch.setattr(clock, "seconds", lambda: NOW + MISSING_SECONDS)
     gaps.close(log, log.head())
-    assert log.standing(left) == JournalItem(left, NOW + MISSING_SECONDS)
+    assert log.item(left) == JournalItem(left, NOW + MISSING_SECONDS)
     assert log.put(left, [CHANGE]) is None  # too late
 
 
@@ -64,7 +64,7 @@ def test_the_last_number_is_left_to_its_writer(table: MemoryTable, monkeypatch: 
     last = log.reserve(1)
     monkeypatch.setattr(clock, "seconds", lambda: NOW + 10 * MISSING_SECONDS)
     Gaps().close(log, log.head())
-    assert log.standing(last) is None
+    assert log.item(last) is None
 
 
 def test_a_range_without_gaps_is_not_read_again(table: MemoryTable) -> None:
@@ -99,4 +99,4 @@ def test_a_project_that_was_made_again_is_checked_from_its_beginning(
     anew.put(taken, [CHANGE])
     monkeypatch.setattr(clock, "seconds", lambda: NOW + MISSING_SECONDS)
     gaps.close(anew, anew.head())
-    assert anew.standing(left) is not None
+    assert anew.item(left) is not None

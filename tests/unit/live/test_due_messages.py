@@ -66,7 +66,7 @@ def test_a_page_ends_before_the_first_change_that_cannot_be_judged_yet(
     found = messages(table, monkeypatch, verdicts)
     assert [one.delivery.num for one in found.messages] == told
     assert found.page.position == position
-    assert len(found.page.events) == len(found.page.behind) == len(told)
+    assert len(found.page.events) == len(found.page.ends) == len(told)
     is_cut = position != END
     assert (found.page.ended, found.page.held, found.page.overdue) == (is_cut, is_cut, () if is_cut else (8,))
 

@@ -16,7 +16,7 @@ from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Page, Table
 from gridview.encoding import derived_keys, keys
-from gridview.fsck.repair import mend
+from gridview.fsck.repair import repair_issue
 from gridview.journal.feed_positions import FeedPosition
 from gridview.journal.gaps import MISSING_SECONDS
 from gridview.live.feed import FeedPage, end_of, read_changes
@@ -457,7 +457,7 @@ def test_a_delete_that_a_repair_commits_before_the_stream_is_delivered_once(
     if not known:
         writer.edit(1, start="2026-01-01")
     writer.delete(1)
-    mend(writer.table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
+    repair_issue(writer.table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
     ahead = page(writer.table, end)
     assert (ids(ahead), ahead.reset) == ([], False)
     assert ahead.position.number > end.number, "the repair has committed what has moved"
@@ -506,7 +506,7 @@ def interrupted(table: MemoryTable, meant: Callable[[Attempted], bool]) -> Table
 
 
 def mend_first(table: Table) -> None:
-    mend(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
+    repair_issue(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
 
 
 @pytest.mark.parametrize("dies", [False, True])
@@ -571,7 +571,7 @@ def followed(table: Table) -> list[FeedPosition]:
     whole = page(table)
     within = [page(table, limit=count).position for count in range(1, len(whole.events))]
     return [
-        *whole.behind,
+        *whole.ends,
         *within,
         whole.position,
         page(table, whole.position).position,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from devtools.proof.faults.adversary import record
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
-from gridview.journal.history import told_by
+from gridview.journal.history import recorded_change
 from gridview.live.images import Course, Passage
 from gridview.schema.documents import CHANGED, values_of
 from gridview.schema.history import Change
@@ -73,7 +73,7 @@ class Life:
             "updated": at(version),
             "updated_by": "ann",
         }
-        found = told_by(record(version, before, made))
+        found = recorded_change(record(version, before, made))
         assert found is not None
         self.documents.append(made)
         self.changes.append(found.change)

@@ -165,8 +165,8 @@ def test_only_the_beginning_of_a_huge_answer_is_read(receiver: Receiver, beginni
     receiver.otherwise = pours(beginning)
     reply = sender(receiver).post(URL, {}, BODY)
     assert (reply.code, reply.succeeded) == (200, True)
-    assert set(reply.told) <= {"x"}
-    assert len(reply.told) <= 256
+    assert set(reply.answer) <= {"x"}
+    assert len(reply.answer) <= 256
 
 
 def test_an_answer_without_its_body_has_its_status(receiver: Receiver) -> None:
@@ -185,7 +185,7 @@ def test_an_interim_answer_is_none(receiver: Receiver) -> None:
 
 def test_an_answer_is_kept_as_text_whatever_it_contains(receiver: Receiver) -> None:
     receiver.otherwise = answers(200, b"\xff\xfe ok \x00")
-    assert sender(receiver).post(URL, {}, BODY).told == "\ufffd\ufffd ok \x00"
+    assert sender(receiver).post(URL, {}, BODY).answer == "\ufffd\ufffd ok \x00"
 
 
 def test_a_certificate_of_another_host_or_an_unknown_authority_is_refused(receiver: Receiver) -> None:

@@ -19,10 +19,10 @@ def test_a_socket_that_has_just_opened_has_an_owner_however_late_copies_of_the_t
 
 
 @pytest.mark.parametrize(
-    ("heard", "ends"),
+    ("spoke", "ends"),
     [(0.0, IDLE_SECONDS), (60.0, 60.0 + IDLE_SECONDS), (MAX_SECONDS - IDLE_SECONDS + 1, MAX_SECONDS)],
 )
-def test_a_socket_ends_when_it_is_idle_or_old(heard: float, ends: float) -> None:
+def test_a_socket_ends_when_it_is_idle_or_old(spoke: float, ends: float) -> None:
     socket = Socket(
         tenant="0807",
         project="35e9",
@@ -32,7 +32,7 @@ def test_a_socket_ends_when_it_is_idle_or_old(heard: float, ends: float) -> None
         role=Role.VIEWER,
         until=1e9,
         begun=0.0,
-        heard=heard,
+        spoke=spoke,
     )
     assert socket.ends == ends
     assert socket.why_ended(ends - 0.001) is None

@@ -514,7 +514,7 @@ def test_a_job_waits_while_the_index_lags(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = start(table, CHANGES["set"])
-    late = freshness.Note(clock.seconds(), numbered_turn.BEHIND + 1)
+    late = freshness.Note(clock.seconds(), numbered_turn.MOST_LAG + 1)
     with monkeypatch.context() as patch:
         patch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), late, None))
         (waited,) = work(table)

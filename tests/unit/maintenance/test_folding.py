@@ -440,7 +440,7 @@ def test_a_look_empties_the_numbers_at_which_others_wait(
     now = clock.seconds()
     monkeypatch.setattr(clock, "seconds", lambda: now + MISSING_SECONDS + 1)
     waker.look()
-    assert log_of(table).standing(left) is not None
+    assert log_of(table).item(left) is not None
 
 
 def test_long_changes_weigh_more() -> None:

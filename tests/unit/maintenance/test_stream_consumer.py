@@ -182,7 +182,7 @@ def test_the_consumer_derives_the_same_items_as_a_bulk_load(table: MemoryTable) 
     made = document(table, 7, start="2023-05-01")
     assert Consumer()(table, new(1, made)) is None
     derived = {key: item for key, item in table.items.items() if key[0] == issue_key(7)}
-    committed = replace(ledger(table, 7), left={}, at=0, number=0, telling=None)
+    committed = replace(ledger(table, 7), left={}, at=0, number=0, report=None)
     derived[issue_key(7), derived_keys.LEDGER] = committed.to_item(issue_key(7))
     bulk = derived_items(Catalogs().get(table, TENANT, PROJECT), made)
     assert derived == {(item[keys.PK], item[keys.SK]): item for item in bulk}

@@ -135,9 +135,9 @@ def test_the_sort_entries_of_plain_blocks_are_read_too() -> None:
 
 def test_a_portion_is_split_in_the_direction_of_travel() -> None:
     portion = Portion(known().order.buckets[0], TieGroup(BitMap(range(10)), "n"), 2, 8)
-    first, rest = portion.split(2, from_behind=False)
+    first, rest = portion.split(2, from_end=False)
     assert ((first.begin, first.end), (rest.begin, rest.end)) == ((2, 4), (4, 8))
-    last, others = portion.split(2, from_behind=True)
+    last, others = portion.split(2, from_end=True)
     assert ((last.begin, last.end), (others.begin, others.end)) == ((6, 8), (2, 6))
 
 

@@ -3,10 +3,10 @@
 from gridview.query.counted import Counted, Seen
 from gridview.schema.catalog import Catalog
 from gridview.view.moves import Logged
-from gridview.view.shown_versions import Laid
+from gridview.view.shown_versions import Overlaid
 
 CATALOG = Catalog("0807", "35e9", 1, (), (), 1)
-LAID = Laid(Logged(last=7), {}, ())
+LAID = Overlaid(Logged(last=7), {}, ())
 
 
 def test_an_answer_counts_the_journal_as_far_as_it_was_read() -> None:

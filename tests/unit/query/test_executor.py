@@ -7,7 +7,7 @@ import pytest
 from gridview.derive.families import NUMBERS
 from gridview.query.executor import Executor
 from gridview.query.plan import Node
-from gridview.query.steps import Ask, Steps, ask, ask_all, rounds_taken, side_by_side, tell
+from gridview.query.steps import Ask, Steps, ask, ask_all, record, rounds_taken, side_by_side
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound
 from gridview.view.block_cache import BlockCache
@@ -141,8 +141,8 @@ def test_reported_facts_are_kept_for_each_node(few: Grid) -> None:
     node = Node()
 
     def steps() -> Steps[None]:
-        yield from tell(node, rows=1)
-        yield from tell(node, rows=2, more=True)
+        yield from record(node, rows=1)
+        yield from record(node, rows=2, more=True)
 
     run(running, steps())
     assert dict(running.trace.facts) == {node: {"rows": 2, "more": True}}

@@ -11,7 +11,7 @@ import pytest
 
 from gridview.chains.directory import WHOLE, Range
 from gridview.derive import sort_entries
-from gridview.derive.families import NUMBERS, TOKEN_WIDTH
+from gridview.derive.families import INDEX_TOKEN_WIDTH, NUMBERS
 from gridview.encoding import option_ranks
 from gridview.encoding.sort_strings import SEPARATOR, SPEC_VERSION, TEXT_WIDTH, number_of
 from gridview.encoding.tokenizer import inner_words, words
@@ -350,7 +350,11 @@ def test_a_prefix_of_nothing_but_marks_is_that_of_every_text() -> None:
 
 
 def test_words_are_known_up_to_their_width() -> None:
-    short, full, longer = "w" * (TOKEN_WIDTH - 1), "w" * TOKEN_WIDTH, "w" * (TOKEN_WIDTH + 1)
+    short, full, longer = (
+        "w" * (INDEX_TOKEN_WIDTH - 1),
+        "w" * INDEX_TOKEN_WIDTH,
+        "w" * (INDEX_TOKEN_WIDTH + 1),
+    )
     assert doubts(agree(text(), "has_words", short, short, full, longer)) == {None}
     assert doubts(agree(text(), "has_words", full, short, full, longer)) == {Doubt.LONG}
     assert doubts(agree(text(), "has_words", longer + " a", full + " a", longer, longer + " A")) == {

@@ -57,17 +57,17 @@ def test_a_page_that_begins_without_a_value_is_no_walk() -> None:
 
 def test_blocks_serve_a_page_where_they_are_few_and_have_its_order() -> None:
     few, many = line(20_000, 20).buckets[1:], line(20_000, 20_000).buckets
-    assert planner.tell_a_page(few, 101, begun=False)
-    assert planner.tell_a_page(few, 1_000, begun=False)
-    assert not planner.tell_a_page(many, 101, begun=False)
+    assert planner.blocks_suffice(few, 101, begun=False)
+    assert planner.blocks_suffice(few, 1_000, begun=False)
+    assert not planner.blocks_suffice(many, 101, begun=False)
     # A small page takes half a unit of sort entries, and that is one block.
-    assert planner.tell_a_page(few, 11, begun=False)
-    assert not planner.tell_a_page(few, 11, begun=True)
-    assert planner.tell_a_page(few, 101, begun=True)
+    assert planner.blocks_suffice(few, 11, begun=False)
+    assert not planner.blocks_suffice(few, 11, begun=True)
+    assert planner.blocks_suffice(few, 101, begun=True)
     # Up to the end of the order it may be fewer rows; after the values the walk continues by itself.
-    assert planner.tell_a_page(few[-2:], 2_001, begun=False)
-    assert not planner.tell_a_page([few[0], Bucket((), 5)], 1_001, begun=False)
-    assert not planner.tell_a_page([], 1, begun=False)
+    assert planner.blocks_suffice(few[-2:], 2_001, begun=False)
+    assert not planner.blocks_suffice([few[0], Bucket((), 5)], 1_001, begun=False)
+    assert not planner.blocks_suffice([], 1, begun=False)
 
 
 def test_a_page_reads_the_blocks_that_it_should_need_and_some_more() -> None:

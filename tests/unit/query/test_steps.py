@@ -9,14 +9,14 @@ from gridview.query.plan import Node
 from gridview.query.steps import (
     Ask,
     AtHand,
+    Record,
     RoundsTaken,
     Steps,
-    Tell,
     ask,
     ask_all,
+    record,
     rounds_taken,
     side_by_side,
-    tell,
 )
 from gridview.view.reads import ReadIssue, ReadLedger
 
@@ -28,7 +28,7 @@ class Rounds:
 
     def __init__(self, at_hand: Sequence[int] = ()) -> None:
         self.made: list[list[int]] = []
-        self.told: list[Tell] = []
+        self.told: list[Record] = []
         self._at_hand = at_hand
 
     def run(self, steps: Steps[Any]) -> Any:
@@ -75,12 +75,12 @@ def test_parts_may_have_parts_and_take_no_round() -> None:
 
     def both() -> Steps[Any]:
         found = yield from side_by_side(reads(1, 2), side_by_side(reads(3), reads()))
-        yield from tell(THERE, found=found)
+        yield from record(THERE, found=found)
         return (found, (yield from rounds_taken()))
 
     assert rounds.run(side_by_side(both(), reads(4, 5, 6))) == [([[1, 2], [[3], []]], 2), [4, 5, 6]]
     assert rounds.made == [[1, 3, 4], [2, 5], [6]]
-    assert rounds.told == [Tell(THERE, {"found": [[1, 2], [[3], []]]})]
+    assert rounds.told == [Record(THERE, {"found": [[1, 2], [[3], []]]})]
 
 
 def test_several_reads_are_one_round_and_none_is_no_round() -> None:

@@ -14,7 +14,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import parse_datetime
 from gridview.query import aggregate_planner, planner, prices, summary_request
 from gridview.query.counting import summarized
-from gridview.query.summary_columns import is_told_by_blocks
+from gridview.query.summary_columns import is_answered_by_blocks
 from gridview.query.summary_request import FieldSummary, Function, of_values, resolve, summary_json
 from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import IndexNotReady
@@ -311,6 +311,6 @@ def test_while_options_move_blocks_give_figures_that_do_not_depend_on_ranks(
 ) -> None:
     option = Option("o1", "a", "1")
     field = Field("kind", "a1", "Kind", kind, (option,))
-    assert is_told_by_blocks(FieldSummary(field, functions))
+    assert is_answered_by_blocks(FieldSummary(field, functions))
     moved = replace(field, options=(option.moved_to("2", 7),))
-    assert is_told_by_blocks(FieldSummary(moved, functions)) is told
+    assert is_answered_by_blocks(FieldSummary(moved, functions)) is told

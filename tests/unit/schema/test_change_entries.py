@@ -13,9 +13,9 @@ from gridview.schema.catalog import HistorySetting
 from gridview.schema.change_entries import (
     activity_entries,
     begun_at,
+    is_listed_by_time,
     list_items,
     member_entries,
-    told_by_time,
 )
 from gridview.schema.history import Change, Values
 from gridview.support import clock
@@ -147,7 +147,7 @@ def of_time(seconds: float) -> bytes:
 )
 def test_an_id_with_a_time_covers_its_second_and_the_next(id_at: float, at: float, expected: bool) -> None:
     made = of_time(id_at)
-    assert told_by_time(made, clock.stored(at)) is expected
+    assert is_listed_by_time(made, clock.stored(at)) is expected
     items = list_items("acme", "bridge", HistorySetting(), [change(at=clock.stored(at), change=made)])
     assert entries(items, "activity") == [(7, 3)]
     assert entries(items, "change") == ([] if expected else [(7, 3)])
@@ -165,4 +165,4 @@ def test_an_id_with_a_time_covers_its_second_and_the_next(id_at: float, at: floa
 )
 def test_ids_of_other_uuid_versions_have_no_time(made: bytes) -> None:
     assert begun_at(made) is None
-    assert not told_by_time(made, AT)
+    assert not is_listed_by_time(made, AT)

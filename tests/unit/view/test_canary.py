@@ -126,6 +126,6 @@ def test_the_consumer_and_upkeep_write_one_note_and_neither_undoes_the_other(tab
     Notes().note(table, [{"dynamodb": beat}])
     seen = sighting(table)
     assert seen is not None
-    assert {"taken_in", "behind", "canary", "seen", keys.TTL_ATTRIBUTE} <= table.items[NOTE].keys()
+    assert {"taken_in", "lag", "canary", "seen", keys.TTL_ATTRIBUTE} <= table.items[NOTE].keys()
     Canary().look(table)
     assert "taken_in" in table.items[NOTE]

@@ -47,8 +47,8 @@ def test_a_note_contains_when_the_newest_change_of_a_batch_was_processed(table: 
     found = freshness.read(table, catalog(table), BlockCache()).note
     assert found is not None
     assert found.taken_in == pytest.approx(now, abs=5)
-    assert found.behind == pytest.approx(4, abs=5)
-    assert found.behind >= 4
+    assert found.lag == pytest.approx(4, abs=5)
+    assert found.lag >= 4
     assert keys.TTL_ATTRIBUTE in table.items[NOTE], "what a deleted project leaves has to expire"
     assert keys.SORT not in table.items[NOTE]
 
@@ -159,7 +159,7 @@ def test_the_age_of_a_change_comes_from_its_document(
         one = record(1, 1_000.0)
         one["dynamodb"]["NewImage"] = image
         Notes().note(table, [one])
-        assert table.items[NOTE]["behind"] == behind
+        assert table.items[NOTE]["lag"] == behind
 
 
 def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:
@@ -171,7 +171,7 @@ def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:
     lag = freshness.read(table, catalog(table), BlockCache())
     assert lag.note is None
     assert lag.beat is not None
-    assert lag.beat.behind == pytest.approx(2, abs=1)
+    assert lag.beat.lag == pytest.approx(2, abs=1)
     assert lag.beat.taken_in == pytest.approx(time.time(), abs=5)
 
 

@@ -25,7 +25,7 @@ def test_it_is_held_back_while_no_canary_of_so_long_ago_was_seen(put: float, hel
 
 def test_before_the_first_canary_it_is_the_clock_of_the_wall() -> None:
     assert sighting_in(None) is None
-    assert sighting_in({"taken_in": 1, "behind": 1}) is None
+    assert sighting_in({"taken_in": 1, "lag": 1}) is None
     assert index_time(NOW, None) == NOW
     assert shown_since(NOW, None) == NOW
 

@@ -216,15 +216,15 @@ def test_all_that_waits_is_read_consistently_for_whom_the_first_page_was(
     log, cache = log_of(table), BlockCache()
     learn(log, cache)
     commit(table, day(1, None, "x"))
-    waiting = log.all_behind(0)
+    waiting = log.all_after(0)
     asked: list[bool] = []
 
-    def all_behind(_: Log, __: int, *, consistent: bool = True) -> Any:
+    def all_after(_: Log, __: int, *, consistent: bool = True) -> Any:
         asked.append(consistent)
         return waiting
 
-    monkeypatch.setattr(Log, "behind", lambda *_, **__: Listing(more=True))
-    monkeypatch.setattr(Log, "all_behind", all_behind)
+    monkeypatch.setattr(Log, "after", lambda *_, **__: Listing(more=True))
+    monkeypatch.setattr(Log, "all_after", all_after)
     assert sorted(recent_moves(log, cache, tail_of(log, cache), consistent=consistent).moves) == [1]
     assert asked == [consistent]
 

@@ -86,11 +86,11 @@ class World:
 
     def wrong(self, *nums: int) -> list[Any]:
         catalog = catalog_of(self.table)
-        items = {item.number: item for item in Log(self.table, TENANT, PROJECT).all_behind(0)}
+        items = {item.number: item for item in Log(self.table, TENANT, PROJECT).all_after(0)}
         found = []
         for key in map(key_of, nums):
             one = Collection.of(key, collection(self.table, key))
-            one.look_behind(items.get)
+            one.look_in_journal(items.get)
             found += compared(one, catalog)
         return found
 

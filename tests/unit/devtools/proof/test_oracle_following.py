@@ -8,7 +8,7 @@ import pytest
 from devtools.cli import main
 from devtools.proof.oracle import following
 from devtools.proof.oracle.compare import Difference
-from gridview.live.changes import _Telling
+from gridview.live.changes import _EventBuilder
 from gridview.live.followed_rows import FollowedRows
 from gridview.query.counted import Seen
 
@@ -49,7 +49,7 @@ def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
 SPOILT: dict[str, tuple[int, Any, str, Any]] = {
     "what is laid over is told again": (1, Seen, "counted", nothing_ahead),
     "documents may be of any moment": (3, Seen, "_agree", lambda *_: True),
-    "versions ahead are told": (1, _Telling, "_is_known", lambda *_: False),
+    "versions ahead are told": (1, _EventBuilder, "_is_known", lambda *_: False),
     "a row that changes is told to enter": (0, FollowedRows, "move", always_enters),
 }
 """Mutations, each with the scenario that detected it last time. It is tried first, only to save the search."""

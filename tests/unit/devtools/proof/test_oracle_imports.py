@@ -12,7 +12,7 @@ from devtools.proof.oracle import compare, imports, world
 from devtools.proof.oracle.compare import Difference
 from devtools.proof.oracle.limits import held_to
 from gridview.query.planner import WHOLE
-from gridview.view import unheard
+from gridview.view import new_issues
 from gridview.view.index_view import IndexView
 from gridview.view.overlay import Overlay
 from tests.support import needs
@@ -57,8 +57,8 @@ def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "new issues are not laid over": (0, [(Overlay, "with_new", lambda self, _: self)]),
-    "what was looked at before stays": (0, [(IndexView, "_show_anew", lambda *_: None)]),
-    "nobody looks beyond GSI1": (0, [(unheard, "_written", lambda *_: {})]),
+    "what was looked at before stays": (0, [(IndexView, "_refresh_snapshot", lambda *_: None)]),
+    "nobody looks beyond GSI1": (0, [(new_issues, "_written", lambda *_: {})]),
 }
 """Mutations, each with a scenario that detects it."""
 

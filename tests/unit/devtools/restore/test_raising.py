@@ -19,7 +19,7 @@ GONE = Raise(VERSION, NOW, lost_writes=500)
 PROJECT = keys.project("acme", "bridge")
 ISSUE = keys.issue("acme", "bridge", 7)
 DOCUMENT = {keys.PK: ISSUE, keys.SK: PROJECT, "num": 7, "version": 5, "change": b"c", "fields": {}}
-LEDGER = {keys.PK: ISSUE, keys.SK: derived_keys.LEDGER, "version": 5, "revision": 9, "telling": [4, 5]}
+LEDGER = {keys.PK: ISSUE, keys.SK: derived_keys.LEDGER, "version": 5, "revision": 9, "report": [4, 5]}
 COUNTER = {keys.PK: PROJECT, keys.SK: keys.COUNTER, "last": 40}
 OUTBOX = {
     keys.PK: live_keys.outbox("acme", "bridge", "w1"),
@@ -41,7 +41,7 @@ def the_put(
 def test_a_document_and_its_ledger_get_the_version_of_the_restore_the_document_last() -> None:
     assert RAISE.asks(DOCUMENT) == ("restored", (ISSUE, derived_keys.LEDGER))
     ledger, document = RAISE.changes_to(DOCUMENT, LEDGER)
-    assert ledger == Put({**LEDGER, "version": VERSION, "telling": [4, VERSION]})
+    assert ledger == Put({**LEDGER, "version": VERSION, "report": [4, VERSION]})
     expected = {name: value for name, value in DOCUMENT.items() if name != "change"}
     assert document == Put({**expected, "version": VERSION, LOST: [[5, VERSION]]})
 
@@ -80,9 +80,9 @@ def test_a_ledger_of_another_version_stays(ledger: dict[str, Any] | None) -> Non
 
 
 def test_a_raised_ledger_keeps_the_versions_that_the_journal_lacks() -> None:
-    ledger, _ = RAISE.changes_to(DOCUMENT, {**LEDGER, "telling": [3, 4]})
+    ledger, _ = RAISE.changes_to(DOCUMENT, {**LEDGER, "report": [3, 4]})
     assert isinstance(ledger, Put)
-    assert ledger.item["telling"] == [3, 4]
+    assert ledger.item["report"] == [3, 4]
 
 
 def test_the_place_of_a_deleted_issue_in_the_trash_follows_its_version() -> None:

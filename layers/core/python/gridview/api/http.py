@@ -132,7 +132,7 @@ class Response:
         """Return the same, with the change that the write is part of, unless it names one already."""
         return replace(self, headers={CHANGE_ID: str(change), **self.headers})
 
-    def telling(self, headers: Mapping[str, str]) -> "Response":
+    def with_headers(self, headers: Mapping[str, str]) -> "Response":
         """Return the same with further headers."""
         return replace(self, headers={**self.headers, **headers})
 

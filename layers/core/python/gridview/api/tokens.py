@@ -27,7 +27,7 @@ def carried(request: Request[Any], source: CursorSource) -> Recent:
     return still_good(opened, project, clock.seconds())
 
 
-def telling(request: Request[Any], source: CursorSource, shown: Shown, logger: Logger) -> dict[str, str]:
+def token_header(request: Request[Any], source: CursorSource, shown: Shown, logger: Logger) -> dict[str, str]:
     """Return the token header of an answer that shows versions that the index may lack. None if it lacks
     nothing, or no secret is known.
     """

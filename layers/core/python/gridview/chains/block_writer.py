@@ -110,7 +110,7 @@ class BlockWriter:
     def _find(self, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Exception]:
         """Read the blocks that cover keys of families; returns the keys without such a block, with the error."""
         self._blocks, self._unreadable = {}, {}
-        self._hear_of({family for family, _ in wanted})
+        self._read_directories({family for family, _ in wanted})
         self._located = {(family, key): (family, self._guess(family, key)) for family, key in wanted}
         asked: set[tuple[str, str]] = set()
         for hop in range(_MAX_HOPS):
@@ -193,7 +193,7 @@ class BlockWriter:
     def _guess(self, family: str, key: str) -> str:
         return self._fences.guess(self._directory(family), key)
 
-    def _hear_of(self, families: Iterable[str]) -> None:
+    def _read_directories(self, families: Iterable[str]) -> None:
         """Read the directories of families whose fences this container has not cached."""
 
         def list_fences(directory: str) -> None:

@@ -100,13 +100,13 @@ class Directory:
 
 
 def chained(
-    family: str, listing: Iterable[Entry], anew: Mapping[str, Entry | None] | None = None
+    family: str, listing: Iterable[Entry], reread: Mapping[str, Entry | None] | None = None
 ) -> Directory | frozenset[str]:
     """The directory in a listing, or the ids of the blocks to read again because of gaps in it.
 
-    `anew`: the blocks that were read again, by id; None for one that no longer exists.
+    `reread`: the blocks that were read again, by id; None for one that no longer exists.
     """
-    read = anew or {}
+    read = reread or {}
     known = {entry.id: entry for entry in listing} | {one: entry for one, entry in read.items() if entry}
     gone = {one for one, entry in read.items() if entry is None}
     by_lower: dict[str, list[Entry]] = {}
@@ -153,7 +153,7 @@ def members_in(sets: Sets, between: Range) -> Iterator[tuple[str, BitMap]]:
         part = BitMap(numbers)
         part.remove_range(0, begin)
         if end is not None:
-            part.remove_range(end, _BEHIND_ALL)
+            part.remove_range(end, _ABOVE_ALL_NUMBERS)
         if part:
             yield body, part
 
@@ -164,5 +164,5 @@ def keys_in(sets: Sets, between: Range) -> Iterator[str]:
         yield from (sort_string(body, num) for num in numbers)
 
 
-_BEHIND_ALL = 2**32
+_ABOVE_ALL_NUMBERS = 2**32
 """Greater than any issue number."""

@@ -7,7 +7,7 @@ from gridview.api.http import Response, written
 from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, using
 from gridview.commands.actor import Role
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.support.errors import Conflict, Unprocessable
@@ -31,11 +31,11 @@ def create_comment(request: CommandRequest) -> Response:
     table, actor, project = request.container.table, request.actor, request.path["project"]
     num, body = int(request.path["num"]), request.body()
 
-    def create(commit: Commit = at_once) -> dict[str, Any]:
+    def create(transact: Transact = at_once) -> dict[str, Any]:
         return using(
             request,
             lambda catalog, epoch: comments.create_comment(
-                table, catalog, actor, num, body, commit=commit, epoch=epoch
+                table, catalog, actor, num, body, transact=transact, epoch=epoch
             ),
         )
 

@@ -13,7 +13,7 @@ from gridview.commands.actor import Role
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch, versions_written
 from gridview.commands.context import WriteContext
-from gridview.commands.idempotency import Commit
+from gridview.commands.idempotency import Transact
 from gridview.encoding.consistency import DELETED
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
@@ -39,11 +39,13 @@ def create_issue(request: CommandRequest) -> Response:
     table, actor = request.container.table, request.actor
     project, body = request.path["project"], request.body()
 
-    def create(commit: Commit | None = None) -> dict[str, Any]:
+    def create(transact: Transact | None = None) -> dict[str, Any]:
         def stored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
             note(request, request.change)
             document = issues.create_issue(
-                WriteContext(table, catalog, actor, change=request.change, epoch=epoch), body, commit=commit
+                WriteContext(table, catalog, actor, change=request.change, epoch=epoch),
+                body,
+                transact=transact,
             )
             return documents.to_json(catalog, document)
 
@@ -123,7 +125,7 @@ def update_issue(request: CommandRequest) -> Response:
     document, merged = using(request, update)
     further = {} if merged is None else {"merged": merged}
     answer = written(200, _issue_json(request, document) | further)
-    return answer.telling(token(request, {num: document["version"]}))
+    return answer.with_headers(token(request, {num: document["version"]}))
 
 
 @endpoints.delete(
@@ -150,7 +152,7 @@ def delete_issue(request: CommandRequest) -> Response:
         delete(own.catalogs.current(own.table, request.actor.tenant, request.path["project"]))
     else:
         using(request, delete)
-    return Response(204).telling(token(request, {num: DELETED}))
+    return Response(204).with_headers(token(request, {num: DELETED}))
 
 
 def _issue_json(request: CommandRequest, document: documents.Document) -> dict[str, Any]:

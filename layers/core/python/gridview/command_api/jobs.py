@@ -14,7 +14,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, done_once, recent, using
 from gridview.commands import jobs, reads
 from gridview.commands.actor import Role
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.encoding.consistency import Recent
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -117,11 +117,11 @@ def _begun(
     table, actor, project = request.container.table, request.actor, request.path["project"]
     body, carried = request.body(), recent(request)
 
-    def start(commit: Commit = at_once) -> dict[str, Any]:
+    def start(transact: Transact = at_once) -> dict[str, Any]:
         def started(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
             asked = parsed(catalog, body, carried).to_stored()
             epoch.confirm(table)
-            return jobs.start(table, actor, project, kind, asked, request.change, commit)
+            return jobs.start(table, actor, project, kind, asked, request.change, transact)
 
         try:
             return using(request, started)

@@ -9,7 +9,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, done_once, note, token, using
 from gridview.commands import trash
 from gridview.commands.actor import Role
-from gridview.commands.idempotency import Commit
+from gridview.commands.idempotency import Transact
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -31,11 +31,11 @@ def restore_issue(request: CommandRequest) -> Response:
     num, table, actor = int(request.path["num"]), request.container.table, request.actor
     request.require_no_body()
 
-    def restore(commit: Commit | None = None) -> dict[str, Any]:
+    def restore(transact: Transact | None = None) -> dict[str, Any]:
         def restored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
             note(request, request.change)
             document = trash.restore_issue(
-                table, catalog, actor, num, change=request.change, commit=commit, epoch=epoch
+                table, catalog, actor, num, change=request.change, transact=transact, epoch=epoch
             )
             return documents.to_json(catalog, document)
 
@@ -44,7 +44,7 @@ def restore_issue(request: CommandRequest) -> Response:
     return done_once(
         request,
         restore,
-        lambda issue: written(200, issue).telling(token(request, {num: issue["version"]})),
+        lambda issue: written(200, issue).with_headers(token(request, {num: issue["version"]})),
     )
 
 

@@ -14,7 +14,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, using
 from gridview.commands.actor import Role
 from gridview.commands.context import WriteContext
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
 from gridview.schema import ids
@@ -42,11 +42,11 @@ def create_view(request: CommandRequest) -> Response:
 
     table, actor, body = request.container.table, request.actor, request.body()
 
-    def create(commit: Commit = at_once) -> dict[str, Any]:
+    def create(transact: Transact = at_once) -> dict[str, Any]:
         def stored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
             change = saved_views.parse_create(catalog, body)
             ready = partial(saved_views.ready, catalog)
-            return views.create_view(table, catalog, actor, change, ready, commit=commit, epoch=epoch)
+            return views.create_view(table, catalog, actor, change, ready, transact=transact, epoch=epoch)
 
         return using(request, stored)
 
@@ -72,10 +72,10 @@ def update_view(request: CommandRequest) -> Response:
 
     def changed(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         change = saved_views.parse_patch(catalog, body)
-        ready, tell = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
+        ready, to_json = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
         context = WriteContext(table, catalog, request.actor, epoch=epoch)
         beside = _notices_beside(table, catalog)
-        return views.update_view(context, num, change, expected, ready, tell, beside=beside)
+        return views.update_view(context, num, change, expected, ready, to_json, beside=beside)
 
     return written(200, using(request, changed))
 
@@ -95,9 +95,9 @@ def delete_view(request: CommandRequest) -> Response:
     table, num, expected = request.container.table, _view(request), request.expected()
 
     def deleted(catalog: Catalog, epoch: EpochCheck) -> None:
-        tell = partial(saved_views.view_json, catalog)
+        to_json = partial(saved_views.view_json, catalog)
         beside = _notices_beside(table, catalog)
-        views.delete_view(table, catalog, request.actor, num, expected, tell, beside=beside, epoch=epoch)
+        views.delete_view(table, catalog, request.actor, num, expected, to_json, beside=beside, epoch=epoch)
 
     using(request, deleted)
     return Response(204)

@@ -9,7 +9,7 @@ from gridview.api import tokens
 from gridview.api.http import Response, written
 from gridview.command_api.container import CommandRequest
 from gridview.commands import written_changes
-from gridview.commands.idempotency import Commit, created_once
+from gridview.commands.idempotency import Transact, created_once
 from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent
 from gridview.schema.catalog import Catalog
@@ -45,7 +45,7 @@ def created(
     return done_once(
         request,
         create,
-        lambda resource: written(201, resource, location(resource)).telling(further(resource)),
+        lambda resource: written(201, resource, location(resource)).with_headers(further(resource)),
     )
 
 
@@ -61,9 +61,9 @@ def done_once(
     """
     table, admitted = request.container.table, admission(request)
 
-    def counting(**commit: Commit) -> Mapping[str, Any]:
+    def counting(**transact: Transact) -> Mapping[str, Any]:
         admitted.require(table)
-        return create(**commit)
+        return create(**transact)
 
     def response(resource: Mapping[str, Any]) -> Response:
         return answer(resource).under(request.change)
@@ -73,7 +73,7 @@ def done_once(
         return response(counting())
     return Response.again(
         created_once(
-            table, use, lambda commit: counting(commit=commit), lambda resource: response(resource).kept
+            table, use, lambda transact: counting(transact=transact), lambda resource: response(resource).kept
         )
     )
 

@@ -74,6 +74,6 @@ def end_in(claims: Mapping[str, Any]) -> float:
 
 def name_in(claims: Mapping[str, Any]) -> str:
     """Return how people call the user of a valid token: the name, else the address, else the id."""
-    told = (claims.get(one) for one in ("name", "email", "sub"))
-    trimmed = (one.encode(errors="replace").decode().strip() for one in told if isinstance(one, str))
+    names = (claims.get(one) for one in ("name", "email", "sub"))
+    trimmed = (one.encode(errors="replace").decode().strip() for one in names if isinstance(one, str))
     return next(filter(None, trimmed), "")[:MAX_NAME]

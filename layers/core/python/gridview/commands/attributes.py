@@ -14,7 +14,7 @@ from gridview.commands.answers import (
     has_room,
     require_room,
 )
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, AttributePatch
@@ -54,7 +54,7 @@ def create_attribute(
     project: str,
     body: Any,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
     where an answer could not hold the project.
@@ -100,7 +100,7 @@ def create_attribute(
         items.catalog["order"] = order
         require_room(items, [*others, field])
         created = attribute_json(items, field)
-        commit(table, [put(to_item(actor.tenant, project, field), ABSENT), epoch], created)
+        transact(table, [put(to_item(actor.tenant, project, field), ABSENT), epoch], created)
         return created
 
     created = retry_lost_races(change)

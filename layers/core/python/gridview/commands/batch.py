@@ -250,9 +250,9 @@ class _Batch:
         return reserve
 
     def _size(self, updated: issues.Updated) -> int:
-        told = {} if self._minimal else documents.to_json(self._catalog, updated.document)
+        answer = {} if self._minimal else documents.to_json(self._catalog, updated.document)
         merged = updated.merged or []
-        return size_in_response(dumps([told, merged])) if told or merged else 0
+        return size_in_response(dumps([answer, merged])) if answer or merged else 0
 
     def _attempted(self, place: int, step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gridview.commands.actor import Actor, Role
 from gridview.commands.comment_requests import CommentCreate, CommentPatch
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.pages import first_of
 from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
@@ -37,7 +37,7 @@ def create_comment(
     num: int,
     body: Any,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """Comment on an issue: one transaction of three items at most. The issue, its register and whom it
@@ -64,10 +64,12 @@ def create_comment(
         mentions = tuple(request.mentions)
         version = catalog.first_version
         comment = Comment(num, after.last, request.text, mentions, version, now, actor.user, now, actor.user)
-        told = comment.to_json()
+        answer = comment.to_json()
         created = put(comment.to_item(catalog.tenant, catalog.project), ABSENT)
-        commit(table, [created, _kept(catalog, num, before, after), *_told(catalog, comment)], told)
-        return told
+        transact(
+            table, [created, _kept(catalog, num, before, after), *_activity_writes(catalog, comment)], answer
+        )
+        return answer
 
     return retry_lost_races(made)
 
@@ -117,7 +119,7 @@ def update_comment(
             return comment.to_json()
         after = after.next_version(actor.user, clock.now())
         written = put(after.to_item(catalog.tenant, catalog.project), version_is(comment.version))
-        table.transact([written, *_told(catalog, after)])
+        table.transact([written, *_activity_writes(catalog, after)])
         return after.to_json()
 
     return retry_lost_races(changed)
@@ -168,8 +170,8 @@ def list_comments(
     after: Any = 0 if request.cursor is None else cursors.open(request.cursor, binding)
     get_issue(table, catalog, num)
     found = _listed(table, catalog, num, int(after), request.limit + 1)
-    told, last = first_of(found, request.limit, Comment.to_json, lambda comment: comment.id)
-    return {"items": told, "next": None if last is None else cursors.seal(last, binding)}
+    items, last = first_of(found, request.limit, Comment.to_json, lambda comment: comment.id)
+    return {"items": items, "next": None if last is None else cursors.seal(last, binding)}
 
 
 def _listed(table: Table, catalog: Catalog, num: int, after: int, most: int) -> Iterator[Comment]:
@@ -194,7 +196,7 @@ def _kept(catalog: Catalog, num: int, before: CommentRegister, after: CommentReg
     return put(raised.to_item(catalog.tenant, catalog.project, num), unchanged)
 
 
-def _told(catalog: Catalog, comment: Comment) -> list[Write]:
+def _activity_writes(catalog: Catalog, comment: Comment) -> list[Write]:
     """Return the write that adds a comment to the project's activity, if the project records its history."""
     item = comment.activity_item(catalog)
     remembered = catalog.history.enabled and item[keys.TTL_ATTRIBUTE] > clock.seconds()

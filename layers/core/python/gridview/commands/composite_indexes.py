@@ -7,7 +7,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.answers import composite_json, find_composite
 from gridview.commands.attributes import wanted
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import CompositeCreate, CompositeKey
 from gridview.dynamodb.expressions import ABSENT, put, version_is
@@ -30,7 +30,7 @@ def create_composite(
     body: Any,
     *,
     settling: float,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Define a composite index: one transaction of three items.
 
@@ -60,7 +60,7 @@ def create_composite(
             wanted(items, settling),
         ]
         answered = composite_json(items, catalog, created)
-        commit(table, writes, answered)
+        transact(table, writes, answered)
         return answered
 
     made = retry_lost_races(change)

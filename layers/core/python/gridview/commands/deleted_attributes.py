@@ -11,7 +11,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.answers import attribute_json, require_room
 from gridview.commands.attributes import require_count, wanted
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.dynamodb.expressions import put, version_is
 from gridview.dynamodb.table import Table
@@ -41,7 +41,7 @@ def restore_attribute(
     project: str,
     attribute: str,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Bring a deleted attribute back as it was, at its former place: one transaction of two items.
 
@@ -60,10 +60,10 @@ def restore_attribute(
         others = to_catalog(actor.tenant, project, items).attributes
         items.catalog["order"] = order
         require_room(items, [*others, restored])
-        told = attribute_json(items, restored)
+        answer = attribute_json(items, restored)
         stored = put(to_item(actor.tenant, project, restored), version_is(field.version))
-        commit(table, [stored, epoch], told)
-        return told
+        transact(table, [stored, epoch], answer)
+        return answer
 
     restored = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)

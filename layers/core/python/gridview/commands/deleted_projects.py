@@ -11,7 +11,7 @@ from typing import Any
 
 from gridview.commands.actor import Actor
 from gridview.commands.answers import fitting, project_json
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.projects import listed_at, one_more
@@ -47,10 +47,10 @@ def list_deleted_projects(
     )
     found = table.batch_get([(item[keys.PK], listing) for item in page.items], consistent=True).items
     stored = [found.get((item[keys.PK], listing), {}) for item in page.items]
-    told = list(_told(stored))
-    shown = fitting(one for _, one in told)
-    more = page.last is not None or len(shown) < len(told)
-    last = told[len(shown) - 1][0] if len(shown) < len(told) else len(page.items) - 1
+    entries = list(_listed_projects(stored))
+    shown = fitting(one for _, one in entries)
+    more = page.last is not None or len(shown) < len(entries)
+    last = entries[len(shown) - 1][0] if len(shown) < len(entries) else len(page.items) - 1
     return {
         "items": shown,
         "next": cursors.seal(page.items[last][keys.SORT], binding) if more else None,
@@ -64,7 +64,7 @@ def restore_project(
     project: str,
     *,
     most: int = 0,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Bring a deleted project back with all that belongs to it: one transaction of four items.
 
@@ -77,10 +77,10 @@ def restore_project(
         place = listed_at(items.project["name"], project)
         own = deleted_projects.restored(items, place, actor.user, clock.now())
         counter = table.get(own[keys.PK], keys.COUNTER, consistent=True) or {}
-        told = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
+        answer = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
         counted = one_more(table, actor.tenant, most)
-        commit(table, [*deleted_projects.restoration(items, own, counter), counted], told)
-        return told
+        transact(table, [*deleted_projects.restoration(items, own, counter), counted], answer)
+        return answer
 
     restored = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
@@ -105,8 +105,8 @@ def purge_project(
 
     def change() -> None:
         items, deleted = _find(table, actor, project)
-        told = partial(_deleted_json, project, items.project, deleted)
-        check(expected, items.project["version"], told)
+        current = partial(_deleted_json, project, items.project, deleted)
+        check(expected, items.project["version"], current)
         table.transact(deleted_projects.removal(items, items.job, clock.after(settling)))
 
     retry_lost_races(change)
@@ -133,7 +133,7 @@ def _restorable(own: Item) -> ProjectDeletion | None:
     return None if deleted is None or restorable.is_over(deleted.at) else deleted
 
 
-def _told(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _listed_projects(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Return the projects that can be restored, each with its place among these."""
     for place, own in enumerate(stored):
         deleted = _restorable(own)

@@ -66,7 +66,7 @@ def _stored(table: Table, use: Use) -> Iterator[Item]:
         bound = Bound("between", f"{page.last}.", f"{use.digest}/")
 
 
-Commit = Callable[[Table, Sequence[Write], Mapping[str, Any]], None]
+Transact = Callable[[Table, Sequence[Write], Mapping[str, Any]], None]
 """Carries out the writes that create a resource, all or none; it is given the resource as the API answers it.
 
 TransactionFailed when a condition does not hold.
@@ -81,12 +81,12 @@ def at_once(table: Table, writes: Sequence[Write], _: Mapping[str, Any]) -> None
 def created_once(
     table: Table,
     use: Use,
-    create: Callable[[Commit], object],
+    create: Callable[[Transact], object],
     answer: Callable[[Mapping[str, Any]], Answer],
 ) -> Answer:
     """Return the answer of the first creation under this key within a day, which may be this one.
 
-    `create` makes its writes by the `Commit` that it is given. A refusal is not remembered. If two run at
+    `create` makes its writes by the `Transact` that it is given. A refusal is not remembered. If two run at
     once, one creates, and both answer the same. Costs a read unit, and two write units for each KB of the
     compressed answer.
     """
@@ -95,7 +95,7 @@ def created_once(
         return record.answer
     given: list[Answer] = []
 
-    def commit(table: Table, writes: Sequence[Write], resource: Mapping[str, Any]) -> None:
+    def transact(table: Table, writes: Sequence[Write], resource: Mapping[str, Any]) -> None:
         made = answer(resource)
         state, *parts = answered(new_state(use), made)
         try:
@@ -107,7 +107,7 @@ def created_once(
         given.append(made)
 
     try:
-        create(commit)
+        create(transact)
     except RequestError:
         # The reason may be that another attempt at this request has been faster, or that this one's answer was lost.
         known = recall(table, use).answer

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gridview.commands.conflicts import merged_fields, require_mergeable
 from gridview.commands.context import WriteContext
-from gridview.commands.idempotency import Commit
+from gridview.commands.idempotency import Transact
 from gridview.commands.preconditions import Expected, check
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, put, version_is
@@ -92,20 +92,20 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
     return range(last - count + 1, last + 1)
 
 
-def create_issue(context: WriteContext, body: Any, *, commit: Commit | None = None) -> Document:
+def create_issue(context: WriteContext, body: Any, *, transact: Transact | None = None) -> Document:
     """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document.
 
-    With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has
+    With a `transact` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has
     been written, but a number is spent.
     """
     table, catalog = context.table, context.catalog
     changes = parse_new(catalog, body)
     (num,) = context.epoch.beside(table, lambda: reserve_numbers(table, catalog, 1))
-    if commit is None:
+    if transact is None:
         return write_new(context, num, changes)
     document = _new_document(context, num, changes)
     try:
-        commit(table, [put(document, ABSENT)], documents.to_json(catalog, document))
+        transact(table, [put(document, ABSENT)], documents.to_json(catalog, document))
     except TransactionFailed as error:
         if error.failed:
             raise Conflict("The number is taken.") from error
@@ -223,9 +223,9 @@ def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
                 drop=(keys.SORT, "mark", *dropped),
             )
         except ConditionFailed as error:
-            stands = living(error.item)
-            if stands is not None:
-                seen = stands["version"]  # the clock of the last writer may be ahead
+            current = living(error.item)
+            if current is not None:
+                seen = current["version"]  # the clock of the last writer may be ahead
                 continue
             if error.item is not None and mark.items() <= error.item.items():
                 return  # by this call, whose answer was lost

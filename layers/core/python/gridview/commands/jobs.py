@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from gridview.commands.actor import Actor, Role
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.parameters import ListParameters
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import Bound, Condition, Item
@@ -55,7 +55,7 @@ def start(
     kind: JobKind,
     asked: Mapping[str, Any],
     change: UUID,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Start a job, and return it as the API does: a read unit, and 6 write units and more with its order
     `asked` (stored form).
@@ -79,12 +79,12 @@ def start(
         joining = OpenJob(project, job.id, actor.user, kind, clock.now())
         _require_room(open_now.open, joining)
         joined = save_line(actor.tenant, line, open_now.joined(joining))
-        told = job_json(job)
+        answer = job_json(job)
         try:
-            commit(table, [*new_job(job, actor.tenant, project, asked), joined], told)
+            transact(table, [*new_job(job, actor.tenant, project, asked), joined], answer)
         except TransactionFailed:
             continue
-        return told
+        return answer
     raise Conflict("Other requests are starting jobs. Try again.")
 
 

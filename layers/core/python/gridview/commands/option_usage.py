@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gridview.chains.directory import Range
-from gridview.derive.families import tokens_family
+from gridview.derive.families import index_token_family
 from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -33,9 +33,9 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
     if field.served is not None and field.type is FieldType.ENUM:
         ranks = [rank for option in chosen for rank in option.ranks]
         return _any_of(table, catalog, field.served.order_id, ranks)
-    tokens = tokens_family(field.served) if field.served is not None else None
-    if tokens is not None and field.type is FieldType.MULTI_ENUM:
-        return _any_of(table, catalog, tokens, [option.id for option in chosen])
+    family = index_token_family(field.served) if field.served is not None else None
+    if family is not None and field.type is FieldType.MULTI_ENUM:
+        return _any_of(table, catalog, family, [option.id for option in chosen])
     return _any_document(table, catalog, field, chosen)
 
 

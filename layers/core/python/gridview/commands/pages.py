@@ -14,7 +14,7 @@ Thing = TypeVar("Thing")
 def first_of(
     found: Iterable[Thing],
     limit: int,
-    tell: Callable[[Thing], dict[str, Any]],
+    to_json: Callable[[Thing], dict[str, Any]],
     place: Callable[[Thing], object],
 ) -> tuple[list[dict[str, Any]], Any]:
     """Return the first of these as the API returns them, at least one, and the place of the last one; None if
@@ -22,14 +22,14 @@ def first_of(
 
     Reads one more than it returns, and no further one.
     """
-    told: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     size = 0
     last: object = None
     for thing in found:
-        one = tell(thing)
+        one = to_json(thing)
         size += size_in_response(dumps(one))
-        if len(told) == limit or (told and size > MAX_PAGE_BYTES):
-            return told, last
-        told.append(one)
+        if len(items) == limit or (items and size > MAX_PAGE_BYTES):
+            return items, last
+        items.append(one)
         last = place(thing)
-    return told, None
+    return items, None

@@ -7,7 +7,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.answers import project_json, require_room
 from gridview.commands.attributes import changed_options, wanted
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import whole_project
 from gridview.commands.requests import HistoryInput, ProjectCreate, ProjectPatch
@@ -35,7 +35,7 @@ def create_project(
     body: Any,
     *,
     most: int = 0,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Create a project: one transaction of six items or seven. Conflict if the id is taken; Unprocessable if the
     tenant has `most` projects (0: no limit).
@@ -78,7 +78,7 @@ def create_project(
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
         created = {**project_json(project_id, item, issues=0), "attributes": []}
         try:
-            commit(
+            transact(
                 table,
                 [put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT), *begun, counted],
                 created,
@@ -185,7 +185,7 @@ def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str,
 
 
 def listed_at(name: str, project_id: str) -> str:
-    """Return the sort string of a project: a tenant's projects sort by folded name, then id."""
+    """Return the sort string of a project: a tenant's projects sort by case-folded name, then id."""
     return before(sort_strings.text(name)) + project_id
 
 

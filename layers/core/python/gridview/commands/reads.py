@@ -132,7 +132,7 @@ def list_trash(context: ReadContext, parameters: Mapping[str, str], cursors: Cur
     for place, key in wanted.items():
         document = fetched.items.get(key)
         encoded = b""
-        if document is not None and _stands_at(document, places[place][1]):
+        if document is not None and _is_trashed_at(document, places[place][1]):
             encoded = dumps(trashed_json(catalog, document))
         size += size_in_response(encoded)
         if key in fetched.left or (items and size > MAX_TRASH_BYTES):
@@ -146,7 +146,7 @@ def list_trash(context: ReadContext, parameters: Mapping[str, str], cursors: Cur
     return Answered(body, Shown.of(versions, freshness.kept(context.cache)))
 
 
-def _stands_at(document: Item, version: int) -> bool:
+def _is_trashed_at(document: Item, version: int) -> bool:
     """Return whether a document is in the trash, in this version. The list may still have the item of a
     restored issue.
     """
@@ -170,5 +170,7 @@ def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady
         build = get_composite(table, actor, project, error.composite)["build"]
     else:
         build = get_attribute(table, actor, project, error.attribute)["build"]
-    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "The index is ready now."
-    return NotReady(f"{error.detail} {told}", members={"build": build})
+    progress = (
+        f"{build['done']:,} of {build['of']:,} issues are done." if build else "The index is ready now."
+    )
+    return NotReady(f"{error.detail} {progress}", members={"build": build})

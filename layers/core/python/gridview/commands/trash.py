@@ -4,7 +4,7 @@ from functools import partial
 from uuid import UUID
 
 from gridview.commands.actor import Actor
-from gridview.commands.idempotency import Commit
+from gridview.commands.idempotency import Transact
 from gridview.commands.issues import MAX_ISSUES
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import trashed_json
@@ -33,13 +33,13 @@ def restore_issue(
     num: int,
     *,
     change: UUID | None = None,
-    commit: Commit | None = None,
+    transact: Transact | None = None,
     epoch: EpochCheck = CONFIRMED,
 ) -> Document:
     """Bring a deleted issue back under its number, with one more version (`documents.restored`).
 
     NotFound if it is not in the trash; Unprocessable if the project is full. Two read units at least, and the
-    write units of the document. With a `commit` it is written by that. The epoch is read beside the document.
+    write units of the document. With a `transact` it is written by that. The epoch is read beside the document.
     StaleDefinitions: nothing has been written.
     """
     for _ in range(_ATTEMPTS):
@@ -49,10 +49,10 @@ def restore_issue(
         document = documents.restored(catalog, found, user=actor.user, now=now, change=change)
         unchanged = version_is(found["version"])
         try:
-            if commit is None:
+            if transact is None:
                 table.put(document, unchanged)
             else:
-                commit(table, [put(document, unchanged)], documents.to_json(catalog, document))
+                transact(table, [put(document, unchanged)], documents.to_json(catalog, document))
         except ConditionFailed as error:
             if error.is_repeat_of(document):
                 return document

@@ -136,8 +136,8 @@ def parse_undo(body: Any) -> UndoRequest:
 def require_another(asked: UndoRequest, change: UUID) -> None:
     """Raise InvalidRequest if an undo were part of the change that it takes back."""
     if UUID(asked.change) == change:
-        told = "must not be the change that is taken back"
-        raise InvalidRequest(f"{CHANGE_ID} {told}.", [FieldError(CHANGE_ID, told)])
+        message = "must not be the change that is taken back"
+        raise InvalidRequest(f"{CHANGE_ID} {message}.", [FieldError(CHANGE_ID, message)])
 
 
 def find(
@@ -152,7 +152,7 @@ def find(
     Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
     """
     require_history(catalog)
-    require_told(table, catalog, recent)
+    require_recorded(table, catalog, recent)
     if asked.by not in (None, actor.user):
         _require_admin(actor)
     search = _Search(table, catalog, UUID(asked.change))
@@ -216,9 +216,9 @@ class _Search:
         if user in written.working:
             raise jobs.still_open()
         if user in written.noted:
-            self._require_told_since(written.noted[user], freshness.UNNOTICED)
+            self._require_recorded_since(written.noted[user], freshness.UNNOTICED)
         elif written.stated is not None:
-            self._require_told_since(written.stated)
+            self._require_recorded_since(written.stated)
 
     def require_on_time(self) -> None:
         """Raise NotTold if the history is so late that it may lack anything."""
@@ -233,7 +233,7 @@ class _Search:
     def _lag(self) -> float:
         return lag_of(self._table, self._catalog)
 
-    def _require_told_since(self, instant: float, margin: float = 0.0) -> None:
+    def _require_recorded_since(self, instant: float, margin: float = 0.0) -> None:
         """Raise NotTold unless the history has the writes of an instant. `margin`: seconds for which its lag
         may be unknown.
         """
@@ -346,7 +346,7 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
         )
 
 
-def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
+def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
     """Raise NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
     for one in recent:
@@ -503,15 +503,17 @@ class _Group:
         """Take back the change of one issue, write by write."""
         affected, undo = self._affected[num], self._undo
         if not affected.parts:
-            told = "What the change did to the issue is not remembered any more."
-            return TakenBack(num, None, Conflict(told) if affected.found else NotFound("The issue is gone."))
-        if self._is_untold(affected):
+            reason = "What the change did to the issue is not remembered any more."
+            return TakenBack(
+                num, None, Conflict(reason) if affected.found else NotFound("The issue is gone.")
+            )
+        if self._is_unrecorded(affected):
             return TakenBack(num, None, NotTold("The history does not hold all of the issue's changes yet."))
         for _ in range(_ATTEMPTS):
             verdict = decide(undo, affected, clock.now(), clock.seconds())
             before = affected.found
             if verdict.step is None or before is None:
-                return self._told_back(affected, verdict)
+                return self._outcome(affected, verdict)
             if self._only_look:
                 return None
             try:
@@ -521,14 +523,14 @@ class _Group:
             except Overloaded:
                 raise
             except RequestError as error:
-                return self._told_back(affected, verdict._replace(refused=error))
+                return self._outcome(affected, verdict._replace(refused=error))
             else:
                 kind = _kind_of(before, found)
                 affected = replace(affected, found=found, own={**affected.own, found["version"]: kind})
         busy = Conflict("Other requests keep changing the issue.")
         return TakenBack(num, None, busy, wrote=bool(affected.own))
 
-    def _told_back(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:
+    def _outcome(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:
         """Return the outcome for an issue for which nothing more can be done."""
         found = affected.found
         wrote = bool(affected.own) or any(map(self._undo.wrote, affected.others.values()))
@@ -536,7 +538,7 @@ class _Group:
             return TakenBack(affected.num, None, verdict.refused, wrote=wrote)
         return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None, wrote)
 
-    def _is_untold(self, affected: Affected) -> bool:
+    def _is_unrecorded(self, affected: Affected) -> bool:
         """Return whether the document's version is part of the change, and the history does not hold it yet."""
         found = affected.found
         return (

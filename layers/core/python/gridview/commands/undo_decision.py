@@ -272,10 +272,10 @@ class _Decision:
         """
         one, value = self.undo.catalog.living(key), values.old
         if one is None:
-            told = FieldError("fields", "an attribute that was set is deleted")
+            error = FieldError("fields", "an attribute that was set is deleted")
             # An edit also takes out the rest of attributes that had been deleted before.
-            if None not in values and told not in self.errors:
-                self.errors.append(told)
+            if None not in values and error not in self.errors:
+                self.errors.append(error)
             return True
         name = one.id if one.builtin else f"fields.{one.id}"
         if value is None and one.required:
@@ -296,8 +296,8 @@ class _Decision:
         self.conflicts.append(
             {
                 "field": one.id,
-                "yours": _told(one, target),
-                "theirs": _told(one, one.value_in(found)),
+                "yours": _value_json(one, target),
+                "theirs": _value_json(one, one.value_in(found)),
                 "by": by,
                 "version": version,
             }
@@ -305,10 +305,10 @@ class _Decision:
 
     def _refused(self) -> RequestError | None:
         if self.versions:
-            told = ", ".join(map(str, sorted(self.versions)[:10]))
+            listed = ", ".join(map(str, sorted(self.versions)[:10]))
             further = () if self.refusal is None else self.refusal.errors
             return EditConflict(
-                f"Changed since, by version{'s' if len(self.versions) > 1 else ''} {told}.",
+                f"Changed since, by version{'s' if len(self.versions) > 1 else ''} {listed}.",
                 [*self.errors, *further],
                 conflicts=self.conflicts,
             )
@@ -319,7 +319,7 @@ class _Decision:
         return None
 
 
-def _told(one: Field, stored: Any) -> Any:
+def _value_json(one: Field, stored: Any) -> Any:
     """Return a value as the API has it; None for one that the catalog does not know any more."""
     try:
         return None if stored is None else formats.value_json(one, stored)

@@ -19,7 +19,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.support.validation import as_integers, parse
 
 _COMPARED = 200
-"""Characters of a folded name that count in the order. With the user's id they fit in a key of 1,024 bytes."""
+"""Characters of a case-folded name that count in the order. With the user's id they fit in a key of 1,024 bytes."""
 
 
 def me(table: Table, actor: Actor, name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.pages import first_of
 from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
@@ -49,7 +49,7 @@ from gridview.support.validation import as_integers, parse
 Ready = Callable[[View], tuple[View, dict[str, Any]]]
 """Completes a view, and returns it as the API does. Unprocessable if it is too large."""
 
-TellView = Callable[[View], dict[str, Any]]
+ViewToJson = Callable[[View], dict[str, Any]]
 """Returns a view as the API does."""
 
 Beside = Callable[[View, View | None], Iterable[Write]]
@@ -77,7 +77,7 @@ def create_view(
     change: ViewChange,
     ready: Ready,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """Create a view: one read of the counts beside the epoch, and one transaction of three items at most.
@@ -96,10 +96,10 @@ def create_view(
         number = books.next_number()
         version = catalog.first_version
         new = View(number, name, "private", "", change.look, version, now, actor.user, now, actor.user)
-        view, told = ready(new.seen_by(visibility, actor.user))
+        view, answer = ready(new.seen_by(visibility, actor.user))
         books.moved(None, view)
-        commit(table, [put(view.to_item(catalog.tenant, catalog.project), ABSENT), *books.writes()], told)
-        return told
+        transact(table, [put(view.to_item(catalog.tenant, catalog.project), ABSENT), *books.writes()], answer)
+        return answer
 
     return retry_lost_races(made)
 
@@ -123,7 +123,7 @@ def update_view(
     change: ViewChange,
     expected: Expected,
     ready: Ready,
-    tell: TellView,
+    to_json: ViewToJson,
     *,
     beside: Beside = nothing_beside,
 ) -> dict[str, Any]:
@@ -141,12 +141,12 @@ def update_view(
         after = change.applied_to(view, actor.user)
         for visibility in (view.visibility, after.visibility):
             actor.require(WRITES[visibility])
-        check(expected, view.version, lambda: tell(view))
+        check(expected, view.version, lambda: to_json(view))
         if after == view:
-            return tell(view)
-        after, told = ready(after.next_version(actor.user, clock.now()))
+            return to_json(view)
+        after, answer = ready(after.next_version(actor.user, clock.now()))
         table.transact([*_replacing(table, catalog, actor, view, after), *beside(view, after)])
-        return told
+        return answer
 
     return retry_lost_races(changed)
 
@@ -157,7 +157,7 @@ def delete_view(
     actor: Actor,
     num: int,
     expected: Expected,
-    tell: TellView,
+    to_json: ViewToJson,
     *,
     beside: Beside = nothing_beside,
     epoch: EpochCheck = CONFIRMED,
@@ -167,7 +167,7 @@ def delete_view(
     def deleted() -> None:
         view = epoch.beside(table, lambda: get_view(table, catalog, actor, num))
         actor.require(WRITES[view.visibility])
-        check(expected, view.version, lambda: tell(view))
+        check(expected, view.version, lambda: to_json(view))
         table.transact([*_replacing(table, catalog, actor, view, None), *beside(view, None)])
 
     retry_lost_races(deleted)
@@ -179,7 +179,7 @@ def list_views(
     actor: Actor,
     parameters: Mapping[str, str],
     cursors: Cursors,
-    tell: TellView,
+    to_json: ViewToJson,
 ) -> dict[str, Any]:
     """Return a page of the views that the user sees, strongly consistent: shared views, then their own, each
     in creation order.
@@ -190,8 +190,8 @@ def list_views(
     binding = dumps(["views", catalog.tenant, catalog.project, actor.user])
     after: Any = (False, 0) if request.cursor is None else cursors.open(request.cursor, binding)
     found = _listed(table, catalog, actor, bool(after[0]), int(after[1]), request.limit + 1)
-    told, last = first_of(found, request.limit, tell, lambda view: (bool(view.owner), view.num))
-    return {"items": told, "next": None if last is None else cursors.seal(last, binding)}
+    items, last = first_of(found, request.limit, to_json, lambda view: (bool(view.owner), view.num))
+    return {"items": items, "next": None if last is None else cursors.seal(last, binding)}
 
 
 def _listed(

@@ -16,7 +16,7 @@ from gridview.commands import jobs
 from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.schema.change_entries import begun_at, told_by_time
+from gridview.schema.change_entries import begun_at, is_listed_by_time
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock
 
@@ -32,7 +32,7 @@ _CLOCKS_DIFFER = 5.0
 
 def is_stated(change: UUID) -> bool:
     """Return whether the id of a change states that it is written now."""
-    return told_by_time(change.bytes, clock.now())
+    return is_listed_by_time(change.bytes, clock.now())
 
 
 def note(table: Table, tenant: str, project: str, change: UUID, user: str) -> None:

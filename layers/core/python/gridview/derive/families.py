@@ -31,9 +31,9 @@ from gridview.schema.generations import ENTRYLESS_SUFFIX
 
 NUMBERS = "num"
 """The family of all issues."""
-TOKENS_SUFFIX = ".has"
+INDEX_TOKENS_SUFFIX = ".has"
 
-TOKEN_WIDTH = 100
+INDEX_TOKEN_WIDTH = 100
 """Characters of a word that are kept. Documents distinguish issues with longer words that begin alike."""
 
 
@@ -42,14 +42,14 @@ class FamilyKind(Enum):
 
     NUMBERS = "numbers"
     ORDER = "order"
-    TOKENS = "tokens"
+    INDEX_TOKENS = "tokens"
 
 
 def kind_of(family: str) -> FamilyKind:
     """Return the kind of family that an id names."""
     if family == NUMBERS:
         return FamilyKind.NUMBERS
-    return FamilyKind.TOKENS if family.endswith(TOKENS_SUFFIX) else FamilyKind.ORDER
+    return FamilyKind.INDEX_TOKENS if family.endswith(INDEX_TOKENS_SUFFIX) else FamilyKind.ORDER
 
 
 def has_entries(family: str) -> bool:
@@ -64,21 +64,21 @@ def with_entries(strings: Mapping[str, str]) -> dict[str, str]:
     return {family: string for family, string in strings.items() if has_entries(family)}
 
 
-def tokens_family(order: Order) -> str | None:
+def index_token_family(order: Order) -> str | None:
     """Return the family of an order's tokens; None if it has none."""
     if not isinstance(order, FieldOrder):
         return None
-    with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
-    return order.order_id + TOKENS_SUFFIX if with_tokens else None
+    has_index_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
+    return order.order_id + INDEX_TOKENS_SUFFIX if has_index_tokens else None
 
 
 def families_of(catalog: Catalog) -> list[str]:
     """Return every family that is written under these definitions."""
-    tokens = (tokens_family(order) for order in catalog.orders)
+    index_token_families = (index_token_family(order) for order in catalog.orders)
     return [
         NUMBERS,
         *(order.order_id for order in catalog.orders),
-        *(one for one in tokens if one is not None),
+        *(one for one in index_token_families if one is not None),
     ]
 
 
@@ -89,20 +89,20 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
     num = document["num"]
     derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
     for order in catalog.orders:
-        family = tokens_family(order)
+        family = index_token_family(order)
         if isinstance(order, FieldOrder) and family is not None and order.order_id in derived:
-            found = sort_strings.joined(tokens(order, document))
+            found = sort_strings.joined(index_tokens(order, document))
             if found:
                 derived[family] = sort_strings.sort_string(found, num)
     return derived
 
 
-def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
+def index_tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
     """Return the bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
     value = order.field.value_in(document)
     if order.field.type is FieldType.MULTI_ENUM:
         return frozenset(value)
-    return {word[:TOKEN_WIDTH] for word in words(value)}
+    return {word[:INDEX_TOKEN_WIDTH] for word in words(value)}
 
 
 def is_key(derived: str, num: int) -> bool:
@@ -115,10 +115,10 @@ def is_key(derived: str, num: int) -> bool:
 
 def keys_of(family: str, derived: str) -> frozenset[str]:
     """Return the keys in the family's blocks of an issue with this derived string."""
-    if kind_of(family) is not FamilyKind.TOKENS:
+    if kind_of(family) is not FamilyKind.INDEX_TOKENS:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)
     return frozenset(
-        sort_strings.sort_string(token, num)
-        for token in sort_strings.joined_in(sort_strings.body_of(derived))
+        sort_strings.sort_string(index_token, num)
+        for index_token in sort_strings.joined_in(sort_strings.body_of(derived))
     )

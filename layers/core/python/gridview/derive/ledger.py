@@ -12,7 +12,7 @@ families again, changed or not. Sort entries carry the revision, and a write wit
 condition.
 
 The journal of a project is also its feed of changes, and names each version of an issue once. So a ledger
-records up to which version the journal has reported the issue (`Telling`).
+records up to which version the journal has reported the issue (`Report`).
 
 GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that
 the issue has *left*. In the blocks there, listed sizes may still count the issue.
@@ -65,7 +65,7 @@ class Intent:
         return cls(item.get("to"), tuple(item.get("left", ())))
 
 
-class Telling(NamedTuple):
+class Report(NamedTuple):
     """The report on the issue in the journal item of a ledger's number: the versions after `before` up to
     `to`.
 
@@ -86,7 +86,7 @@ class Ledger:
     - `revision`: raised by every intent.
     - `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the
       issue had there, or EVERY_FAMILY.
-    - `number`: the number of the journal item that commits the intent. `telling`: the report of that item on
+    - `number`: the number of the journal item that commits the intent. `report`: the report of that item on
       the issue. A bulk load, and a removal without definitions, write neither (0 and None).
 
     An issue from which nothing was derived has `Ledger()`.
@@ -101,16 +101,16 @@ class Ledger:
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     at: int = 0
     number: int = 0
-    telling: Telling | None = None
+    report: Report | None = None
 
     @property
-    def told(self) -> int | None:
+    def reported(self) -> int | None:
         """Return the version up to which the journal has reported the issue; None if unknown. Bulk loaded
         versions need no report.
         """
-        if self.telling is None:
+        if self.report is None:
             return self.version if self.intent is None else None
-        return self.telling.to if self.intent is None else self.telling.before
+        return self.report.to if self.intent is None else self.report.before
 
     def left_by(self, now: int) -> Mapping[str, tuple[str, ...]]:
         """Return the strings that it left and that GSI1 may still show to readers."""
@@ -168,8 +168,8 @@ class Ledger:
             item |= {"left": {family: list(strings) for family, strings in self.left.items()}, "at": self.at}
         if self.number:
             item[NUMBER] = self.number
-        if self.telling is not None:
-            item["telling"] = list(self.telling)
+        if self.report is not None:
+            item["report"] = list(self.report)
         if expires is not None:
             item[keys.TTL_ATTRIBUTE] = expires
         return item
@@ -192,7 +192,7 @@ class Ledger:
             left={family: tuple(strings) for family, strings in item.get("left", {}).items()},
             at=item.get("at", 0),
             number=item.get(NUMBER, 0),
-            telling=Telling(*item["telling"]) if "telling" in item else None,
+            report=Report(*item["report"]) if "report" in item else None,
         )
 
 
@@ -237,7 +237,7 @@ def plan(
     target: Mapping[str, str],
     epoch: int,
     *,
-    tell: bool = False,
+    news: bool = False,
     now: int = 0,
 ) -> Plan | None:
     """Return the change that brings derived data to `target` (family -> derived string), made from `image`,
@@ -248,12 +248,12 @@ def plan(
     - it knows this image under this epoch, or a newer image;
     - nothing that is indexed differs from the version just before.
 
-    With `tell` there is work, unless a newer image is known: the journal has not reported this image yet.
+    With `news` there is work, unless a newer image is known: the journal has not reported this image yet.
     After a longer step, or under a newer epoch, the ledger is written in any case. An invocation believed
     dead may be about to derive from a version in between, or by older definitions, and now finds the ledger
     changed. An image older than an unfinished ledger completes the intent of that ledger.
     """
-    known = not tell and epoch <= ledger.epoch
+    known = not news and epoch <= ledger.epoch
     if ledger.intent is None and (image < ledger.order or (image == ledger.order and known)):
         return None
     if ledger.intent is not None and image < ledger.order:
@@ -269,7 +269,7 @@ def plan(
     if not touched and one_step and known:
         return None
     before = ledger.left_by(now)
-    left = left_behind(ledger, present, touched, now)
+    left = left_after(ledger, present, touched, now)
     if touched and not ledger.revision:
         left = {**before, EVERY_FAMILY: ()}
     done = Ledger(
@@ -296,7 +296,7 @@ def plan(
     )
 
 
-def left_behind(
+def left_after(
     ledger: Ledger, present: Mapping[str, tuple[str, ...]], touched: Iterable[str], now: int
 ) -> dict[str, tuple[str, ...]]:
     """Return the strings that an issue has left once a plan that touches these families is carried out, if

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gridview.derive.images import Image, Underivable, target_of
 from gridview.derive.issue_changes import FamilyChange, IssueChange
-from gridview.derive.ledger import Ledger, Plan, Telling, plan
+from gridview.derive.ledger import Ledger, Plan, Report, plan
 from gridview.dynamodb.expressions import ABSENT, Condition, revision_is
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
@@ -39,7 +39,7 @@ class Work:
     """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
 
     `thorough`: the fold writes every block that may hold one of the issue's keys, whether the ledger gives
-    reason to or not. `tells`: the journal reports the image.
+    reason to or not. `reports`: the journal reports the image.
     """
 
     catalog: Catalog | None
@@ -47,7 +47,7 @@ class Work:
     read: Ledger
     planned: Plan
     thorough: bool = False
-    tells: bool = False
+    reports: bool = False
 
     @property
     def light(self) -> bool:
@@ -62,7 +62,7 @@ class Work:
         end before the item when no other comes after it. Work on a project without definitions is not either:
         its journal may be gone.
         """
-        changes = not self.light or self.tells or self.thorough or self.read.intent is not None
+        changes = not self.light or self.reports or self.thorough or self.read.intent is not None
         return self.catalog is not None and changes
 
     @property
@@ -83,13 +83,13 @@ class Work:
         for family, one in (intent.intent or {}).items():
             had = (read.applied[family],) if family in read.applied else ()
             moves[family] = FamilyChange((*had, *one.left), one.to, thorough)
-        num, telling = keys.parse_issue(self.key).num, self._telling()
+        num, report = keys.parse_issue(self.key).num, self._report()
         # If both are the version itself, a removal reports that the issue was taken out of the table: if it was there.
-        tells = telling.to == intent.version and (telling.before != telling.to or bool(read.applied))
-        before = telling.before if tells else intent.version + intent.removed
+        reports = report.to == intent.version and (report.before != report.to or bool(read.applied))
+        before = report.before if reports else intent.version + intent.removed
         change = IssueChange(num, *intent.order, intent.revision, moves, before)
         # It is not written again when it is finished.
-        ledger = replace(intent, left=self.planned.done.left, telling=telling)
+        ledger = replace(intent, left=self.planned.done.left, report=report)
         return Pending(self.key, change, ledger, self.unchanged)
 
     @property
@@ -98,7 +98,7 @@ class Work:
         folded.
         """
         if self.catalog is not None and self.read.number:
-            return replace(self.planned.done, intent={}, number=self.read.number, telling=self.read.telling)
+            return replace(self.planned.done, intent={}, number=self.read.number, report=self.read.report)
         return self.planned.done
 
     @property
@@ -122,19 +122,17 @@ class Work:
         """The condition that the ledger is the one that intends the plan."""
         return revision_is(self.planned.done.revision)
 
-    def _telling(self) -> Telling:
+    def _report(self) -> Report:
         """Return the journal's report on the issue.
 
         A plan that was left unfinished makes the report that it was to make then. Versions that a pass or a
         repair has derived are only reported by the next image from the stream.
         """
         intent, read = self.planned.intent, self.read
-        if intent.telling is not None:
-            return intent.telling
-        unfinished = (
-            read.telling is not None and read.intent is not None and read.telling.to == intent.version
-        )
-        return Telling(read.told, intent.version if self.tells or unfinished else read.told)
+        if intent.report is not None:
+            return intent.report
+        unfinished = read.report is not None and read.intent is not None and read.report.to == intent.version
+        return Report(read.reported, intent.version if self.reports or unfinished else read.reported)
 
 
 def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
@@ -151,11 +149,11 @@ def work_on(subject: Subject, *, touch: bool = True, now: int) -> Work | None:
     if epoch < ledger.epoch:
         raise Superseded
     target = target_of(catalog, image)
-    news = touch and catalog is not None and image.order.version > (ledger.told or 0)
-    found = plan(ledger, image.order, target, epoch, tell=news, now=now)
+    news = touch and catalog is not None and image.order.version > (ledger.reported or 0)
+    found = plan(ledger, image.order, target, epoch, news=news, now=now)
     if found is None or not (touch or found.put or found.clear):
         return None
-    return Work(catalog, image.key, ledger, found, tells=news and found.done.order == image.order)
+    return Work(catalog, image.key, ledger, found, reports=news and found.done.order == image.order)
 
 
 def planned(

@@ -96,7 +96,7 @@ class Span(NamedTuple):
     partition: str
     bound: Bound | None = None
 
-    def behind(self, sort: str) -> "Span":
+    def after(self, sort: str) -> "Span":
         """Return the part of it that may not have been read yet, when it was read up to an item with this
         sort string.
         """

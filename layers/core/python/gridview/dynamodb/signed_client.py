@@ -177,13 +177,13 @@ def refusal(operation: str, answer: HttpAnswer, found: Mapping[str, Any]) -> Cli
     """Return the error that botocore makes of an answer that refuses a request."""
     unnamed = "ServiceUnavailable" if is_busy(answer.status) else "UnknownError"
     code = str(found.get("__type", unnamed)).rpartition("#")[2]
-    told = {name: value for name, value in found.items() if name not in ("__type", "message", "Message")}
+    details = {name: value for name, value in found.items() if name not in ("__type", "message", "Message")}
     metadata = {
         "HTTPStatusCode": answer.status,
         "RequestId": answer.headers.get("x-amzn-requestid", ""),
     }
     error = {"Code": code, "Message": str(found.get("message", found.get("Message", "")))}
-    response: Any = {**told, "Error": error, "ResponseMetadata": metadata}
+    response: Any = {**details, "Error": error, "ResponseMetadata": metadata}
     return ClientError(response, operation)
 
 

@@ -260,7 +260,7 @@ class Table:
                 if page.last is None:
                     del going[place]
                 else:
-                    going[place] = span.behind(page.last)
+                    going[place] = span.after(page.last)
             if left and len(left) == stuck:
                 attempt = next(attempts, None)
                 if attempt is None:

@@ -128,9 +128,9 @@ class ConsistencyTokens:
         return otherwise(text)
 
 
-def refused(told: str) -> InvalidRequest:
+def refused(message: str) -> InvalidRequest:
     """Return the error of a header that is wrong."""
-    return InvalidRequest(f"{CONSISTENCY_TOKEN} {told}.", [FieldError(CONSISTENCY_TOKEN, told)])
+    return InvalidRequest(f"{CONSISTENCY_TOKEN} {message}.", [FieldError(CONSISTENCY_TOKEN, message)])
 
 
 def still_good(writes: Iterable[RecentWrites], project: str, now: float) -> Recent:

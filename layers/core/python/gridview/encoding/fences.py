@@ -41,6 +41,6 @@ def fence_at(body: str, num: int) -> str:
     return f"{before(body)}{num:0{NUMBER_WIDTH}d}"
 
 
-def behind(key: str) -> str:
+def right_after(key: str) -> str:
     """Return the fence right after one key and before the next: no key is a prefix of another."""
     return key + SEPARATOR

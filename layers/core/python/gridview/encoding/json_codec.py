@@ -111,17 +111,17 @@ class _Parts:
 
 def _refuse_flaws(document: Any) -> None:
     """Raise InvalidRequest if the document has flaws: the places of the first ones, and how many more there are."""
-    told: list[FieldError] = []
+    errors: list[FieldError] = []
     more = 0
     for trail, name, message in _flaws(document):
-        if len(told) < MAX_ERRORS:
+        if len(errors) < MAX_ERRORS:
             place = ".".join((*trail, name)[1:]) or "body"
-            told.append(FieldError(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", place), message))
+            errors.append(FieldError(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", place), message))
         else:
             more += 1
-    if told:
-        first = told[0]
-        raise InvalidRequest(f"The JSON is not valid: {first.field} {first.message}.", told, more=more)
+    if errors:
+        first = errors[0]
+        raise InvalidRequest(f"The JSON is not valid: {first.field} {first.message}.", errors, more=more)
 
 
 def _flaws(document: Any) -> Iterator[tuple[list[str], str, str]]:

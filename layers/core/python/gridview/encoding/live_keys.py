@@ -69,8 +69,8 @@ def retry(due: str, sort_key: str) -> str:
 
 def parse_retry(sort_key: str) -> tuple[str, str]:
     """Return the instant at which such an attempt is due, and the sort key of its delivery."""
-    told = sort_key.removeprefix(RETRY)
-    return told[:_INSTANT], _DELIVERY + told[_INSTANT + 1 :]
+    rest = sort_key.removeprefix(RETRY)
+    return rest[:_INSTANT], _DELIVERY + rest[_INSTANT + 1 :]
 
 
 # Sockets

@@ -25,7 +25,7 @@ NUMBER_WIDTH = 8
 """Digits of an issue number in a sort string."""
 
 TEXT_WIDTH = 240
-"""Characters of a folded text that count in the order."""
+"""Characters of a case-folded text that count in the order."""
 
 USER_BYTES = 1008
 """A character of a casefolded user id counts in the order if it begins within this many bytes."""
@@ -90,10 +90,11 @@ def joined_in(body: str) -> list[str]:
     return body.split(SEPARATOR)
 
 
-def fold(text: str) -> str:
+def case_fold(text: str) -> str:
     """Return the text in the form that is compared: NFKD, without marks of a nonzero combining class, casefolded.
 
-    Folds character by character, so ``fold(a + b) == fold(a) + fold(b)``: a prefix folds to a prefix.
+    Case-folds character by character, so ``case_fold(a + b) == case_fold(a) + case_fold(b)``: a prefix
+    case-folds to a prefix.
     """
     if text.isascii():
         return text.lower()
@@ -102,8 +103,8 @@ def fold(text: str) -> str:
 
 
 def text(value: str) -> str:
-    """Return the body of a text: its first 240 folded characters; empty for a text of nothing but marks."""
-    return _escape(fold(value)[:TEXT_WIDTH])
+    """Return the body of a text: its first 240 case-folded characters; empty for a text of nothing but marks."""
+    return _escape(case_fold(value)[:TEXT_WIDTH])
 
 
 def user(value: str) -> str:
@@ -242,8 +243,8 @@ def _scalars_before(code: int) -> int:
     return code if code < 0xD800 else code - 0x800
 
 
-def folded_text(body: str) -> str:
-    """Return the folded text that a text's body was made of, up to its first 240 characters."""
+def case_folded_text(body: str) -> str:
+    """Return the case-folded text that a text's body was made of, up to its first 240 characters."""
     return _ESCAPED.sub(lambda found: chr(ord(found[0][1]) - 0x40), body)
 
 

@@ -1,4 +1,4 @@
-"""Texts folded and split into words, as filters and word indexes see them. Pure."""
+"""Texts case-folded and split into words, as filters and word indexes see them. Pure."""
 
 import re
 import unicodedata
@@ -7,32 +7,32 @@ from functools import lru_cache
 from gridview.encoding import sort_strings
 
 REMEMBERED = 512
-"""The number of cached folded texts: enough for the texts of one issue."""
+"""The number of cached case-folded texts: enough for the texts of one issue."""
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _OF_WORDS = frozenset("LMN")
 """Unicode categories of word characters: letters, marks, digits and other numbers."""
 
-folded = lru_cache(maxsize=REMEMBERED)(sort_strings.fold)
-"""`sort_strings.fold`, cached: folding a long text is the costliest step, and several conditions inspect one
+case_folded = lru_cache(maxsize=REMEMBERED)(sort_strings.case_fold)
+"""`sort_strings.case_fold`, cached: case-folding a long text is the costliest step, and several conditions inspect one
 text in a row.
 """
 
 
 @lru_cache(maxsize=REMEMBERED)
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text, folded: runs of letters, marks and digits in any script."""
-    whole = folded(text)
+    """Return the words of a text, case-folded: runs of letters, marks and digits in any script."""
+    whole = case_folded(text)
     return frozenset(_ASCII_WORD.findall(whole) if whole.isascii() else _spaced(whole).split())
 
 
 def inner_words(text: str) -> frozenset[str]:
-    """Return the folded words that every text containing this one must have as words: all that do not touch
+    """Return the case-folded words that every text containing this one must have as words: all that do not touch
     its ends.
     """
-    return frozenset(filter(None, _spaced(folded(text)).split(" ")[1:-1]))
+    return frozenset(filter(None, _spaced(case_folded(text)).split(" ")[1:-1]))
 
 
 def _spaced(whole: str) -> str:
-    """Return a folded text with a space in place of each character that belongs to no word."""
+    """Return a case-folded text with a space in place of each character that belongs to no word."""
     return "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in whole)

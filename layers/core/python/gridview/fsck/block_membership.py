@@ -99,9 +99,9 @@ class BlockMembership:
             unsettled += unknown
             if wrong:
                 # Check once more, between two reads of the ledgers that find them unchanged.
-                told = [one.suspect for one in wrong]
-                self._read(chains, told)
-                wrong, unknown = _compared(chains, told, derivations)
+                suspects = [one.suspect for one in wrong]
+                self._read(chains, suspects)
+                wrong, unknown = _compared(chains, suspects, derivations)
                 states = self._states({one.num for one in wrong}, derivations, catalog)
                 misplaced += (one for one in wrong if states[one.num] is _IssueState.SOUND)
                 unsettled += (
@@ -159,10 +159,12 @@ class BlockMembership:
         """
         chains, derivations = self._examine(doubts)
         wrong, _ = _compared(chains, doubts, derivations)
-        told = {one.suspect for one in wrong}
-        if not told <= set(doubts):
-            chains, derivations = self._examine(list(told))
-            wrong = [one for one in _compared(chains, list(told), derivations)[0] if one.suspect in told]
+        suspects = {one.suspect for one in wrong}
+        if not suspects <= set(doubts):
+            chains, derivations = self._examine(list(suspects))
+            wrong = [
+                one for one in _compared(chains, list(suspects), derivations)[0] if one.suspect in suspects
+            ]
         return chains, wrong
 
     def _examine(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, Derivations]:
@@ -191,13 +193,13 @@ class BlockMembership:
         found = self.table.batch_get(list(wanted), consistent=True).items
         stored = {wanted[key]: item for key, item in found.items()}
         ahead = any(item.get(NUMBER, 0) > head.folded for item in stored.values())
-        waiting = self._log.all_behind(head.folded) if ahead else []
+        waiting = self._log.all_after(head.folded) if ahead else []
         committed = {item.number: item for item in waiting}
         ledgers = {}
         for key, num in wanted.items():
             collection = Collection.of(key[0], [stored[num]] if num in stored else [])
             collection.look_up(head)
-            collection.look_behind(committed.get)
+            collection.look_in_journal(committed.get)
             ledger = collection.read_ledger()
             if ledger is not None and ledger.intent is None:
                 ledgers[num] = ledger
@@ -215,7 +217,7 @@ class BlockMembership:
             if not derivations.unchanged(num, collection.ledger):
                 return _IssueState.CHANGED
             collection.look_up(head)
-            collection.look_behind(self._log.standing)
+            collection.look_in_journal(self._log.item)
             return _IssueState.WRONG if compared(collection, catalog) else _IssueState.SOUND
 
         chosen = sorted(numbers)

@@ -17,12 +17,19 @@ from pyroaring import BitMap
 
 from gridview.chains import blocks
 from gridview.chains.blocks import FIRST, HEAD, Block, Unreadable
-from gridview.derive.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
+from gridview.derive.families import (
+    INDEX_TOKENS_SUFFIX,
+    derived_strings,
+    families_of,
+    has_entries,
+    is_key,
+    keys_of,
+)
 from gridview.derive.sort_entries import UnknownSpec
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.encoding.fences import behind
+from gridview.encoding.fences import right_after
 from gridview.encoding.sort_strings import body_of, issue_number, sort_string
 from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
@@ -41,7 +48,7 @@ SLICE = 5_000
 _SETTLING = 1.0
 """Seconds that a writer may take between writing a block and splitting it."""
 
-BEHIND_ALL = 10**8
+ABOVE_ALL_NUMBERS = 10**8
 """Greater than every issue number."""
 
 _HOPS = 50
@@ -68,13 +75,13 @@ def former_families(catalog: Catalog) -> list[str]:
         for generation in range(1, one.indexes.next_generation)
     )
     present = {*families_of(catalog), *left(catalog)}
-    every = (family for one in former for family in (one, one + TOKENS_SUFFIX))
+    every = (family for one in former for family in (one, one + INDEX_TOKENS_SUFFIX))
     return [family for family in every if family not in present]
 
 
 def left(catalog: Catalog) -> frozenset[str]:
     """Return the families whose blocks are being removed."""
-    return frozenset(family for one in catalog.leaving for family in (one, one + TOKENS_SUFFIX))
+    return frozenset(family for one in catalog.leaving for family in (one, one + INDEX_TOKENS_SUFFIX))
 
 
 def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:
@@ -147,7 +154,7 @@ class _Structure:
             yield from self._of_the_head()
         for block in self._known.values():
             fault = self._of_the_link(block, self._known.get)
-            if fault and self._of_the_link(block, self._read) and self._stands(block):
+            if fault and self._of_the_link(block, self._read) and self._is_current(block):
                 yield _fault(self._chain, block.id, DifferenceKind.CHAIN, fault)
         linked = {block.next for block in self._known.values()}
         for block in self._known.values():
@@ -158,7 +165,7 @@ class _Structure:
         head = self._known.get(HEAD)
         if head is None and self._chain.get(HEAD) is not None:
             self.moved = True
-        elif head is None and any(map(self._stands, self._known.values())):
+        elif head is None and any(map(self._is_current, self._known.values())):
             yield _fault(self._chain, HEAD, DifferenceKind.CHAIN, "it is missing")
         elif head is not None and head.lower != FIRST:
             yield _fault(self._chain, HEAD, DifferenceKind.CHAIN, head.lower, FIRST)
@@ -194,7 +201,7 @@ class _Structure:
             if before is None or (before.next, before.upper) == (block.id, block.lower):
                 return False
             if before.upper is None or before.upper >= block.lower:
-                return self._stands(block) and self._stands(before)
+                return self._is_current(block) and self._is_current(before)
             before = None if before.next is None else self._read(before.next)
         return False
 
@@ -205,10 +212,10 @@ class _Structure:
         except Unreadable:
             return None
 
-    def _stands(self, block: Block) -> bool:
-        stands = bool((self._chain.get(block.id) or {}).get("write_id") == block.write_id)
-        self.moved |= not stands
-        return stands
+    def _is_current(self, block: Block) -> bool:
+        current = bool((self._chain.get(block.id) or {}).get("write_id") == block.write_id)
+        self.moved |= not current
+        return current
 
 
 def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted) -> bool:
@@ -234,10 +241,10 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
                 missing.append(SuspectKey(num, chain.family, key))
         doubted(missing)
     for block in found:
-        told = {"": block.members} if block.sets is None else block.sets
+        bodies = {"": block.members} if block.sets is None else block.sets
         strays = (
             (num, blocks.some_key(block, None if block.sets is None else body, num))
-            for body, numbers in told.items()
+            for body, numbers in bodies.items()
             for num in numbers - seen[block.id].get(body, BitMap())
         )
         doubted([SuspectKey(num, chain.family, key) for num, key in strays if key is not None])
@@ -252,7 +259,7 @@ def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[I
         yield page.items
         if page.last is None:
             return
-        lower = behind(page.last)
+        lower = right_after(page.last)
 
 
 FamilySets = Mapping[str, Mapping[str, BitMap]]
@@ -330,10 +337,10 @@ def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterat
         yield from page.items
         if page.last is None:
             return
-        lower = behind(page.last)
+        lower = right_after(page.last)
 
 
-def told(chain: Chain, misplaced: Misplaced) -> Difference:
+def difference_of(chain: Chain, misplaced: Misplaced) -> Difference:
     """Return the report of a misplaced issue."""
     kind = DifferenceKind.UNLISTED if misplaced.missing else DifferenceKind.STRAY
     issue = keys.issue(chain.tenant, chain.project, misplaced.num)

@@ -209,15 +209,15 @@ def _as_read(item: Item) -> Condition:
     """Return the condition that an item which is not a block is as it was read, as far as that can be
     expressed.
     """
-    told = {name: item[name] for name in ("write_id", "set") if name in item}
+    given = {name: item[name] for name in ("write_id", "set") if name in item}
     missing = [name for name in ("write_id", "set") if name not in item]
     return Condition(
         " AND ".join(
             [
-                *(f"#{name} = :{name}" for name in told),
+                *(f"#{name} = :{name}" for name in given),
                 *(f"attribute_not_exists(#{name})" for name in missing),
             ]
         ),
-        names={f"#{name}": name for name in (*told, *missing)},
-        values={f":{name}": value for name, value in told.items()},
+        names={f"#{name}": name for name in (*given, *missing)},
+        values={f":{name}": value for name, value in given.items()},
     )

@@ -45,7 +45,7 @@ from gridview.support.errors import Overloaded
 _SIDE_BY_SIDE = 8
 """Chains that are checked in parallel."""
 
-_TOLD = 100
+_MOST_REPORTED = 100
 """The most issues that are reported for one block."""
 
 _OLD_SETS = 60.0
@@ -152,7 +152,7 @@ class Visits:
         if head is None:
             return journal_check.faults(log.partition, None, (), Listing(), clock.seconds())
         folded = log.up_to(head.folded, journal_check.LOOKED_BACK)
-        return journal_check.faults(log.partition, head, folded, log.behind(head.folded), clock.seconds())
+        return journal_check.faults(log.partition, head, folded, log.after(head.folded), clock.seconds())
 
     def _parts(self, catalog: Catalog) -> tuple[str, ...]:
         former = () if self._meets_blocks else chain_check.former_families(catalog)
@@ -202,7 +202,7 @@ class Visits:
         first = int(visit.at or 1)
         stop, last = first + chain_check.SLICE, int(counter.get("last", 0))
         if stop > last:
-            stop = chain_check.BEHIND_ALL
+            stop = chain_check.ABOVE_ALL_NUMBERS
         doubtful = self._doubtful(visit, catalog)
         chain_check.look_at_numbers(self._table, catalog, self._sets[2], first, stop, doubtful.take)
         further = [visit._replace(at=str(stop))] if stop <= last else []
@@ -287,9 +287,9 @@ class _Doubtful:
         membership = self._membership
         chain = Chain(membership.table, membership.tenant, membership.project, family)
         for one in misplaced:
-            told, difference = kept[chain.key(one.block_id)], chain_check.told(chain, one)
-            if len(told) < _TOLD and difference not in told:
-                told.append(difference)
+            reported, difference = kept[chain.key(one.block_id)], chain_check.difference_of(chain, one)
+            if len(reported) < _MOST_REPORTED and difference not in reported:
+                reported.append(difference)
 
     @property
     def findings(self) -> list[Finding]:

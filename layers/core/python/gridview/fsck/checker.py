@@ -53,7 +53,7 @@ _DEAD = 500
 
 
 class Check:
-    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position`
+    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.progress`
     suffice to resume it.
 
     - `patience`: seconds after which a suspect is judged.
@@ -144,7 +144,7 @@ class Check:
             for tenant, project, family in sorted(part.families)
             if self._definitions.of(tenant, project).lacks(family)
         ]
-        part.commit()
+        part.confirm()
         self.tally.visits += [visit for visit in dict.fromkeys(visits) if visit not in self.tally.visits]
         self.tally.dead = list(dict.fromkeys((*self.tally.dead, *dead)))[:_DEAD]
         self.tally.issues += issues
@@ -170,7 +170,7 @@ class Check:
         defined = self._definitions.of(*project)
         collection.look_up(defined.head)
         if judging and defined.head is not None:
-            collection.look_behind(Log(self._table, *project).standing)
+            collection.look_in_journal(Log(self._table, *project).item)
         found = compared(collection, defined.catalog, removing=defined.removing)
         if found and not judging and defined.as_of < clock.after(-_OLD_DEFINITIONS):
             defined = self._definitions.reload(*project)
@@ -193,7 +193,7 @@ class Check:
                 self._moved(suspect, fingerprint)
         for result in results:
             if isinstance(result, Finding):
-                self._tell(result)
+                self._report(result)
             else:
                 self._suspect(result)
 
@@ -204,10 +204,11 @@ class Check:
         repair = self._repair
         if repair is None or not proven:
             return [Finding(suspect.key, wrong) for suspect, wrong in proven]
-        mended = repair.issues([suspect.key for suspect, _ in proven])
+        outcomes = repair.issues([suspect.key for suspect, _ in proven])
         after = self._look_again([suspect for suspect, _ in proven], pool)
         reasons = [
-            _reason(mended[suspect.key], left) for (suspect, _), (_, left) in zip(proven, after, strict=True)
+            _reason(outcomes[suspect.key], left)
+            for (suspect, _), (_, left) in zip(proven, after, strict=True)
         ]
         results: list[Finding | Suspect] = []
         for (suspect, wrong), reason, (fingerprint, left) in zip(proven, reasons, after, strict=True):
@@ -248,9 +249,9 @@ class Check:
         for some in visited:
             self.tally.unsettled += some.unsettled
             for finding in some.findings:
-                self._tell(finding)
+                self._report(finding)
 
-    def _tell(self, finding: Finding) -> None:
+    def _report(self, finding: Finding) -> None:
         if finding.repaired:
             self.tally.repaired += 1
         else:
@@ -259,15 +260,15 @@ class Check:
         self._found(finding)
 
 
-def _reason(mended: bool | Exception, left: Iterable[Difference]) -> str | None:
+def _reason(outcome: bool | Exception, left: Iterable[Difference]) -> str | None:
     """Why a repair is impossible, if something is left; None if it succeeded, or may succeed later."""
-    match mended:
+    match outcome:
         case DefinitionsMissing() | ItemTooLarge() | Underivable():
-            return str(mended)
+            return str(outcome)
         case Overloaded() | Superseded() | Unreadable() | True:
             return None
         case Exception():
-            raise mended
+            raise outcome
     if any(one.kind not in LEFT_ALONE for one in left):
         return None  # another writer has begun since
     return "It is not derived data, so a person must look at it."

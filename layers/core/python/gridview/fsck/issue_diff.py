@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from gridview.derive.families import TOKENS_SUFFIX, has_entries, tokens_family, with_entries
+from gridview.derive.families import INDEX_TOKENS_SUFFIX, has_entries, index_token_family, with_entries
 from gridview.derive.images import Image, Underivable, target_of
 from gridview.derive.ledger import Ledger
 from gridview.derive.sort_entries import UnknownSpec, present_sort_strings
@@ -186,20 +186,20 @@ class Collection:
         if ledger is not None and ledger.number and head is not None:
             self.committed = bool(head.committed(ledger.number))
 
-    def look_behind(self, standing: Callable[[int], JournalItem | None]) -> None:
+    def look_in_journal(self, read_item: Callable[[int], JournalItem | None]) -> None:
         """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is
         finished.
         """
         ledger = self.read_ledger()
         if ledger is not None and ledger.number and not self.committed:
-            record = standing(ledger.number)
+            record = read_item(ledger.number)
             self.committed = record is not None and bool(record.changes)
 
     @property
     def fingerprint(self) -> str:
         """A value that changes with every write to the issue's items: 16 characters."""
         document, ledger = self.document or {}, self.ledger or {}
-        told = [
+        state = [
             document.get("version"),
             ledger.get("revision"),
             ledger.get("version"),
@@ -208,7 +208,7 @@ class Collection:
                 for order_id, entry in self.entries.items()
             ),
         ]
-        return hashlib.blake2b(repr(told).encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(repr(state).encode(), digest_size=8).hexdigest()
 
 
 def is_entry(item: Item) -> bool:
@@ -291,9 +291,13 @@ def _of_orders(
                 unexplained.pop(order.order_id, None)
             elif sort is None:
                 if order.index.state is IndexState.READY:
-                    found.append(Difference(key, DifferenceKind.MISSING, order.order_id, "", _told(expected)))
+                    found.append(
+                        Difference(key, DifferenceKind.MISSING, order.order_id, "", _alternatives(expected))
+                    )
             elif expected != {None}:
-                found.append(Difference(key, DifferenceKind.WRONG, order.order_id, sort, _told(expected)))
+                found.append(
+                    Difference(key, DifferenceKind.WRONG, order.order_id, sort, _alternatives(expected))
+                )
                 del unexplained[order.order_id]
         for order_id in catalog.leaving:
             unexplained.pop(order_id, None)
@@ -314,7 +318,7 @@ Places = frozenset[str | None]
 """The derived strings that an issue may have in a family; None: none."""
 
 
-def _told(expected: Iterable[str | None]) -> str:
+def _alternatives(expected: Iterable[str | None]) -> str:
     return " or ".join(sorted(sort or "nothing" for sort in expected))
 
 
@@ -372,10 +376,10 @@ def _of_places(
     claims = {family: string for family, string in applied.items() if not has_entries(family)}
     orders = () if catalog is None else catalog.orders
     built = [order for order in orders if order.index.state is IndexState.BUILDING]
-    building = {family for order in built for family in (order.order_id, tokens_family(order))}
+    building = {family for order in built for family in (order.order_id, index_token_family(order))}
     left = () if catalog is None else catalog.leaving
-    leaving = {family for order_id in left for family in (order_id, order_id + TOKENS_SUFFIX)}
+    leaving = {family for order_id in left for family in (order_id, order_id + INDEX_TOKENS_SUFFIX)}
     for family in sorted({*claims, *places} - leaving):
         claimed, may = claims.get(family), places.get(family, Places((None,)))
         if claimed not in may and not (claimed is None and family in building):
-            yield Difference(key, DifferenceKind.LEDGER, family, claimed or "nothing", _told(may))
+            yield Difference(key, DifferenceKind.LEDGER, family, claimed or "nothing", _alternatives(may))

@@ -18,18 +18,18 @@ _SURE_DAYS = EXPIRES_DAYS - 2
 
 
 def faults(
-    partition: str, head: Head | None, folded: Sequence[JournalItem], behind: Listing, now: float
+    partition: str, head: Head | None, folded: Sequence[JournalItem], unfolded: Listing, now: float
 ) -> list[Difference]:
     """Return the faults of a journal at an instant, in the order of its numbers.
 
-    `head` was read before the items: `folded`, the last ones up to its watermark, and `behind`, the items
+    `head` was read before the items: `folded`, the last ones up to its watermark, and `unfolded`, the items
     after it.
     """
     if head is None:
         return [Difference(partition, DifferenceKind.HEADLESS, "head")]
     return [
         *(Difference(partition, DifferenceKind.LOST, str(number)) for number in _lost(head, folded, now)),
-        *(Difference(partition, kind, str(number)) for number, kind in _waiting(head, behind, now)),
+        *(Difference(partition, kind, str(number)) for number, kind in _waiting(head, unfolded, now)),
     ]
 
 
@@ -41,16 +41,16 @@ def _lost(head: Head, folded: Sequence[JournalItem], now: float) -> Iterator[int
     yield from (number for number in range(first, head.folded + 1) if number not in known)
 
 
-def _waiting(head: Head, behind: Listing, now: float) -> Iterator[tuple[int, DifferenceKind]]:
+def _waiting(head: Head, unfolded: Listing, now: float) -> Iterator[tuple[int, DifferenceKind]]:
     """Return numbers after the watermark that should have been folded by now, and the faults of the first
     few.
     """
-    records = {item.number: item for item in behind.records}
-    end = max(records, default=head.folded) if behind.more else head.last
+    records = {item.number: item for item in unfolded.records}
+    end = max(records, default=head.folded) if unfolded.more else head.last
     for number in range(head.folded + 1, end + 1):
         if now - _begun(number, head, records, now) < LATE:
             return
-        kind = _fault(number, records, behind.marked)
+        kind = _fault(number, records, unfolded.marked)
         yield number, kind
         if kind is DifferenceKind.UNFOLDED:
             return  # the numbers after it wait for it

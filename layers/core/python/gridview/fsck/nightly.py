@@ -74,10 +74,10 @@ def go_on(
 def _go_on_with_segment(
     table: Table, part: int, held: Item, remaining: Callable[[], float], found: Callable[[Finding], None]
 ) -> Turn:
-    walk = TableWalk(table, len(PARTS), held["position"], only=part - PARTS.start, limit=_PAGE)
+    walk = TableWalk(table, len(PARTS), held["progress"], only=part - PARTS.start, limit=_PAGE)
     check = _check(table, walk, found, Tally.from_state(held["tally"]))
     due = _work(check, remaining, lambda: check.settled)
-    state = {"position": walk.position, "tally": check.tally.to_state()}
+    state = {"progress": walk.progress, "tally": check.tally.to_state()}
     if not check.settled:
         _release(table, held, due, state)
         return Turn(hints=(Hint(keys.CHECK, due, part),))
@@ -126,7 +126,7 @@ def _begun(condition: Condition, revision: int) -> Iterable[Write]:
     due = lease_end()
     yield put({**common, keys.SK: keys.JOB, keys.SORT: due, "revision": revision, "tally": None}, condition)
     for part in PARTS:
-        state = {"revision": 1, "position": None, "tally": Tally().to_state()}
+        state = {"revision": 1, "progress": None, "tally": Tally().to_state()}
         yield put({**common, keys.SK: keys.job(part), keys.SORT: clock.now(), **state})
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gridview.derive.families import with_entries
 from gridview.derive.images import Underivable, target_of
-from gridview.derive.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Telling, left_behind
+from gridview.derive.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Report, left_after
 from gridview.derive.sort_entries import UnknownSpec
 from gridview.derive.work import Superseded, Work
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
@@ -34,7 +34,7 @@ from gridview.support.errors import Overloaded
 _LEAP = 100
 """Revisions skipped if a ledger is lost: more than there may be writes in flight under unknown revisions."""
 
-_TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
+_REPORTED = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
 
 _STALE = 10.0
 """Seconds after which the definitions are read again: an operator's process may be suspended for any time, at
@@ -52,25 +52,25 @@ class _Prepared(NamedTuple):
     changed: bool
 
 
-def mend(
+def repair_issue(
     table: Table,
     catalogs: Catalogs,
     partition_key: str,
     version_hint: int = 0,
 ) -> bool:
     """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if
-    the ledger and the entries were right. Raises the errors of `mend_all`.
+    the ledger and the entries were right. Raises the errors of `repair_issues`.
 
     `version_hint` is a version that the issue is known to have had (from a dead letter), 0 for none.
     """
-    done = mend_all(table, catalogs, {partition_key: version_hint})[partition_key]
+    done = repair_issues(table, catalogs, {partition_key: version_hint})[partition_key]
     if isinstance(done, Exception):
         raise done
     return done
 
 
-def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
-    """Like `mend`, for several issues, which share an item of the journal; return the outcome of each.
+def repair_issues(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
+    """Like `repair_issue`, for several issues, which share an item of the journal; return the outcome of each.
     `hints` are by key.
 
     Underivable, UnknownSpec and ItemTooLarge: the repair is impossible. DefinitionsMissing: the project's
@@ -87,7 +87,7 @@ def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict
         def prepare(key: str) -> _Prepared | Exception:
             try:
                 return _prepare(table, catalogs, key, hints[key])
-            except _TOLD as error:
+            except _REPORTED as error:
                 return error
 
         prepared = dict(zip(left, in_threads(prepare, left), strict=True))
@@ -120,7 +120,7 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     # Read after the ledger, so that the ledger was never derived from anything newer than the document. The
     # exception is an older document that someone restored by hand, which then holds.
     collection.document = table.get(key, keys.project(issue.tenant, issue.project), consistent=True)
-    mended = _mend_expiry(table, collection.document)
+    expiry_repaired = _repair_expiry(table, collection.document)
     stale = clock.after(_STALE)
     catalog = current_catalog(table, catalogs, issue.tenant, issue.project)
     if catalog is None and collection.document is not None:
@@ -135,7 +135,7 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
         return _prepare(table, catalogs, key, hint)._replace(changed=True)
     planned = _plan(collection, ledger, catalog, hint)
     work = None if planned is None else Work(catalog, key, ledger, planned, thorough=True)
-    return _Prepared(work, stale, bool(foreign) or mended)
+    return _Prepared(work, stale, bool(foreign) or expiry_repaired)
 
 
 def _remove(table: Table, item: Item) -> None:
@@ -150,7 +150,7 @@ def _remove(table: Table, item: Item) -> None:
         )
 
 
-def _mend_expiry(table: Table, document: Item | None) -> bool:
+def _repair_expiry(table: Table, document: Item | None) -> bool:
     """Take from an issue the expiry that only a deleted one has, or give it to that. Whether there was
     anything to do.
     """
@@ -173,8 +173,8 @@ def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> L
     """
     ledger = collection.read_ledger()
     if ledger is not None and ledger.number and catalog is not None:
-        told = settled(Log(table, catalog.tenant, catalog.project), (ledger.number,))
-        collection.committed = told[ledger.number]
+        outcomes = settled(Log(table, catalog.tenant, catalog.project), (ledger.number,))
+        collection.committed = outcomes[ledger.number]
     return collection.read_ledger()
 
 
@@ -187,10 +187,10 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     order = (
         image.order if image else ImageVersion(max(ledger.version, collection.version, hint), removed=True)
     )
-    unheard_of = image is None and hint > 0 and ledger.order < order
+    unknown_here = image is None and hint > 0 and ledger.order < order
     wrong = any(one.kind not in LEFT_ALONE for one in compared(collection, catalog))
-    standing = with_entries(target)
-    if not wrong and not unheard_of and collection.live == standing:
+    entries = with_entries(target)
+    if not wrong and not unknown_here and collection.live == entries:
         return None
     present = {**ledger.present}
     for family, entry in collection.entries.items():
@@ -202,11 +202,11 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     lost = collection.ledger is None or collection.revision > ledger.revision
     revision = collection.revision + _LEAP if lost else ledger.revision + 1
     now = int(clock.seconds())
-    left = left_behind(ledger, present, {**present, **target}, now)
+    left = left_after(ledger, present, {**present, **target}, now)
     # A lost ledger's records of other families are unknown, and so are the journal's reports of the issue.
     left |= {EVERY_FAMILY: ()} if lost else {}
-    telling = Telling(None, None) if lost and catalog is not None else None
-    done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now, telling=telling)
+    report = Report(None, None) if lost and catalog is not None else None
+    done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now, report=report)
     intents = {
         family: Intent(
             target.get(family),

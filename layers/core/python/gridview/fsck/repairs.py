@@ -9,7 +9,7 @@ from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
-from gridview.fsck.repair import mend_all
+from gridview.fsck.repair import repair_issues
 from gridview.journal.fold import fold
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
@@ -30,8 +30,8 @@ class Repairs:
         self._fences = Fences()
 
     def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
-        """`mend_all`."""
-        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0))
+        """`repair_issues`."""
+        return repair_issues(self._table, self._catalogs, dict.fromkeys(partition_keys, 0))
 
     def straighten(self, tenant: str, project: str, family: str) -> None:
         """Make a chain passable."""
@@ -54,7 +54,7 @@ class Repairs:
             return current_catalog(self._table, self._catalogs, log.tenant, log.project)
 
         with suppress(Overloaded):  # the remaining faults are reported
-            while fold(log, self._fences, current, _told_otherwise):
+            while fold(log, self._fences, current, _ignore_poison):
                 pass
             log.release(clock.now())
 
@@ -63,5 +63,5 @@ class Repairs:
         remove_family(self._table, tenant, project, family)
 
 
-def _told_otherwise(_: Poison) -> None:
+def _ignore_poison(_: Poison) -> None:
     """Ignore a block that cannot be read: the check of its chain reports and repairs it."""

@@ -1,6 +1,6 @@
 """The walks of a check through issues: of a project by number, or of the whole table, part by part.
 
-A part is committed when it has been checked, not when it was read. So a walk resumed at its position misses
+A part is confirmed when it has been checked, not when it was read. So a walk resumed from its progress misses
 nothing.
 """
 
@@ -36,20 +36,20 @@ class WalkStep(NamedTuple):
     """
 
     collections: list[tuple[str, list[Item]]]
-    commit: Callable[[], None]
+    confirm: Callable[[], None]
     projects: Sequence[tuple[str, str]] = ()
     families: Iterable[tuple[str, str, str]] = ()
 
 
 class IssueWalk(Protocol):
-    """A walk through issues that can be resumed at its last committed position."""
+    """A walk through issues that can be resumed at its last confirmed place."""
 
     @property
     def done(self) -> bool:
         """Whether all issues have been checked."""
 
     @property
-    def position(self) -> Any:
+    def progress(self) -> Any:
         """Return the place at which to resume: None at the beginning, else a JSON value."""
 
     @property
@@ -57,18 +57,18 @@ class IssueWalk(Protocol):
         """Whether the walk meets every block."""
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """Return the next part. An uncommitted part comes again."""
+        """Return the next part. An unconfirmed part comes again."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A part of the table and its progress: checked up to the key `committed`, read up to the key `at`.
+    """A part of the table and its progress: checked up to the key `confirmed`, read up to the key `at`.
 
     `held` are the items of the last, possibly incomplete collection.
     """
 
     number: int
-    committed: Key | None = None
+    confirmed: Key | None = None
     finished: bool = False
     at: Key | None = None
     held: tuple[Item, ...] = ()
@@ -85,13 +85,13 @@ class _Segment:
         if scanned.last is None:
             return list(grouped.items()), replace(self, finished=True, at=None, held=())
         held = tuple(grouped.pop(scanned.last[0], ()))
-        committed = self.committed
+        confirmed = self.confirmed
         if not held:
-            committed = scanned.last
+            confirmed = scanned.last
         elif grouped:
             last = next(reversed(grouped.values()))[-1]
-            committed = last[keys.PK], last[keys.SK]
-        return list(grouped.items()), replace(self, committed=committed, at=scanned.last, held=held)
+            confirmed = last[keys.PK], last[keys.SK]
+        return list(grouped.items()), replace(self, confirmed=confirmed, at=scanned.last, held=held)
 
 
 class TableWalk:
@@ -103,18 +103,18 @@ class TableWalk:
         self,
         table: Table,
         segments: int = 1,
-        position: Any = None,
+        progress: Any = None,
         *,
         only: int | None = None,
         limit: int | None = None,
     ) -> None:
-        """`position` contains its segments. `limit`: items to read at a time from each, if a megabyte is too much."""
+        """`progress` contains its segments. `limit`: items to read at a time from each, if a megabyte is too much."""
         self._table = table
-        self._count = segments if position is None or only is not None else len(position)
+        self._count = segments if progress is None or only is not None else len(progress)
         self._limit = limit
         chosen = range(self._count) if only is None else (only,)
         self._segments = {number: _Segment(number) for number in chosen}
-        for number, (at, finished) in zip(chosen, position or (), strict=position is not None):
+        for number, (at, finished) in zip(chosen, progress or (), strict=progress is not None):
             last = tuple(at) if at else None
             self._segments[number] = _Segment(number, last, finished, last)
 
@@ -124,16 +124,16 @@ class TableWalk:
         return all(segment.finished for segment in self._segments.values())
 
     @property
-    def position(self) -> list[Any]:
+    def progress(self) -> list[Any]:
         """For each segment, the key to continue after, and whether it is complete."""
-        return [[list(segment.committed or ()), segment.finished] for segment in self._segments.values()]
+        return [[list(segment.confirmed or ()), segment.finished] for segment in self._segments.values()]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
         """Return a page of each segment."""
         before = [segment for segment in self._segments.values() if not segment.finished]
         pages = list(pool.map(lambda segment: segment.next(self._table, self._count, self._limit), before))
 
-        def commit() -> None:
+        def confirm() -> None:
             for _, segment in pages:
                 self._segments[segment.number] = segment
 
@@ -146,7 +146,7 @@ class TableWalk:
             elif derived_keys.is_block(key):
                 with suppress(ValueError):
                     families.add(derived_keys.parse_block(key)[:3])
-        return WalkStep(issues, commit, projects, families)
+        return WalkStep(issues, confirm, projects, families)
 
 
 def collections(

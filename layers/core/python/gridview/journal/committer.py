@@ -157,14 +157,14 @@ def _entries(log: Log, record: JournalItem) -> list[Item]:
 
 def _entries_of(log: Log, change: IssueChange) -> Iterator[Item]:
     key = keys.issue(log.tenant, log.project, change.num)
-    told = {"version": change.version, "revision": change.revision}
+    stamp = {"version": change.version, "revision": change.revision}
     for family, move in change.moves.items():
         if not has_entries(family):
             continue
         if move.to is not None:
-            yield sort_entry(key, family, move.to, **told)
+            yield sort_entry(key, family, move.to, **stamp)
         else:
-            yield tombstone(key, family, **told, expires=clock.expiry(ENTRY_TOMBSTONE_DAYS))
+            yield tombstone(key, family, **stamp, expires=clock.expiry(ENTRY_TOMBSTONE_DAYS))
 
 
 def put_entry(table: Table, entry: Item) -> None:
@@ -188,10 +188,10 @@ def settled(log: Log, numbers: Iterable[int]) -> Mapping[int, bool]:
         return {}
     head = log.head()
     known = {number: head.committed(number) for number in wanted}
-    told = {number: committed for number, committed in known.items() if committed is not None}
-    unknown = [number for number in wanted if number not in told]
+    outcomes = {number: committed for number, committed in known.items() if committed is not None}
+    unknown = [number for number in wanted if number not in outcomes]
     marked = log.marked(unknown) if unknown else frozenset[int]()
-    told |= dict.fromkeys(marked, True)
-    records = [log.standing(number) or log.close(number) for number in unknown if number not in marked]
+    outcomes |= dict.fromkeys(marked, True)
+    records = [log.item(number) or log.close(number) for number in unknown if number not in marked]
     make_whole(log, records)
-    return told | {record.number: bool(record.changes) for record in records}
+    return outcomes | {record.number: bool(record.changes) for record in records}

@@ -56,8 +56,8 @@ class FeedCursor(NamedTuple):
         try:
             payload = cursors.open(text, _bound_to(catalog.tenant, catalog.project))
         except InvalidRequest:
-            told = "is not a cursor of this project's changes"
-            raise InvalidRequest(f"The cursor {told}.", [FieldError("since", told)]) from None
+            message = "is not a cursor of this project's changes"
+            raise InvalidRequest(f"The cursor {message}.", [FieldError("since", message)]) from None
         return cls._unsealed(payload)
 
     @classmethod

@@ -51,7 +51,7 @@ class FeedPosition(NamedTuple):
         return item.id == self.item if self.item else item.made <= self.since + SAME_SECONDS + _CLOCKS_DIFFER
 
 
-class ToldVersion(NamedTuple):
+class FeedVersion(NamedTuple):
     """One version in an item, or (None) a change that nothing can describe any more; and the position after
     it.
 
@@ -61,18 +61,18 @@ class ToldVersion(NamedTuple):
 
     num: int
     version: int | None
-    behind: FeedPosition
+    end: FeedPosition
     after: bool = False
 
 
-def tellings_from(items: Sequence[JournalItem], position: FeedPosition) -> Iterator[ToldVersion]:
+def versions_from(items: Sequence[JournalItem], position: FeedPosition) -> Iterator[FeedVersion]:
     """Return the versions in these items after a position, in order."""
     for item in items:
         begin = position.place if item.number == position.number else 0
-        yield from islice(_told_by(item), begin, None)
+        yield from islice(_versions_of(item), begin, None)
 
 
-def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
+def _versions_of(item: JournalItem) -> Iterator[FeedVersion]:
     place, item_id = 0, item.id
     for change in item.changes:
         before = change.before
@@ -83,8 +83,8 @@ def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
             versions = range(before + 1, change.version + 1)
         for version in versions:
             place += 1
-            yield ToldVersion(change.num, version, FeedPosition(item.number, place, item.made, item_id))
+            yield FeedVersion(change.num, version, FeedPosition(item.number, place, item.made, item_id))
         if change.removed and versions != [None]:
             place += 1
-            behind = FeedPosition(item.number, place, item.made, item_id)
-            yield ToldVersion(change.num, change.version, behind, after=True)
+            end = FeedPosition(item.number, place, item.made, item_id)
+            yield FeedVersion(change.num, change.version, end, after=True)

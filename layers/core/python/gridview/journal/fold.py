@@ -61,7 +61,7 @@ def fold(
 
 def _passable(log: Log, head: Head) -> list[JournalItem]:
     """Return the items after the watermark, in order, up to the first that has to be waited for."""
-    listed = log.behind(head.folded)
+    listed = log.after(head.folded)
     records = {record.number: record for record in listed.records}
     end = max(records, default=head.folded) if listed.more else head.last
     passed: list[JournalItem] = []
@@ -95,8 +95,8 @@ def _write(
             raise error
     passed_over = chains.unreadable(places)
     for (family, block_id), some in passed_over.items():
-        told = f"The block {block_id} of {family} cannot be read. `./dev fsck --repair` builds it anew."
-        send_poison(Poison(some[0].issue, 0, told))
+        reason = f"The block {block_id} of {family} cannot be read. `./dev fsck --repair` builds it anew."
+        send_poison(Poison(some[0].issue, 0, reason))
     out = {id(place) for some in passed_over.values() for place in some}
     writable = [place for place in places if id(place) not in out]
     for error in chains.write(writable).failed.values():
@@ -113,4 +113,4 @@ def keys_of_members(log: Log, head: Head, passed: Sequence[JournalItem], block: 
     stored = log.table.batch_get(list(wanted), consistent=True, paths=paths).items
     ledgers = {wanted[key]: ledger for key, ledger in stored.items()}
     last = passed[-1].number if passed else head.folded
-    return keys_at(block, ledgers, [*passed, *log.all_behind(last)], head)
+    return keys_at(block, ledgers, [*passed, *log.all_after(last)], head)

@@ -58,7 +58,7 @@ class Gaps:
         known = self._whole.get(log.partition, 0)
         whole = max(known if known <= head.last else 0, head.folded)  # a project may have been made again
         if whole < head.last:
-            records = log.behind(whole, consistent=False).records
+            records = log.after(whole, consistent=False).records
             for number in overdue(whole, records, clock.seconds()):
                 log.close(number)
             whole = first_missing(whole, records) - 1

@@ -36,7 +36,7 @@ _AT_ONCE = 50
 _INSTANT = len("2026-11-21T08:00:00.000000Z")
 
 
-class Told(NamedTuple):
+class RecordedChange(NamedTuple):
     """The change in a stream record, and its issue."""
 
     issue: IssueKey
@@ -74,19 +74,19 @@ def record(
     settings: dict[ProjectKey, HistorySetting | None] = {}
     stored: dict[Key, Item] = {}
     listed: dict[ProjectKey, list[Change]] = defaultdict(list)
-    for told in filter(None, map(told_by, records)):
-        if told.project not in settings:
-            settings[told.project] = setting_of(told.project)
-        setting = settings[told.project]
+    for recorded in filter(None, map(recorded_change, records)):
+        if recorded.project not in settings:
+            settings[recorded.project] = setting_of(recorded.project)
+        setting = settings[recorded.project]
         if setting is None:
             continue
-        change = without(told.change, partial(removed, told.project))
+        change = without(recorded.change, partial(removed, recorded.project))
         try:
-            items = to_items(*told.project, change, expiry_of(setting, change.at))
+            items = to_items(*recorded.project, change, expiry_of(setting, change.at))
         except NOT_AN_ISSUE:
             continue
         stored.update(((item[keys.PK], item[keys.SK]), item) for item in items)
-        listed[told.project].append(change)
+        listed[recorded.project].append(change)
     lists = [
         item
         for project, some in listed.items()
@@ -109,7 +109,7 @@ def without(change: Change, removed: Callable[[str], bool]) -> Change:
     return change if len(kept) == len(change.fields) else replace(change, fields=kept)
 
 
-def told_by(stream_record: Mapping[str, Any]) -> Told | None:
+def recorded_change(stream_record: Mapping[str, Any]) -> RecordedChange | None:
     """Return the change in a stream record. None if it is of another item, cannot be read, or is no change.
 
     No change: a document that expires from the trash, or whose values of deleted attributes are taken out.
@@ -129,7 +129,7 @@ def told_by(stream_record: Mapping[str, Any]) -> Told | None:
             change = _arrival(issue.num, new)
     except NOT_AN_ISSUE:
         return None
-    return None if change is None else Told(issue, change)
+    return None if change is None else RecordedChange(issue, change)
 
 
 def _image(stream: Mapping[str, Any], name: str) -> Item | None:
@@ -172,16 +172,16 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
     if not (0 < version <= derived_keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
         raise ValueError("no version of an issue")
     clock.instant(at)
-    was = _told_instant({} if is_trashed(old) else old, "updated")
-    created = _told_instant(old or new, "created") if kind in ("delete", "restore") else ""
+    was = _instant_in({} if is_trashed(old) else old, "updated")
+    created = _instant_in(old or new, "created") if kind in ("delete", "restore") else ""
     change_id = change if isinstance(change, bytes) else None
     return Change(num, version, kind, by, at, change_id, changed(old, new), was, created)
 
 
-def _told_instant(document: Item, name: str) -> str:
+def _instant_in(document: Item, name: str) -> str:
     """Return an instant in a document; empty if it has none."""
-    told = document.get(name)
-    return told if isinstance(told, str) else ""
+    value = document.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Values]:
@@ -206,7 +206,7 @@ def _same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
-def changes_behind(table: Table, tenant: str, project: str, num: int, version: int) -> Iterator[Change]:
+def changes_after(table: Table, tenant: str, project: str, num: int, version: int) -> Iterator[Change]:
     """Return the changes of an issue after a version, as far as they are remembered without a gap, read as
     they are asked for.
 

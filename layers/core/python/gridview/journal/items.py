@@ -73,8 +73,8 @@ class JournalItem:
         """
         if self.known_as:
             return self.known_as
-        told = [round(self.made * 1_000), [change.before for change in self.changes]]
-        return blake2b(_plain(self.changes) + orjson.dumps(told), digest_size=6).hexdigest()
+        identity = [round(self.made * 1_000), [change.before for change in self.changes]]
+        return blake2b(_plain(self.changes) + orjson.dumps(identity), digest_size=6).hexdigest()
 
     @property
     def entries(self) -> int:
@@ -131,8 +131,8 @@ def _encoded(changes: Iterable[IssueChange]) -> bytes:
 
 
 def _plain(changes: Iterable[IssueChange]) -> bytes:
-    told = [[*change[:4], {family: [*move] for family, move in change.moves.items()}] for change in changes]
-    return orjson.dumps(told)
+    rows = [[*change[:4], {family: [*move] for family, move in change.moves.items()}] for change in changes]
+    return orjson.dumps(rows)
 
 
 def _decoded(stored: bytes) -> Iterator[IssueChange]:

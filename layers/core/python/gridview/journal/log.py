@@ -101,7 +101,7 @@ class Log:
         try:
             self.table.put(record.to_item(self.tenant, self.project), ABSENT)
         except ConditionFailed:
-            return self.standing(number) or record
+            return self.item(number) or record
         return record
 
     def mark(self, number: int) -> None:
@@ -111,7 +111,7 @@ class Log:
 
     # Reading
 
-    def standing(self, number: int, *, consistent: bool = True) -> JournalItem | None:
+    def item(self, number: int, *, consistent: bool = True) -> JournalItem | None:
         """Return the item of a number; None if there is none: a read unit for each 4 KB, half of it if not
         strongly consistent.
         """
@@ -124,7 +124,7 @@ class Log:
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
 
-    def behind(
+    def after(
         self, number: int, *, consistent: bool = True, rows: int | None = None, with_head: bool = False
     ) -> Listing:
         """Return the first MB of items and marks after a number, or up to `rows` of them; `with_head`: then
@@ -147,11 +147,11 @@ class Log:
             None if head is None else Head.from_item(head),
         )
 
-    def all_behind(self, number: int, *, consistent: bool = True) -> list[JournalItem]:
+    def all_after(self, number: int, *, consistent: bool = True) -> list[JournalItem]:
         """Return all items after a number, page after page."""
         records: list[JournalItem] = []
         while True:
-            listed = self.behind(number, consistent=consistent)
+            listed = self.after(number, consistent=consistent)
             records += listed.records
             if not listed.more:
                 return records

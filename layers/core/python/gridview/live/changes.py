@@ -47,7 +47,7 @@ AT_ONCE = Wait(lambda now: now)
 """Do not wait."""
 
 
-class ToldChanges(NamedTuple):
+class ClientEvents(NamedTuple):
     """Events as a client gets them, the changes among them, and the cursor after them.
 
     `ended`: there are no more events now. `held`: there are more, after a number that a writer has taken and
@@ -81,7 +81,7 @@ def follow(
     wait: Wait = AT_ONCE,
     most_bytes: int | None = None,
     consistent: bool = False,
-) -> ToldChanges:
+) -> ClientEvents:
     """Return the events after a cursor, of some rows or all. If there are none yet, wait for them as `wait`
     says.
 
@@ -94,13 +94,13 @@ def follow(
     """
     while True:
         page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)
-        told = told_in(table, catalog, cursor, page, rows, most_bytes or MAX_ANSWER_BYTES)
-        cursor, now = told.cursor, clock.seconds()
-        is_over = bool(told.items) or now >= wait.deadline
-        end = wait.until(now) if told.ended and not is_over else now
-        if is_over or (told.ended and now >= end):
-            return told
-        if told.ended and not page.overdue:
+        found = client_events(table, catalog, cursor, page, rows, most_bytes or MAX_ANSWER_BYTES)
+        cursor, now = found.cursor, clock.seconds()
+        is_over = bool(found.items) or now >= wait.deadline
+        end = wait.until(now) if found.ended and not is_over else now
+        if is_over or (found.ended and now >= end):
+            return found
+        if found.ended and not page.overdue:
             clock.sleep(min(_PAUSE, end - now))
 
 
@@ -117,30 +117,30 @@ def feed_page(
     return page
 
 
-def told_in(
+def client_events(
     table: Table,
     catalog: Catalog,
     cursor: FeedCursor,
     page: FeedPage,
     rows: FollowedRows | None,
     most_bytes: int,
-) -> ToldChanges:
+) -> ClientEvents:
     """Return the events of a page that was read at the position of a cursor, at the cost of `moves_of`."""
     followed = "" if rows is None else rows.fingerprint
-    anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
-    ahead = {} if anew else cursor.still_ahead(clock.seconds())
-    telling = _Telling(page, anew or page.reset, cursor.position, most_bytes, ahead)
-    telling.tell(None if rows is None else moves_of(table, page.catalog, rows, page.events))
-    return ToldChanges(
-        tuple(telling.items),
-        tuple(telling.changes),
-        FeedCursor(telling.position, catalog.epoch, followed, telling.ahead, cursor.until),
-        telling.at_the_end,
+    restarts = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
+    ahead = {} if restarts else cursor.still_ahead(clock.seconds())
+    builder = _EventBuilder(page, restarts or page.reset, cursor.position, most_bytes, ahead)
+    builder.build(None if rows is None else moves_of(table, page.catalog, rows, page.events))
+    return ClientEvents(
+        tuple(builder.items),
+        tuple(builder.changes),
+        FeedCursor(builder.position, catalog.epoch, followed, builder.ahead, cursor.until),
+        builder.at_the_end,
         page.held,
     )
 
 
-class _Telling:
+class _EventBuilder:
     """Makes events of a page, as many as an answer holds, up to the first change that has to be waited for.
 
     `ahead`: issue number -> the version up to which its changes are known already, and passed over; after a
@@ -163,13 +163,13 @@ class _Telling:
         self._page = page
         self._room = most_bytes
 
-    def tell(self, verdicts: list[RowMove | Unjudged | None] | None) -> None:
+    def build(self, verdicts: list[RowMove | Unjudged | None] | None) -> None:
         """Add the changes of the page. `verdicts`: the effect of each on the rows that are followed; None:
         add all.
         """
         for place, change in enumerate(self._page.events):
             if self._is_known(change):
-                self.position = self._page.behind[place]
+                self.position = self._page.ends[place]
                 continue
             verdict = None if verdicts is None else verdicts[place]
             if verdict is Unjudged.YET:
@@ -182,7 +182,7 @@ class _Telling:
             elif (verdicts is None or verdict is not None) and not self._add(change, verdict):
                 self.at_the_end = False
                 return
-            self.position = self._page.behind[place]
+            self.position = self._page.ends[place]
         self.at_the_end = self._page.ended
         self.position = self._page.position
 

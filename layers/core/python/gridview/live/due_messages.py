@@ -113,8 +113,8 @@ def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
     return replace(
         page,
         events=page.events[:count],
-        behind=page.behind[:count],
-        position=page.behind[count - 1] if count else outbox.position,
+        ends=page.ends[:count],
+        position=page.ends[count - 1] if count else outbox.position,
         overdue=(),
         ended=True,
         held=True,
@@ -131,17 +131,17 @@ def _messages(
     if page.reset or outbox.missed:
         yield WebhookMessage(Delivery(number, place, RESET, clock.now()), None)
     judged = [None] * len(page.events) if verdicts is None else verdicts
-    for change, behind, verdict in zip(page.events, page.behind, judged, strict=True):
+    for change, end, verdict in zip(page.events, page.ends, judged, strict=True):
         if verdict is Unjudged.FOREVER:
-            yield WebhookMessage(Delivery(behind.number, behind.place, RESET, clock.now()), None, behind)
+            yield WebhookMessage(Delivery(end.number, end.place, RESET, clock.now()), None, end)
             continue
         move = verdict if isinstance(verdict, RowMove) else None
         # A webhook of a view has no events of issues, so a change that does nothing to the rows is left out.
         event = change.kind if move is None else move.move
         if event in webhook.events and not _shows_nothing(webhook, page.catalog, change, move):
-            one = Delivery(behind.number, behind.place, event, change.at, change.num, change.version)
+            one = Delivery(end.number, end.place, event, change.at, change.num, change.version)
             row = None if move is None else RowKeys(move.key, move.before)
-            yield WebhookMessage(replace(one, row=row, choice=webhook.choice), change, behind)
+            yield WebhookMessage(replace(one, row=row, choice=webhook.choice), change, end)
 
 
 def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gridview.dynamodb.table import Table
-from gridview.journal.feed_positions import FeedPosition, tellings_from
+from gridview.journal.feed_positions import FeedPosition, versions_from
 from gridview.journal.gaps import first_missing, overdue
 from gridview.journal.history import read_changes as read_history
 from gridview.journal.items import Head, JournalItem
@@ -39,7 +39,7 @@ change or hundreds.
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """The changes after a position, and the position after them. `behind`: the position after each.
+    """The changes after a position, and the position after them. `ends`: the position after each.
 
     - `reset`: before these changes is one that nothing can describe any more; followers read everything
       again.
@@ -54,7 +54,7 @@ class FeedPage:
     position: FeedPosition
     reset: bool
     catalog: Catalog
-    behind: tuple[FeedPosition, ...]
+    ends: tuple[FeedPosition, ...]
     ended: bool
     overdue: tuple[int, ...] = ()
     held: bool = False
@@ -68,7 +68,7 @@ def end_of(log: Log) -> FeedPosition:
     """
     now = clock.seconds()
     folded = log.head().folded
-    found = {item.number: item for item in log.all_behind(max(folded - 1, 0), consistent=False)}
+    found = {item.number: item for item in log.all_after(max(folded - 1, 0), consistent=False)}
     number = first_missing(folded, found.values())
     return FeedPosition(number, 0, now, found[number - 1].id if number - 1 in found else "")
 
@@ -105,15 +105,15 @@ def read_changes(
     log = Log(table, catalog.tenant, catalog.project)
     items, beyond, head = _items(log, position, limit, consistent)
     if _is_of_another_past(log, position, items, head):
-        return FeedPage((), end_of(log), reset=True, catalog=catalog, behind=(), ended=True)
-    tellings = list(islice(tellings_from(items, position), limit))
+        return FeedPage((), end_of(log), reset=True, catalog=catalog, ends=(), ended=True)
+    versions = list(islice(versions_from(items, position), limit))
     changes = _changes(
-        table, catalog, [(one.num, one.version) for one in tellings if one.version is not None]
+        table, catalog, [(one.num, one.version) for one in versions if one.version is not None]
     )
     events: list[Change] = []
-    behind: list[FeedPosition] = []
+    ends: list[FeedPosition] = []
     taken, reset = 0, False
-    for one in tellings:
+    for one in versions:
         change = None if one.version is None else changes.get((one.num, one.version))
         if one.after:
             if change is not None and change.kind == "delete":
@@ -127,12 +127,12 @@ def read_changes(
             reset = True
         else:
             events.append(change)
-            behind.append(one.behind)
-    waits = taken == len(tellings) < limit
+            ends.append(one.end)
+    waits = taken == len(versions) < limit
     held = waits and bool(beyond)
     reached = position._replace(since=now)
     if not waits:
-        reached = tellings[taken - 1].behind
+        reached = versions[taken - 1].end
     elif items:
         reached = FeedPosition(items[-1].number + 1, 0, now, items[-1].id)
     return FeedPage(
@@ -140,7 +140,7 @@ def read_changes(
         reached,
         reset,
         catalogs.current(table, catalog.tenant, catalog.project) if events else catalog,
-        tuple(behind),
+        tuple(ends),
         waits,
         tuple(overdue(reached.number - 1, beyond, now)) if held else (),
         held,
@@ -162,11 +162,7 @@ def _is_of_another_past(
     if not reached or not (items or clock.seconds() - position.since > _RETURNS):
         return False
     # A late copy may lack the item, and in the end the table removes it.
-    found = (
-        items[0]
-        if items and position.place
-        else log.standing(reached, consistent=False) or log.standing(reached)
-    )
+    found = items[0] if items and position.place else log.item(reached, consistent=False) or log.item(reached)
     return found is not None and not position.is_after(found)
 
 
@@ -180,12 +176,12 @@ def _items(
     items: list[JournalItem] = []
     number, rows = position.number, _FIRST_ROWS
     while True:
-        listed = log.behind(number - 1, consistent=consistent, rows=rows, with_head=True)
+        listed = log.after(number - 1, consistent=consistent, rows=rows, with_head=True)
         found = {item.number: item for item in listed.records}
         while number in found:
             items.append(found.pop(number))
             number += 1
-        if found or not listed.more or any(islice(tellings_from(items, position), limit - 1, None)):
+        if found or not listed.more or any(islice(versions_from(items, position), limit - 1, None)):
             return items, list(found.values()), listed.head
         rows *= 2
 

@@ -42,12 +42,12 @@ class FollowedRows(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """Another one for other rows, or another order: 12 characters."""
-        told = [
+        definition = [
             [list(part) for part in parts_of(self.keys)],
             [key.arrangement for key in self.keys],
             None if self.only is None else self.only.canonical(),
         ]
-        return hashlib.blake2b(dumps(told), digest_size=6).hexdigest()
+        return hashlib.blake2b(dumps(definition), digest_size=6).hexdigest()
 
     def move(self, before: IssueImage | None, after: IssueImage | None) -> RowMove | None:
         """Return the effect on the rows of a change from one image to another (None: there is no such issue);

@@ -64,8 +64,8 @@ def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
         if made.filter is not None:
             from_stored(catalog, made.filter)
     except Conflict:
-        told = "has a filter by a deleted field: save the view with another filter, or choose another view"
-        raise InvalidRequest("The request is not valid.", [FieldError("view", told)]) from None
+        message = "has a filter by a deleted field: save the view with another filter, or choose another view"
+        raise InvalidRequest("The request is not valid.", [FieldError("view", message)]) from None
     return made
 
 

@@ -67,7 +67,7 @@ class Course:
                 found = {key: found.get(key) for key in missing}
             values |= found
             missing -= found.keys()
-        created = next((told for told in map(_creation, changes) if told), None)
+        created = next((one for one in map(_creation, changes) if one), None)
         return cls(changes, values, frozenset(missing), created)
 
     @property

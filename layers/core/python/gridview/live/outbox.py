@@ -44,7 +44,7 @@ Status = Literal["pending", "delivered", "failed"]
 
 
 class Reply(NamedTuple):
-    """The outcome of an attempt. `code` is the receiver's status, None if it gave none; `told` is the
+    """The outcome of an attempt. `code` is the receiver's status, None if it gave none; `answer` is the
     beginning of its answer.
 
     `problem` says in words why the attempt failed; empty: it did not. `asked`: seconds for which the receiver
@@ -52,7 +52,7 @@ class Reply(NamedTuple):
     """
 
     code: int | None = None
-    told: str = ""
+    answer: str = ""
     problem: str = ""
     asked: float = 0.0
 
@@ -210,8 +210,8 @@ class Delivery:
 
     def message_id(self, webhook: str) -> str:
         """Return the id of its message, the same at each attempt."""
-        told = f"{RESET}_{self.number}_{self.place}" if self.num is None else f"{self.num}_{self.version}"
-        return f"{webhook}_{told}"
+        name = f"{RESET}_{self.number}_{self.place}" if self.num is None else f"{self.num}_{self.version}"
+        return f"{webhook}_{name}"
 
     def tried(self, reply: Reply, began: str, draw: float) -> Self:
         """Return the same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
@@ -253,7 +253,7 @@ class Delivery:
             "last": self.last,
             "due": self.due,
             "code": self.reply.code,
-            "told": self.reply.told,
+            "answer": self.reply.answer,
             "problem": self.reply.problem,
             keys.TTL_ATTRIBUTE: _expiry(self),
         }
@@ -283,7 +283,7 @@ class Delivery:
             item["first"],
             item["last"],
             item["due"],
-            Reply(item["code"], item["told"], item["problem"]),
+            Reply(item["code"], item["answer"], item["problem"]),
         )
 
     def to_json(self, webhook: str) -> dict[str, Any]:
@@ -299,7 +299,7 @@ class Delivery:
             "last_attempt": datetime_json(self.last) if self.last else None,
             "next_attempt": datetime_json(self.due) if self.due else None,
             "code": self.reply.code,
-            "answer": self.reply.told,
+            "answer": self.reply.answer,
             "problem": self.reply.problem or None,
         }
 

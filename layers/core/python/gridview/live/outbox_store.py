@@ -135,16 +135,16 @@ class OutboxStore:
         bound = Bound("between", live_keys.RETRY, live_keys.retry(clock.now(), ""))
         while True:
             page = self.table.query(self.partition, bound=bound, limit=limit, consistent=True, paths=())
-            told = [live_keys.parse_retry(item[keys.SK]) for item in page.items]
-            found = self._deliveries(sort_key for _, sort_key in told)
+            attempts = [live_keys.parse_retry(item[keys.SK]) for item in page.items]
+            found = self._deliveries(sort_key for _, sort_key in attempts)
             due: list[Delivery] = []
-            for at, sort_key in told:
+            for at, sort_key in attempts:
                 delivery = found.get(sort_key)
                 if delivery is not None and delivery.due == at:
                     due.append(delivery)
                 else:
                     self.table.delete(self.partition, live_keys.retry(at, sort_key))
-            if due or not told:
+            if due or not attempts:
                 return due
 
     def next_retry(self) -> str | None:

@@ -40,7 +40,7 @@ def people_json(sockets: Iterable[Socket]) -> list[dict[str, Any]]:
     return [{"user": one.user, "name": one.name[:_MAX_NAME], "num": one.num} for one in people]
 
 
-def next_telling(last: float, now: float) -> float | None:
+def next_announcement(last: float, now: float) -> float | None:
     """Return when to show people to each other next. None: a call already waits to do it at `last`, which is
     yet to come.
     """

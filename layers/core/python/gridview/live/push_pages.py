@@ -42,7 +42,7 @@ class PushPage(NamedTuple):
 
     items: tuple[Mapping[str, Any], ...]
     token: str | None
-    behind: str
+    cursor: str
     number: int
     passed: int
     ended: bool
@@ -107,14 +107,14 @@ class PushPages:
         return cursor._replace(position=rounded).sealed(self.cursors, catalog)
 
     def of(
-        self, catalog: Catalog, told: Sequence[Listener], until: float, *, consistent: bool
+        self, catalog: Catalog, listeners: Sequence[Listener], until: float, *, consistent: bool
     ) -> list[Sendable]:
         """Return the outcome for each of these subscriptions. Begins nothing after the instant `until`."""
-        asked = [_asked(*one) for one in told]
-        askers = dict(zip(asked, told, strict=True))
+        asked = [_asked(*one) for one in listeners]
+        askers = dict(zip(asked, listeners, strict=True))
         rows = self._once(askers, until, lambda one: self._rows(catalog, *askers[one]))
         cursors = self._once(
-            (one.at for _, one in told), until, lambda at: FeedCursor.opened(at, self.cursors, catalog)
+            (one.at for _, one in listeners), until, lambda at: FeedCursor.opened(at, self.cursors, catalog)
         )
         places = {one.position for one in cursors.values() if isinstance(one, FeedCursor)}
         feeds = self._once(
@@ -130,7 +130,7 @@ class PushPages:
             feed = feeds[cursor.position]
             return _PageParts(at, cursor, feed, followed) if isinstance(feed, FeedPage) else feed
 
-        found = [parts(one.at, by) for (_, one), by in zip(told, asked, strict=True)]
+        found = [parts(one.at, by) for (_, one), by in zip(listeners, asked, strict=True)]
         whole = {one.key: one for one in found if isinstance(one, _PageParts)}
         pages = self._once(whole, until, lambda key: self._page(catalog, whole[key]))
         return [pages[one.key] if isinstance(one, _PageParts) else one for one in found]
@@ -163,19 +163,19 @@ class PushPages:
 
     def _page(self, catalog: Catalog, parts: "_PageParts") -> PushPage:
         cursor, rows = parts.cursor, parts.rows.followed
-        told = live_changes.told_in(self.table, catalog, cursor, parts.feed, rows, MAX_ITEMS_BYTES)
+        found = live_changes.client_events(self.table, catalog, cursor, parts.feed, rows, MAX_ITEMS_BYTES)
         token = None
-        if told.versions:
-            token = self.tokens.token(catalog.tenant, catalog.project, told.versions, clock.seconds())
-        number = told.cursor.position.number
+        if found.versions:
+            token = self.tokens.token(catalog.tenant, catalog.project, found.versions, clock.seconds())
+        number = found.cursor.position.number
         return PushPage(
-            told.items,
+            found.items,
             token,
-            self.sealed(told.cursor, catalog),
+            self.sealed(found.cursor, catalog),
             number,
-            number - cursor.position.number or told.cursor.position.place - cursor.position.place,
-            ended=told.ended and not told.held,
-            more=not told.ended,
+            number - cursor.position.number or found.cursor.position.place - cursor.position.place,
+            ended=found.ended and not found.held,
+            more=not found.ended,
         )
 
 

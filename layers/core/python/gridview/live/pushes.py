@@ -88,7 +88,9 @@ class Pushes:
             return since
         return self.pages.sealed(live_changes.beginning(self.table, catalog), catalog)
 
-    def tell(self, told: Iterable[Listener], *, upto: int | None = None, answer: bool = False) -> PushOutcome:
+    def push(
+        self, listeners: Iterable[Listener], *, upto: int | None = None, answer: bool = False
+    ) -> PushOutcome:
         """Send these subscriptions of one project the changes after their cursors.
 
         Complete once the feed ends there, and has passed the journal number `upto`. `answer`: send a message
@@ -98,7 +100,7 @@ class Pushes:
         `read_changes` for each position, and `moves_of` for each position and rows. NotFound: there is no
         such project.
         """
-        waiting, gone, pause = _in_turns(told), set[str](), _FIRST_PAUSE
+        waiting, gone, pause = _in_turns(listeners), set[str](), _FIRST_PAUSE
         has_more, late = True, False
         deadline = self.share.deadline
         until = min(deadline, clock.seconds() + _PATIENCE)
@@ -108,13 +110,13 @@ class Pushes:
             is_cut = any(fate is _Fate.LEFT for *_, fate in sent)
             late = late or (has_more and is_cut)
             goes_on = [
-                (socket, page, stands)
-                for (socket, _), page, stands in sent
+                (socket, page, outcome)
+                for (socket, _), page, outcome in sent
                 if isinstance(page, PushPage)
-                and isinstance(stands, Subscription)
+                and isinstance(outcome, Subscription)
                 and socket.connection not in gone
             ]
-            waiting = [(socket, stands) for socket, page, stands in goes_on if not page.is_all(upto)]
+            waiting = [(socket, outcome) for socket, page, outcome in goes_on if not page.is_all(upto)]
             answer, has_more = False, any(page.more for _, page, _ in goes_on)
             now = clock.seconds()
             if any(isinstance(page, PushPage) and page.passed for _, page, _ in sent):
@@ -151,9 +153,9 @@ class Pushes:
 
         return [one for sent in in_threads(deliver, of_connection, self.share.at_once) for one in sent]
 
-    def _deliver(self, told: Listener, page: Sendable, *, answer: bool) -> Subscription | _Fate:
+    def _deliver(self, listener: Listener, page: Sendable, *, answer: bool) -> Subscription | _Fate:
         """Send one subscription its page; return the subscription afterwards."""
-        socket, subscription = told
+        socket, subscription = listener
         if page is None or clock.seconds() >= self.share.deadline:
             return _Fate.LEFT
         if isinstance(page, RequestError):
@@ -161,23 +163,26 @@ class Pushes:
             unsubscribe(self.table, socket, subscription.id)
             return _Fate.OVER if sent else _Fate.UNREACHED
         if page.items or answer:
-            frame = changes_frame(subscription.id, subscription.told, page.items, page.behind, page.token)
+            frame = changes_frame(subscription.id, subscription.received, page.items, page.cursor, page.token)
             if not self.send(socket.connection, frame):
                 return _Fate.UNREACHED
-            return advance(self.table, subscription, told=page.behind, at=page.behind) or _Fate.OVER
+            return advance(self.table, subscription, received=page.cursor, at=page.cursor) or _Fate.OVER
         if page.passed >= _QUIETLY:
-            return advance(self.table, subscription, told=subscription.told, at=page.behind) or _Fate.OVER
+            return (
+                advance(self.table, subscription, received=subscription.received, at=page.cursor)
+                or _Fate.OVER
+            )
         # Not noted, but gone on from.
-        return replace(subscription, at=page.behind) if page.passed else subscription
+        return replace(subscription, at=page.cursor) if page.passed else subscription
 
 
-def _in_turns(told: Iterable[Listener]) -> list[Listener]:
+def _in_turns(listeners: Iterable[Listener]) -> list[Listener]:
     """Return the first of each user, then the second of each, and so on. So each user's first connection gets
     its messages before anyone's second.
     """
     turns = Counter[str]()
     placed = []
-    for one in told:
+    for one in listeners:
         turns[one[0].user] += 1
         placed.append((turns[one[0].user], one))
     return [one for _, one in sorted(placed, key=itemgetter(0))]

@@ -7,7 +7,7 @@ from enum import Enum
 from gridview.derive.images import NOT_AN_ISSUE
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.journal.history import changes_behind
+from gridview.journal.history import changes_after
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.images import CREATED, Course
 from gridview.schema.catalog import Catalog
@@ -92,7 +92,7 @@ def _complete(
             return Unjudged.FOREVER
         course, newest = course.with_document(document), document["updated"]
     if _lacks(course, wanted):
-        for place, later in enumerate(changes_behind(table, catalog.tenant, catalog.project, num, version)):
+        for place, later in enumerate(changes_after(table, catalog.tenant, catalog.project, num, version)):
             course = course.with_later([later])
             if not _lacks(course, wanted) or place >= _MOST:
                 break

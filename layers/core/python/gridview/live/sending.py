@@ -30,7 +30,7 @@ _BODY_SECONDS = 1.0
 MOST_BYTES = 64 * 1024
 """Bytes of an answer that are read, until its headers are over."""
 
-_TOLD_BYTES = 256
+_KEPT_BYTES = 256
 """Bytes of an answer's body that are kept."""
 
 _ADDRESSES = 3
@@ -172,7 +172,7 @@ class _Deadline:
 
 
 def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
-    told = {
+    lines_by_name = {
         "Host": target.authority,
         "User-Agent": "gridview-webhooks/1",
         "Content-Type": "application/json",
@@ -181,7 +181,10 @@ def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
         "Connection": "close",
         **headers,
     }
-    lines = [f"POST {target.resource} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items())]
+    lines = [
+        f"POST {target.resource} HTTP/1.1",
+        *(f"{name}: {value}" for name, value in lines_by_name.items()),
+    ]
     return "".join(f"{line}\r\n" for line in (*lines, "")).encode("ascii") + body
 
 
@@ -193,22 +196,22 @@ def _send(connection: socket.socket, message: bytes, deadline: _Deadline) -> Non
 
 
 def _reply(connection: socket.socket, deadline: _Deadline) -> Reply:
-    heard = http.client.HTTPResponse(_Heard(_beginning(connection, deadline)), method="POST")  # type: ignore[arg-type]
-    heard.begin()
-    code = heard.status
+    response = http.client.HTTPResponse(_Received(_beginning(connection, deadline)), method="POST")  # type: ignore[arg-type]
+    response.begin()
+    code = response.status
     try:
-        told = heard.read1(_TOLD_BYTES).decode("utf-8", errors="replace")
+        answer = response.read1(_KEPT_BYTES).decode("utf-8", errors="replace")
     except (ValueError, http.client.HTTPException):
-        told = ""
+        answer = ""
     if 200 <= code < 300:
-        return Reply(code, told)
+        return Reply(code, answer)
     problem = f"The receiver answered {code}."
     if 300 <= code < 400:
         problem = f"The receiver answered {code}; redirects are not followed."
-    return Reply(code, told, problem, _seconds_in(heard.getheader("retry-after") or ""))
+    return Reply(code, answer, problem, _seconds_in(response.getheader("retry-after") or ""))
 
 
-class _Heard(NamedTuple):
+class _Received(NamedTuple):
     """The beginning of an answer, in the place of a socket."""
 
     content: bytes
@@ -242,7 +245,7 @@ def _beginning(connection: socket.socket, deadline: _Deadline) -> bytes:
 def _in_a_moment(connection: socket.socket) -> bytes:
     try:
         connection.settimeout(_BODY_SECONDS)
-        return connection.recv(_TOLD_BYTES)
+        return connection.recv(_KEPT_BYTES)
     except OSError:
         return b""
 

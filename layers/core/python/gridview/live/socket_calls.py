@@ -19,7 +19,7 @@ from gridview.encoding.values import datetime_json
 from gridview.live import push_turn, seat_store
 from gridview.live import socket_store as store
 from gridview.live.known_owners import KnownOwners
-from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, next_telling, people_json
+from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, next_announcement, people_json
 from gridview.live.push_pages import PushPages
 from gridview.live.push_shares import AT_ONCE, BATCH_SECONDS, Share, shared_out
 from gridview.live.pushes import Pushes
@@ -199,13 +199,13 @@ class SocketCalls:
                 now = clock.seconds()
                 over = {one.connection: why for one in sockets.values() if (why := one.why_ended(now))}
                 self._end(owner, over)
-                told = [
+                listeners = [
                     (sockets[one.connection], one)
                     for one in subscriptions
                     if one.connection not in over and wake.concerns(sockets[one.connection], one)
                 ]
                 try:
-                    reached = self._pushes(share).tell(told, upto=wake.upto)
+                    reached = self._pushes(share).push(listeners, upto=wake.upto)
                 except NotFound:
                     self._end(owner, dict.fromkeys(sockets.keys() - over.keys(), "project"))
                     return True
@@ -234,7 +234,7 @@ class SocketCalls:
         elif (why := socket.why_ended(now)) is not None and why != "idle":
             self._end(owner, {socket.connection: why})
             return
-        store.heard(self.table, self.owners, socket)
+        store.note_message(self.table, self.owners, socket)
         match message:
             case Subscribe():
                 self._subscribe(owner, socket, message)
@@ -255,7 +255,7 @@ class SocketCalls:
             connection=socket.connection,
             id=asked.id,
             rows=asked.rows,
-            told=asked.since,
+            received=asked.since,
             at="",
             begun=socket.begun,
         )
@@ -264,7 +264,7 @@ class SocketCalls:
         subscription = replace(wanted, at=pushes.begin(socket, asked.since))
         store.subscribe(self.table, socket, subscription)
         # Later commits find the subscription; earlier ones are read here.
-        reached = pushes.tell([(socket, subscription)], answer=True)
+        reached = pushes.push([(socket, subscription)], answer=True)
         self._forget(owner, reached.gone)
         if not reached.complete:
             self._owe(owner)
@@ -274,18 +274,18 @@ class SocketCalls:
             raise TooManyMessages(f"A socket may say once in {LOOK_SECONDS:.0f} s where its user looks.")
         store.look(self.table, socket, num)
         if num != socket.num or not socket.looked:
-            self._tell_people(owner)
+            self._announce_people(owner)
 
-    def _tell_people(self, owner: Owner) -> None:
+    def _announce_people(self, owner: Owner) -> None:
         """Show the people who look at rows of a project to each other, once a second at most.
 
         At most one call waits for the next message. It reads the rows after the wait, so all other calls
         leave the work to it.
         """
-        seen = store.people_told(self.table, owner)
+        seen = store.people_announced(self.table, owner)
         now = clock.seconds()
-        at = next_telling(seen / 1_000, now)
-        if at is None or not store.claim_telling(self.table, owner, seen, at):
+        at = next_announcement(seen / 1_000, now)
+        if at is None or not store.claim_announcement(self.table, owner, seen, at):
             return
         if at > now:
             clock.sleep(at - now)
@@ -333,4 +333,4 @@ class SocketCalls:
             lambda one: store.close_socket(self.table, self.owners, owner, one), connections, AT_ONCE
         )
         if any(one is not None and one.looked for one in closed):
-            self._tell_people(owner)
+            self._announce_people(owner)

@@ -87,8 +87,8 @@ def message_in(body: str, *, is_base64: bool = False) -> Message:
         raise InvalidRequest("A message is a JSON object.", [FieldError("body", "must be an object")])
     wanted = document.get("do")
     if not isinstance(wanted, str) or wanted not in _MESSAGES:
-        told = f"must be one of {', '.join(_MESSAGES)}"
-        raise InvalidRequest(f"`do` {told}.", [FieldError("do", told)])
+        allowed = f"must be one of {', '.join(_MESSAGES)}"
+        raise InvalidRequest(f"`do` {allowed}.", [FieldError("do", allowed)])
     message = parse(_MESSAGES[wanted], document)
     if isinstance(message, Subscribe) and len(dumps(message.rows)) > _MAX_ROWS_BYTES:
         raise TooLarge(f"Sort and filter may have {_MAX_ROWS_BYTES:,} bytes; a saved view may have more.")
@@ -123,21 +123,21 @@ def changes_frame(
     subscription: str,
     since: str | None,
     items: Iterable[Mapping[str, Any]],
-    behind: str,
+    cursor: str,
     token: str | None,
 ) -> bytes:
     """Return a message with the changes after the cursor `since`, and the cursor after them. A change that is
     too large becomes a reset.
     """
-    told: dict[str, Any] = {"id": subscription, "since": since, "items": list(items), "next": behind}
-    frame = dumps(told if token is None else {**told, "token": token})
-    return frame if len(frame) <= MAX_FRAME_BYTES else dumps({**told, "items": [RESET]})
+    content: dict[str, Any] = {"id": subscription, "since": since, "items": list(items), "next": cursor}
+    frame = dumps(content if token is None else {**content, "token": token})
+    return frame if len(frame) <= MAX_FRAME_BYTES else dumps({**content, "items": [RESET]})
 
 
 def error_frame(error: RequestError, subscription: str | None = None) -> bytes:
     """Return a message that says that something was refused."""
-    told: dict[str, Any] = {"error": problem(error, _MAX_PROBLEM_BYTES)}
-    return dumps(told if subscription is None else {"id": subscription, **told})
+    content: dict[str, Any] = {"error": problem(error, _MAX_PROBLEM_BYTES)}
+    return dumps(content if subscription is None else {"id": subscription, **content})
 
 
 def bye_frame(why: Bye) -> bytes:

@@ -69,7 +69,7 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
         role=role,
         until=ticket.until,
         begun=now,
-        heard=now,
+        spoke=now,
     )
     # The seat comes first: no socket is open that does not count. One without a socket is the oldest before long, and
     # goes.
@@ -130,16 +130,16 @@ def _too_many_messages() -> TooManyMessages:
     )
 
 
-def heard(table: Table, owners: Table, socket: Socket) -> None:
+def note_message(table: Table, owners: Table, socket: Socket) -> None:
     """Note that its client has spoken, once a minute: 1 write unit, and 3 for its owner. ConditionFailed: it
     was closed.
     """
     now = clock.seconds()
-    if 0 <= now - socket.heard < _NOTED_SECONDS:
+    if 0 <= now - socket.spoke < _NOTED_SECONDS:
         return
-    news = {"heard": milliseconds(now)}
+    news = {"spoke": milliseconds(now)}
     table.update(live_keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
-    _put_owner(owners, replace(socket, heard=now))
+    _put_owner(owners, replace(socket, spoke=now))
 
 
 def look(table: Table, socket: Socket, num: int | None) -> None:
@@ -217,12 +217,14 @@ def unsubscribe(table: Table, socket: Socket, subscription: str) -> None:
     seat_store.forget(table, socket, subscription)
 
 
-def advance(table: Table, subscription: Subscription, *, told: str | None, at: str) -> Subscription | None:
+def advance(
+    table: Table, subscription: Subscription, *, received: str | None, at: str
+) -> Subscription | None:
     """Store the progress of a subscription: a write unit for each KB. None: it ended or began again
     meanwhile.
     """
-    later = replace(subscription, told=told, at=at, revision=subscription.revision + 1)
-    news = {"told": told, "at": at, "revision": later.revision}
+    later = replace(subscription, received=received, at=at, revision=subscription.revision + 1)
+    news = {"received": received, "at": at, "revision": later.revision}
     try:
         table.update(
             live_keys.sockets(later.tenant), later.sort_key, revision_is(subscription.revision), assign=news
@@ -232,26 +234,26 @@ def advance(table: Table, subscription: Subscription, *, told: str | None, at: s
     return later
 
 
-def people_told(table: Table, owner: Owner) -> int:
+def people_announced(table: Table, owner: Owner) -> int:
     """Return when the people of a project are shown to each other, the last time or next. In milliseconds
     since 1970; 0: never. 1 read unit.
     """
     item = table.get(live_keys.sockets(owner.tenant), owner.project, consistent=True)
-    return 0 if item is None else int(item["people_told"])
+    return 0 if item is None else int(item["people_announced"])
 
 
-def claim_telling(table: Table, owner: Owner, seen: int, at: float) -> bool:
+def claim_announcement(table: Table, owner: Owner, seen: int, at: float) -> bool:
     """Claim the next message, at an instant, about who looks at which row. False: another call has claimed it
     since it was `seen`. 1 write unit.
     """
     item = {
         keys.PK: live_keys.sockets(owner.tenant),
         keys.SK: owner.project,
-        "people_told": milliseconds(at),
+        "people_announced": milliseconds(at),
         "by": secrets.token_hex(4),  # two calls may claim the same instant
         keys.TTL_ATTRIBUTE: expiry(at),
     }
-    as_seen = Condition("people_told = :seen", values={":seen": seen}) if seen else ABSENT
+    as_seen = Condition("people_announced = :seen", values={":seen": seen}) if seen else ABSENT
     try:
         table.put(item, as_seen)
     except ConditionFailed as error:

@@ -63,7 +63,7 @@ class Owner(NamedTuple):
 class Socket:
     """An open socket. Instants are seconds since 1970.
 
-    `until`: the end of its user's token. `heard`: when the client last spoke, as far as that is noted. `looked`: when
+    `until`: the end of its user's token. `spoke`: when the client last spoke, as far as that is noted. `looked`: when
     it last said at which row it looks (`num`; None: at none); 0: it has not said so. `spent`: when its bucket of
     messages is full again.
     """
@@ -76,7 +76,7 @@ class Socket:
     role: Role
     until: float
     begun: float
-    heard: float
+    spoke: float
     looked: float = 0.0
     num: int | None = None
     spent: float = 0.0
@@ -94,7 +94,7 @@ class Socket:
     @property
     def ends(self) -> float:
         """When it ends unless the client speaks."""
-        return min(self.begun + MAX_SECONDS, self.heard + IDLE_SECONDS)
+        return min(self.begun + MAX_SECONDS, self.spoke + IDLE_SECONDS)
 
     def why_ended(self, now: float) -> Bye | None:
         """Why it ends at an instant; None: it does not yet."""
@@ -102,7 +102,7 @@ class Socket:
             return "expired"
         if now >= self.begun + MAX_SECONDS:
             return "age"
-        return "idle" if now >= self.heard + IDLE_SECONDS else None
+        return "idle" if now >= self.spoke + IDLE_SECONDS else None
 
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
@@ -114,7 +114,7 @@ class Socket:
             "role": self.role.value,
             "until": milliseconds(self.until),
             "begun": milliseconds(self.begun),
-            "heard": milliseconds(self.heard),
+            "spoke": milliseconds(self.spoke),
             "looked": milliseconds(self.looked),
             "num": self.num,
             "spent": milliseconds(self.spent),
@@ -134,7 +134,7 @@ class Socket:
             role=Role(item["role"]),
             until=item["until"] / 1_000,
             begun=item["begun"] / 1_000,
-            heard=item["heard"] / 1_000,
+            spoke=item["spoke"] / 1_000,
             looked=item["looked"] / 1_000,
             num=item["num"],
             spent=item["spent"] / 1_000,
@@ -146,7 +146,7 @@ class Subscription:
     """A subscription of a socket, under an id of the client's choice.
 
     - `rows`: the request for rows as the client made it (`view`, or `sort` and `filter`); empty: all changes.
-    - `told`: the last cursor that the client received, None before the first.
+    - `received`: the last cursor that the client received, None before the first.
     - `at`: the cursor up to which the client received everything that concerns it.
     - `revision` rises with each write.
     """
@@ -156,7 +156,7 @@ class Subscription:
     connection: str
     id: str
     rows: Mapping[str, Any]
-    told: str | None
+    received: str | None
     at: str
     begun: float
     revision: int = 1
@@ -172,7 +172,7 @@ class Subscription:
             keys.PK: live_keys.sockets(self.tenant),
             keys.SK: self.sort_key,
             "rows": dumps(self.rows).decode(),
-            "told": self.told,
+            "received": self.received,
             "at": self.at,
             "begun": milliseconds(self.begun),
             "revision": self.revision,
@@ -189,7 +189,7 @@ class Subscription:
             connection=connection,
             id=identity,
             rows=loads(item["rows"]),
-            told=item["told"],
+            received=item["received"],
             at=item["at"],
             begun=item["begun"] / 1_000,
             revision=item["revision"],

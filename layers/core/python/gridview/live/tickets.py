@@ -44,8 +44,8 @@ class Ticket(NamedTuple):
     def sealed(self, seals: Seals) -> str:
         """As a client gets it."""
         tenant, user, role = self.actor
-        told = [self.id, tenant, user, role.value, self.name, self.project, self.until, self.expires]
-        return seals.seal(dumps(told), _BOUND_TO)
+        payload = [self.id, tenant, user, role.value, self.name, self.project, self.until, self.expires]
+        return seals.seal(dumps(payload), _BOUND_TO)
 
     @classmethod
     def opened(cls, text: str, seals: Seals, now: float) -> Self:

@@ -64,8 +64,8 @@ def check_events(events: Sequence[str], *, of_view: bool) -> None:
     """Raise InvalidRequest if these are no events of a project, or of a view."""
     known = MOVES if of_view else EVENTS
     if not {*events} <= {*known}:
-        told = f"must be among {', '.join(known)}"
-        raise InvalidRequest("The request is not valid.", [FieldError("events", told)])
+        message = f"must be among {', '.join(known)}"
+        raise InvalidRequest("The request is not valid.", [FieldError("events", message)])
 
 
 _View = Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.dynamodb.expressions import ABSENT, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
@@ -54,7 +54,7 @@ def create_webhook(
     seals: Sealing,
     *,
     localhost: bool,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Create a webhook with its outbox, answered with its sealed secret: one transaction. It receives the
     changes from now on.
@@ -88,7 +88,9 @@ def create_webhook(
         made = replace(chosen, secrets=(SealedSecret(sealed),))
         answered = {**made.to_json(catalog, now), "secret": sealed}
         outbox = new_outbox(end_of(Log(table, actor.tenant, project)))
-        commit(table, [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)], answered)
+        transact(
+            table, [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)], answered
+        )
         return answered
 
     return retry_lost_races(change)
@@ -221,7 +223,7 @@ def rotate_webhook(
     webhook: str,
     seals: Sealing,
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Replace the secret of a webhook, answered with the new one, sealed: one transaction. The former one
     signs for a day too.
@@ -233,7 +235,7 @@ def rotate_webhook(
         sealed = seals.seal(new_secret().encode(), before.binding)
         after = before.rotated(sealed, now, clock.after(ROTATION)).written(actor.user, now)
         answered = {**after.to_json(catalog, now), "secret": sealed}
-        commit(table, [put(after.to_item(), version_is(before.version))], answered)
+        transact(table, [put(after.to_item(), version_is(before.version))], answered)
         return answered
 
     return retry_lost_races(change)
@@ -267,7 +269,7 @@ def replay_delivery(
     delivery: str,
     hint_at: Callable[[Hint], None],
     *,
-    commit: Commit = at_once,
+    transact: Transact = at_once,
 ) -> dict[str, Any]:
     """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps
     its id.
@@ -287,12 +289,12 @@ def replay_delivery(
         if before.choice != found.choice and before.num is not None:
             raise Conflict("The webhook has followed other rows since. Read the issue instead.")
         if before.num is not None and before.version is not None:
-            told = before.num, before.version
-            if told not in read_history(table, actor.tenant, project, [told], consistent=True):
+            change = before.num, before.version
+            if change not in read_history(table, actor.tenant, project, [change], consistent=True):
                 raise Conflict("What the message told is not remembered any more.")
         after = before.replayed(clock.now())
         answered = after.to_json(webhook)
-        commit(table, store.replay(before, after), answered)
+        transact(table, store.replay(before, after), answered)
         store.wake(after.due)
         hint_at(Hint(store.partition, after.due))
         return answered
@@ -312,9 +314,9 @@ def with_secret(
 
     Conflict if the secret that sealed it has been replaced twice since.
     """
-    told = dict(loads(answer)) if isinstance(answer, bytes) else dict(answer)
+    content = dict(loads(answer)) if isinstance(answer, bytes) else dict(answer)
     try:
-        secret = seals.open(told["secret"], binding_of(actor.tenant, project, told["id"]))
+        secret = seals.open(content["secret"], binding_of(actor.tenant, project, content["id"]))
     except ValueError:
         raise Conflict("The secret cannot be told again. Rotate it.") from None
-    return {**told, "secret": secret.decode()}
+    return {**content, "secret": secret.decode()}

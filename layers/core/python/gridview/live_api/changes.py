@@ -56,10 +56,10 @@ def changes(request: LiveRequest) -> Response:
         pause = 0 if followed.items else poll.pause
     answer = ok({"items": followed.items, "next": followed.cursor.sealed(cursors, catalog)})
     if not followed.versions:
-        return answer.telling({"Retry-After": str(pause)}) if pause else answer
+        return answer.with_headers({"Retry-After": str(pause)}) if pause else answer
     tokens = own.cursor_source.tokens()
     token = tokens.token(catalog.tenant, catalog.project, followed.versions, clock.seconds())
-    return answer.telling({CONSISTENCY_TOKEN: token})
+    return answer.with_headers({CONSISTENCY_TOKEN: token})
 
 
 @endpoints.post(

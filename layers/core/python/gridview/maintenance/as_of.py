@@ -25,14 +25,14 @@ _PAGE = 20
 _AT_ONCE = 16
 
 
-class Untold(Exception):
+class Unrecorded(Exception):
     """The issue at the instant is not recorded: not yet, or not any more."""
 
 
 def document_at(
     document: Document, newest: Callable[[], Iterable[Change]], instant: str, floor: int = 0
 ) -> Document | None:
-    """Return an issue at a stored instant; None: there was none, or it was deleted. Untold.
+    """Return an issue at a stored instant; None: there was none, or it was deleted. Unrecorded.
 
     `floor`: a version that is known to have existed by then, whatever its writer's clock said. `newest`
     returns the changes, newest first; it is called only if there may be any since. The author of that version
@@ -50,11 +50,11 @@ def document_at(
             return _image(document, values, version, change.at, change.by)
         if change.kind == "create":
             return None
-        before = {key: told.old for key, told in change.fields.items()}
+        before = {key: one.old for key, one in change.fields.items()}
         values = None if change.kind == "restore" else {**(values or {}), **before}
         version, at = version - 1, change.was
     if not at or (at > instant and version > floor):
-        raise Untold
+        raise Unrecorded
     return _image(document, values, version, at, document["created_by"] if version == 1 else None)
 
 
@@ -85,21 +85,21 @@ def documents_at(
     documents: Iterable[Document],
     instant: str,
     floors: Mapping[int, int],
-) -> dict[int, Document | Untold | None]:
+) -> dict[int, Document | Unrecorded | None]:
     """Return these issues at a stored instant, by number (`document_at`).
 
     A strongly consistent Query for each issue that was changed since. It costs a read unit for each 4 KB of
     the last changes, up to 20 a call.
     """
 
-    def found(document: Document) -> Document | Untold | None:
+    def found(document: Document) -> Document | Unrecorded | None:
         num = document["num"]
         try:
             return document_at(document, lambda: _newest(table, project, num), instant, floors.get(num, 0))
-        except Untold as untold:
-            return untold
+        except Unrecorded as unrecorded:
+            return unrecorded
 
-    changed, same = list[Document](), dict[int, Document | Untold | None]()
+    changed, same = list[Document](), dict[int, Document | Unrecorded | None]()
     for one in documents:
         if one["updated"] <= instant:
             same[one["num"]] = living(one)

@@ -78,8 +78,8 @@ class BulkRule:
         except RequestError as error:
             return BulkVerdict(issue, refused=error)
         except UnknownOption:
-            told = "The issue holds an option that the project does not have."
-            return BulkVerdict(issue, refused=Conflict(told))
+            reason = "The issue holds an option that the project does not have."
+            return BulkVerdict(issue, refused=Conflict(reason))
 
     def _verdict(self, issue: Again, stored: Document | None, now: str) -> BulkVerdict:
         if issue.version:

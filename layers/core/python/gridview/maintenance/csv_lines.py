@@ -45,9 +45,9 @@ def _runs(part: str, *, follows: bool) -> bool:
 
 def line(cells: Sequence[str], *, raw: bool) -> str:
     """Return a line of CSV, which a reader takes apart into the same cells, guarded unless `raw`."""
-    told = cells if raw else [guarded(cell) for cell in cells]
+    safe = cells if raw else [guarded(cell) for cell in cells]
     # An empty line would be no row.
-    return '""\r\n' if list(told) == [""] else f"{','.join(map(_quoted, told))}\r\n"
+    return '""\r\n' if list(safe) == [""] else f"{','.join(map(_quoted, safe))}\r\n"
 
 
 def _quoted(cell: str) -> str:

@@ -22,7 +22,7 @@ from gridview.commands.jobs import refusals_item
 from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import BATCH_GET, Table
 from gridview.encoding import keys
-from gridview.maintenance.as_of import Untold, documents_at
+from gridview.maintenance.as_of import Unrecorded, documents_at
 from gridview.maintenance.export_files import MEDIA, ExportFiles, UploadGone, file_key
 from gridview.maintenance.export_place import ExportPlace, chunks_of, numbers_in
 from gridview.maintenance.export_request import ExportOrder
@@ -70,8 +70,8 @@ _REFUSED = 500
 """Refused issues in one item."""
 _PROBLEM_BYTES = 500
 
-_PURGED = Untold()
-_UNTOLD = "The issue was changed since, and what it was is not remembered."
+_PURGED = Unrecorded()
+_UNRECORDED = "The issue was changed since, and what it was is not remembered."
 
 
 class Exports:
@@ -117,7 +117,7 @@ class _ExportTurn:
         try:
             return self._work(left)
         except UploadGone:
-            self._begin_anew()
+            self._start_over()
             return RETRY
         except Overloaded:
             raise
@@ -195,31 +195,31 @@ class _ExportTurn:
 
     def _batch(self) -> bool:
         """Write the next rows. False: the history does not have their values yet."""
-        taken, behind = self._place.taking(self._chunk_of(self._place), BATCH)
+        taken, following = self._place.taking(self._chunk_of(self._place), BATCH)
         found = self._documents(taken)
-        if any(isinstance(one, Untold) for one in found.values()) and self._waits():
+        if any(isinstance(one, Unrecorded) for one in found.values()) and self._waits():
             return False
-        untold = [num for num in taken if isinstance(found.get(num, _PURGED), Untold)]
+        unrecorded = [num for num in taken if isinstance(found.get(num, _PURGED), Unrecorded)]
         documents = [one for num in taken if isinstance(one := found.get(num), dict)]
         written = self._written(documents)
-        absent = len(taken) - written - len(untold)
-        self._refused += ((num, NotFound(_UNTOLD)) for num in untold)
+        absent = len(taken) - written - len(unrecorded)
+        self._refused += ((num, NotFound(_UNRECORDED)) for num in unrecorded)
         job = self._job
         self._job = replace(
             job,
             done=job.done + written,
-            refused=job.refused + len(untold),
+            refused=job.refused + len(unrecorded),
             of=None if job.of is None else job.of - absent,
         )
         self._held.issues += len(taken)
-        self._place = replace(behind, begun=True)
+        self._place = replace(following, begun=True)
         if len(self._lines) >= (PART if len(self._place.parts) < SMALL_PARTS else LARGE_PART):
             self._put_part()
         elif len(self._refused) >= _REFUSED:
             self._put_aside()
         return True
 
-    def _documents(self, numbers: Sequence[int]) -> dict[int, Document | Untold | None]:
+    def _documents(self, numbers: Sequence[int]) -> dict[int, Document | Unrecorded | None]:
         documents = documents_by_number(self._table, *self._project, numbers).values()
         floors = self._order.least_versions()
         return documents_at(self._table, self._project, documents, self._place.instant, floors)
@@ -315,7 +315,7 @@ class _ExportTurn:
         self._job = self._held.job
         self._refused.clear()
 
-    def _begin_anew(self) -> None:
+    def _start_over(self) -> None:
         """Write all lines once more: S3 has lost the upload, or a part of it is another one."""
         if self._place.upload:
             self._files.abort(self._key, self._place.upload)

@@ -62,8 +62,8 @@ class ExportFiles:
 
     def complete(self, key: str, upload: str, parts: Sequence[str]) -> None:
         """Make the file of all parts, by their ETags. One request. UploadGone."""
-        told = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(parts, 1)]
-        self._call("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": told})
+        listed = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(parts, 1)]
+        self._call("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": listed})
 
     def abort(self, key: str, upload: str) -> None:
         """Give an upload up; nothing happens if it has gone. One request."""

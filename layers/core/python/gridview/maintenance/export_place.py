@@ -58,10 +58,10 @@ class ExportPlace:
         """Return up to `most` next rows of the present chunk, and the place after them."""
         taken = chunk[self.after : self.after + most].tolist()
         after = self.after + len(taken)
-        behind = (
+        following = (
             replace(self, after=after) if after < len(chunk) else replace(self, chunk=self.chunk + 1, after=0)
         )
-        return taken, replace(behind, stuck="")
+        return taken, replace(following, stuck="")
 
     def from_the_beginning(self) -> "ExportPlace":
         """With the same rows, of which nothing is written yet."""

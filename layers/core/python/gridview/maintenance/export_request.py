@@ -139,10 +139,10 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
     query = request.query
     sort, columns = [key.model_dump() for key in query.sort], query.columns
     if query.view is not None:
-        told = view(view_number(query.view))
-        sort = [dict(key) for key in told["query"]["sort"]]
-        columns = told["columns"] and [column["field"] for column in told["columns"]]
-        of_view = told["query"]["filter"]
+        saved = view(view_number(query.view))
+        sort = [dict(key) for key in saved["query"]["sort"]]
+        columns = saved["columns"] and [column["field"] for column in saved["columns"]]
+        of_view = saved["query"]["filter"]
         only = None if of_view is None else parse_filter(catalog, of_view)
     resolve_position(catalog, {"sort": sort})
     named = None if columns is None else [_key(catalog, name) for name in columns]

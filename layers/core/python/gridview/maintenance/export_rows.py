@@ -78,8 +78,8 @@ def _apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
     """Return names for columns, no two the same: an id follows each name that would occur twice."""
     found: list[str] = []
     for name, field_id in zip(names, ids, strict=True):
-        told = name if names.count(name) == 1 else f"{name} ({field_id})"
-        while told in found:
-            told += "_"
-        found.append(told)
+        unique = name if names.count(name) == 1 else f"{name} ({field_id})"
+        while unique in found:
+            unique += "_"
+        found.append(unique)
     return found

@@ -106,7 +106,7 @@ class Folder:
         head and the item.
         """
         head = self._log.known_head()
-        waiting = () if head is None else self._log.behind(head.folded, consistent=False, rows=1).records
+        waiting = () if head is None else self._log.after(head.folded, consistent=False, rows=1).records
         return max((clock.seconds() - item.made - pace().seconds for item in waiting), default=0.0)
 
     def _fold_for(self, left: Callable[[], float]) -> Head:

@@ -147,18 +147,18 @@ class LineWorker:
         except Overloaded:
             raise
         except RequestError as error:
-            told = problem(error, _PROBLEM_BYTES)
-            held.save(held.job.is_over(JobState.FAILED, clock.now(), told))
+            failure = problem(error, _PROBLEM_BYTES)
+            held.save(held.job.is_over(JobState.FAILED, clock.now(), failure))
             return 0.0
         return wait
 
     def _note_failure(self, held: HeldJob) -> None:
         job = replace(held.job, failures=held.job.failures + 1)
         if job.failures >= MOST_FAILURES:
-            told = problem_document(
+            failure = problem_document(
                 INTERNAL, "The job failed unexpectedly. What it has changed so far stays."
             )
-            job = job.is_over(JobState.FAILED, clock.now(), told)
+            job = job.is_over(JobState.FAILED, clock.now(), failure)
         held.save(job)
 
     def _require_rights(self, held: HeldJob) -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from gridview.chains.block_writer import remove_family
 from gridview.chains.blocks import Unreadable
 from gridview.chains.fence_cache import Fences
-from gridview.derive.families import NUMBERS, TOKENS_SUFFIX
+from gridview.derive.families import INDEX_TOKENS_SUFFIX, NUMBERS
 from gridview.derive.images import Poison
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, Write, delete, put, version_is
@@ -488,7 +488,7 @@ def fold_overdue(hints: Iterable[Hint]) -> float:
 
 def _families(order_ids: Iterable[str]) -> list[str]:
     """Return the families in which orders may have blocks."""
-    return [family for order_id in sorted(order_ids) for family in (order_id, order_id + TOKENS_SUFFIX)]
+    return [family for order_id in sorted(order_ids) for family in (order_id, order_id + INDEX_TOKENS_SUFFIX)]
 
 
 def _stored(table: Table, partition: str, part: int = 0) -> Job | None:

@@ -35,7 +35,7 @@ BATCH = BATCH_GET
 CHUNK = 100_000
 """Numbers in one item: 225 KB where they lie as far apart as they can."""
 
-BEHIND = 10.0
+MOST_LAG = 10.0
 """Seconds that the index may lag before a job waits: users' writes go through the same stream."""
 
 AT_ONCE = 16
@@ -83,7 +83,7 @@ class NumberedTurn(ABC):
         if self._place.begun:
             self._settle()
         while left() > 0 and not held.job.state.final:
-            if self._is_behind():
+            if self._is_lagging():
                 return RETRY
             wait = self._freeze() if held.job.of is None else self._batch()
             if wait:
@@ -114,11 +114,11 @@ class NumberedTurn(ABC):
     def _place(self) -> BulkPlace:
         return BulkPlace.from_item(self._held.job.at)
 
-    def _is_behind(self) -> bool:
+    def _is_lagging(self) -> bool:
         """Return whether the index has to catch up first: half a read unit."""
         catalog = self._catalogs.get(self._table, *self._project)
         lag = freshness.read(self._table, catalog, self._cache).seconds
-        return lag is not None and lag > BEHIND
+        return lag is not None and lag > MOST_LAG
 
     def _store(self, numbers: BitMap, undecided: BitMap) -> None:
         """Freeze the numbers. Only documents decide whether the `undecided` among them are meant."""

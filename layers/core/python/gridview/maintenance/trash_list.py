@@ -25,7 +25,7 @@ from gridview.support import clock
 from gridview.support.concurrency import in_threads
 
 
-class Heard(NamedTuple):
+class Effects(NamedTuple):
     """The effects of stream records: items of lists to put, or to delete (None), by key; and the permanently
     deleted issues.
 
@@ -53,20 +53,20 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
         else:
             table.put(item)
 
-    heard = hear(records)
-    in_threads(write, heard.listed.items())
-    for issue in heard.gone:
+    effects = effects_of(records)
+    in_threads(write, effects.listed.items())
+    for issue in effects.gone:
         of_the_issue = Bound("begins_with", keys.comment_register(issue.num))
         remove_partition(table, keys.comments(issue.tenant, issue.project), lambda: 1.0, of_the_issue)
     purged: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for issue in heard.purged:
+    for issue in effects.purged:
         remove_partition(table, derived_keys.history(*issue), lambda: 1.0)
         purged[issue.tenant, issue.project].add(issue.num)
     for project, numbers in purged.items():
         redact_answers(table, *project, partial(without_issues, numbers=numbers))
 
 
-def hear(records: Iterable[Mapping[str, Any]]) -> Heard:
+def effects_of(records: Iterable[Mapping[str, Any]]) -> Effects:
     """Return the effects of records; the last of several about the same item. Expired items are left to the
     table.
     """
@@ -91,7 +91,7 @@ def hear(records: Iterable[Mapping[str, Any]]) -> Heard:
                 listed[item[keys.PK], item[keys.SK]] = item
         except NOT_AN_ISSUE:
             continue  # `fold` reports it
-    return Heard(listed, frozenset(gone), frozenset(purged))
+    return Effects(listed, frozenset(gone), frozenset(purged))
 
 
 def _item(key: str, image: Mapping[str, Any]) -> Item:

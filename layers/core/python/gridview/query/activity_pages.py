@@ -61,8 +61,8 @@ def read_back(
     known, second = begin.item, ""
 
     def end_run() -> None:
-        behind = begin.place or derived_keys.ACTIVITY_END
-        entries.extend(run[place] for place in sorted(run, reverse=True) if lower <= place < behind)
+        upper = begin.place or derived_keys.ACTIVITY_END
+        entries.extend(run[place] for place in sorted(run, reverse=True) if lower <= place < upper)
         run.clear()
 
     while True:

@@ -11,7 +11,7 @@ from gridview.derive.families import NUMBERS
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
-from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family
+from gridview.query.group_blocks import Division, index_token_family_of, is_indexed, valued_family
 from gridview.query.group_plan import (
     Beyond,
     Grouping,
@@ -28,7 +28,7 @@ from gridview.query.plan import DirectoryScan, Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
 from gridview.query.remedies import Remedy, index_field, joined, refused
 from gridview.query.summary import FromBlocks, FromDocuments, Statistics, Summarize, SummaryWay
-from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_told_by_blocks
+from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_answered_by_blocks
 from gridview.query.summary_request import FieldSummary, SummaryQuery
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType
@@ -153,7 +153,7 @@ class GroupsRule:
         """The blocks whose sort entries cost less than their documents, those with most issues first."""
         return _by_entries(plain)
 
-    def untold(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+    def unknown(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         """Up to 64 plain blocks are read ahead."""
         return entries[:MAX_QUERIES]
 
@@ -176,7 +176,7 @@ class GroupsRule:
         said = [f"{issues:,} issues would have to be read for this, and at most {MAX_DOCUMENTS:,} are"]
         unindexed = [one.field for one in self._query.by if not is_indexed(one.field)]
         remedies = _switched_on(self._catalog, unindexed)
-        said += _told(unindexed, remedies)
+        said += _not_indexed(unindexed, remedies)
         possible = not self._query.measures and not reason
         if self._query.measures:
             said.append("aggregates are exact, so each issue that matches has to be read for them")
@@ -222,7 +222,7 @@ def _switched_on(catalog: Catalog, fields: Iterable[Field]) -> list[Remedy]:
     return found
 
 
-def _told(fields: Iterable[Field], remedies: Iterable[Remedy]) -> Iterator[str]:
+def _not_indexed(fields: Iterable[Field], remedies: Iterable[Remedy]) -> Iterator[str]:
     for field, remedy in zip(dict.fromkeys(fields), remedies, strict=True):
         yield f"{field.id} is not indexed; an administrator can switch its index on: {remedy}"
 
@@ -232,8 +232,8 @@ def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
     selection = Selection(query.filter, catalog)
     families = {NUMBERS, *selection.families()}
     for one in query.summaries:
-        if is_told_by_blocks(one):
-            families |= {valued_family(one.field), tokens_of(one.field) or NUMBERS}
+        if is_answered_by_blocks(one):
+            families |= {valued_family(one.field), index_token_family_of(one.field) or NUMBERS}
     directories = _directories(families, counted=query.filter is None)
     return Summarize(
         question="Tell the functions by the blocks of the fields, or by documents where these cost less",
@@ -291,7 +291,7 @@ class SummaryRule:
             )
         return chosen
 
-    def tell_apart(self, numbers: BitMap, columns: Sequence[Column]) -> None:
+    def check_alike_texts(self, numbers: BitMap, columns: Sequence[Column]) -> None:
         """Refuse to read too many documents of texts that begin alike."""
         if len(numbers) > MAX_DOCUMENTS:
             texts = [one.asked for one in columns if one.field.type is FieldType.TEXT]
@@ -319,7 +319,7 @@ class SummaryRule:
             )
         unindexed = [one.field for one in known.without if not is_indexed(one.field)]
         remedies = _switched_on(self._catalog, unindexed)
-        said += _told(unindexed, remedies)
+        said += _not_indexed(unindexed, remedies)
         possible = not moving
         if known.undecided > CANDIDATES:
             said += self._selection.undecidable()

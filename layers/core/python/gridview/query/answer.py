@@ -12,7 +12,7 @@ from gridview.query.counted import Counted, Decides, always
 from gridview.query.executor import Executor
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
-from gridview.query.steps import Ask, Steps, ask, ask_all, side_by_side, tell
+from gridview.query.steps import Ask, Steps, ask, ask_all, record, side_by_side
 from gridview.query.trace import Facts
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -21,10 +21,10 @@ from gridview.support import clock
 from gridview.view.context import ReadContext
 from gridview.view.freshness import Lag
 from gridview.view.index_view import IndexView
-from gridview.view.moves import Unheard
-from gridview.view.reads import ReadEpoch, ReadFreshness, ReadRecent, ReadUnheard
+from gridview.view.moves import NewIssues
+from gridview.view.new_issues import SETTLED
+from gridview.view.reads import ReadEpoch, ReadFreshness, ReadNewIssues, ReadRecent
 from gridview.view.shown_versions import Shown
-from gridview.view.unheard import SETTLED
 
 Result = TypeVar("Result")
 
@@ -32,11 +32,11 @@ Result = TypeVar("Result")
 class CarriedOut(NamedTuple, Generic[Result]):
     """The result of a plan's steps, the parts that every answer has, and the versions that the index may still lack.
 
-    `told`: `index`; `changes`, if cursors of the changes are sealed; `explain`, on request.
+    `members`: `index`; `changes`, if cursors of the changes are sealed; `explain`, on request.
     """
 
     result: Result
-    told: dict[str, Any]
+    members: dict[str, Any]
     shown: Shown
 
 
@@ -67,17 +67,17 @@ def carried_out(
     executor = Executor(context.table, view, decides)
     beside = _Beside(context)
     result, *_ = executor.run(lambda: side_by_side(steps(), *beside.steps()))
-    facts, laid = executor.trace.facts, view.laid()
+    facts, overlaid = executor.trace.facts, view.overlaid()
     lag = beside.lag(facts)
-    shown = executor.seen.shown(laid, lag.seconds, None if shows is None else shows(result))
-    told: dict[str, Any] = {"index": beside.index(facts)}
+    shown = executor.seen.shown(overlaid, lag.seconds, None if shows is None else shows(result))
+    members: dict[str, Any] = {"index": beside.index(facts)}
     if context.feed is not None:
-        counted = executor.seen.counted(context.catalog, laid, lag.seconds)
+        counted = executor.seen.counted(context.catalog, overlaid, lag.seconds)
         cursor = None if counted is None else _cursor(counted, context.catalog, begun)
-        told["changes"] = None if cursor is None else cursor.sealed(context.feed, context.catalog)
+        members["changes"] = None if cursor is None else cursor.sealed(context.feed, context.catalog)
     if explain:
-        told["explain"] = explanation_of(plan, beside.nodes(facts), executor.trace, context.table.meter)
-    return CarriedOut(result, told, shown)
+        members["explain"] = explanation_of(plan, beside.nodes(facts), executor.trace, context.table.meter)
+    return CarriedOut(result, members, shown)
 
 
 def _cursor(counted: Counted, catalog: Catalog, begun: float) -> FeedCursor:
@@ -96,7 +96,7 @@ class _Beside:
         self._overlay = planner.overlay_read(len(issues_in(context.recent)))
         self._epoch = planner.epoch_read()
         self._freshness = planner.freshness()
-        self._unheard = planner.unheard_read()
+        self._new_issues = planner.new_issues_read()
 
     def steps(self) -> Iterator[Steps[None]]:
         """The steps."""
@@ -105,27 +105,32 @@ class _Beside:
 
     def _recent(self) -> Steps[None]:
         overlay = yield from ask(self._overlay, ReadRecent())
-        yield from tell(self._overlay, behind=overlay.behind, pending=overlay.pending)
+        yield from record(self._overlay, displaced=overlay.displaced, pending=overlay.pending)
 
     def _of_the_index(self) -> Steps[None]:
         """Read the epoch and the lag; if numbers were given out recently, also whether the index has their issues."""
         asks = [Ask(self._epoch, ReadEpoch())] if self._due else []
         *confirmed, lag = yield from ask_all([*asks, Ask(self._freshness, ReadFreshness())])
-        yield from tell(self._freshness, lag=lag)
+        yield from record(self._freshness, lag=lag)
         numbering: Numbering | None = confirmed[0] if confirmed else self._check.numbering
         if numbering is None:
             return
         now = clock.seconds()
         after = numbering.given_by(now - SETTLED - (lag.seconds or 0.0), now)
         if after < numbering.last:
-            most = planner.laid_over(numbering.last)
-            found = yield from ask(self._unheard, ReadUnheard(after, numbering.last, most))
-            yield from tell(self._unheard, unheard=found)
+            most = planner.most_overlaid(numbering.last)
+            found = yield from ask(self._new_issues, ReadNewIssues(after, numbering.last, most))
+            yield from record(self._new_issues, new=found)
 
     def nodes(self, facts: Mapping[Node, Facts]) -> tuple[Node, ...]:
         """The nodes that were carried out."""
         due = (self._epoch,) if self._due else ()
-        return (self._overlay, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
+        return (
+            self._overlay,
+            *due,
+            self._freshness,
+            *((self._new_issues,) if self._new_issues in facts else ()),
+        )
 
     def lag(self, facts: Mapping[Node, Facts]) -> Lag:
         """The lag of the index."""
@@ -135,7 +140,7 @@ class _Beside:
     def index(self, facts: Mapping[Node, Facts]) -> dict[str, int | None]:
         """The state of the index, as every answer reports it."""
         pending = facts[self._overlay]["pending"]
-        if self._unheard in facts:
-            found: Unheard = facts[self._unheard]["unheard"]
+        if self._new_issues in facts:
+            found: NewIssues = facts[self._new_issues]["new"]
             pending += len(found.moves) + found.missing
         return {"lag_ms": self.lag(facts).milliseconds, "pending": pending}

@@ -6,7 +6,7 @@ from gridview.query import planner
 from gridview.query.bitmap_filter import Judged
 from gridview.query.page import projection
 from gridview.query.plan import BitmapScan, Recheck
-from gridview.query.steps import Ask, Steps, ask_all, tell
+from gridview.query.steps import Ask, Steps, ask_all, record
 from gridview.view.block_reads import Want
 from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
@@ -17,7 +17,7 @@ def bitmap_scan(scan: BitmapScan, snapshot: Snapshot, *, beside: Ask | None = No
     wants: tuple[Want, ...] = tuple(scan.selection.wants(directories))
     yield from ask_all([Ask(scan, ReadBlocks(wants)), *([beside] if beside is not None else [])])
     judged = scan.selection.evaluate(directories, snapshot)
-    yield from tell(scan, sure=len(judged.sure), undecided=len(judged.undecided))
+    yield from record(scan, sure=len(judged.sure), undecided=len(judged.undecided))
     return judged
 
 
@@ -32,5 +32,5 @@ def recheck(node: Recheck | None, *, beside: Ask | None = None) -> Steps[BitMap]
         [Ask(node, ReadDocuments(list(node.issues), projection(node.only.fields()))), *asks]
     )
     passing = BitMap(num for num, document in documents.found.items() if node.only.matches(document))
-    yield from tell(node, passing=len(passing))
+    yield from record(node, passing=len(passing))
     return passing

@@ -15,7 +15,7 @@ from gridview.query.order_walk import TooManyTies, Walked, early_ties, places_in
 from gridview.query.page import Row, Rows, add_rows, judged, page_paths, projection
 from gridview.query.plan import BucketScan, GridPage, Node, RestScan
 from gridview.query.sort_order import Place, Spot, bound_at
-from gridview.query.steps import Steps, ask, rounds_taken, tell
+from gridview.query.steps import Steps, ask, record, rounds_taken
 from gridview.schema.catalog import Catalog
 from gridview.view.reads import Documents, Listed, ReadDocuments, ReadRange
 
@@ -36,8 +36,8 @@ def page_rows(
         before = yield from _before(reading, known, found)
         if isinstance(before, TooManyTies):
             return before
-        found = replace(found, behind=before)
-    yield from tell(scan, blocks=len(known.sets), of=len(known.order.directory.entries), order=known.order)
+        found = replace(found, started_at=before)
+    yield from record(scan, blocks=len(known.sets), of=len(known.order.directory.entries), order=known.order)
     return found
 
 
@@ -223,7 +223,7 @@ def _fetch_to_order(
     if not narrow:
         for portion in portions:
             if portion.end is not None and room > 0:
-                shown, _ = portion.split(min(room, portion.rows), from_behind=page.backward)
+                shown, _ = portion.split(min(room, portion.rows), from_end=page.backward)
                 wanted += [one.num for one in places_in(order, shown, {})]
             room -= portion.rows
     paths = (

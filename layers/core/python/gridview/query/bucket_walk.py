@@ -47,7 +47,7 @@ class KnownBuckets:
         of_numbers: dict[Entry, Want] = {}
         for with_keys, bucket in [*((False, one) for one in buckets), *((True, one) for one in by_keys)]:
             for entry in bucket.entries or self.order.directory.entries:
-                keyed = with_keys and bool(bucket.entries) and untold(entry)
+                keyed = with_keys and bool(bucket.entries) and has_unknown_bodies(entry)
                 if keyed and entry not in self.keys:
                     found[entry] = Want(self._family, entry, range_of(entry))
                 elif entry not in self.sets:
@@ -95,11 +95,11 @@ class KnownBuckets:
             without = self._without_value()
             return [TieGroup(without)] if without else []
         keys = None
-        if all(entry in self.keys for entry in bucket.entries if untold(entry)):
+        if all(entry in self.keys for entry in bucket.entries if has_unknown_bodies(entry)):
             keys = [
                 key
                 for entry in bucket.entries
-                if untold(entry)
+                if has_unknown_bodies(entry)
                 for key in self.snapshot.keys(self._family, entry, range_of(entry))
             ]
         return self.order.tie_groups(self._blocks(bucket.entries), keys, self.matching)
@@ -129,7 +129,7 @@ class Reading(NamedTuple):
     blocks: int
 
 
-def untold(entry: Entry) -> bool:
+def has_unknown_bodies(entry: Entry) -> bool:
     """Whether a block does not have the bodies of its keys."""
     return not entry.detailed and entry.body is None
 
@@ -158,10 +158,10 @@ class Portion(NamedTuple):
         size = len(self.group.numbers)
         return self.spot is None and self.begin == 0 and self.end in (None, size) and size <= missing
 
-    def split(self, count: int, *, from_behind: bool) -> tuple["Portion", "Portion"]:
+    def split(self, count: int, *, from_end: bool) -> tuple["Portion", "Portion"]:
         """Return the next `count` rows, and the rest, if body and number decide the order."""
         begin, end = self.begin, self.end or 0
-        if from_behind:
+        if from_end:
             return self._replace(begin=end - count), self._replace(end=end - count)
         return self._replace(end=begin + count), self._replace(begin=begin + count)
 
@@ -170,7 +170,7 @@ class Portion(NamedTuple):
         indexed = order.keys[0].order
         if indexed is None:
             return True
-        if self.group.told:
+        if self.group.body_known:
             body = self.group.body
             found = None if body is None else sort_string(body, document["num"])
             return found in present_sort_strings(indexed, document)
@@ -247,7 +247,7 @@ class Ahead:
 
 def _whole(order: BucketOrder, bucket: Bucket, group: TieGroup) -> Portion:
     """All rows of a tie group."""
-    return Portion(bucket, group, 0, len(group.numbers) if order.simple and group.told else None)
+    return Portion(bucket, group, 0, len(group.numbers) if order.simple and group.body_known else None)
 
 
 def _portion(
@@ -255,8 +255,8 @@ def _portion(
 ) -> tuple[Portion | None, int]:
     """The rows of a tie group that are ahead, and how many rows after it must still be passed over."""
     size = len(group.numbers)
-    if not order.simple or not group.told:
-        side = 0 if spot is None or not group.told else order.side(group, spot)
+    if not order.simple or not group.body_known:
+        side = 0 if spot is None or not group.body_known else order.side(group, spot)
         if side and (side < 0) != backward:
             return None, skip
         passed = min(skip, size)

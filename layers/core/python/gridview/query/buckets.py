@@ -45,12 +45,12 @@ class Bucket(NamedTuple):
 class TieGroup(NamedTuple):
     """Issues that are together. `body`: the first key's body that all of them have; None if they have no value.
 
-    `told`: whether that is known. If not, they are issues of several bodies, which only their documents show.
+    `body_known`: whether that is known. If not, they are issues of several bodies, which only their documents show.
     """
 
     numbers: BitMap
     body: str | None = None
-    told: bool = True
+    body_known: bool = True
 
 
 class BucketOrder:
@@ -101,22 +101,22 @@ class BucketOrder:
 
         `keys`: the sort strings in those blocks that do not have the bodies of their members; None if they were not read.
         """
-        told: dict[str, BitMap] = {}
-        untold = BitMap()
+        by_body: dict[str, BitMap] = {}
+        unknown = BitMap()
         for block in blocks:
-            for body, numbers in _told(block):
-                told[body] = told[body] | numbers if body in told else numbers
+            for body, numbers in _by_body(block):
+                by_body[body] = by_body[body] | numbers if body in by_body else numbers
             if block.sets is None and _one_body(block) is None:
-                untold |= block.members
-        if untold and keys is not None:
+                unknown |= block.members
+        if unknown and keys is not None:
             for body, run in groupby(sorted(keys), key=body_of):
-                numbers = BitMap(map(number_of, run)) & untold
-                told[body] = told[body] | numbers if body in told else numbers
-            untold = BitMap()
-        if untold:
-            members = BitMap.union(untold, *told.values())
-            return _nonempty([TieGroup(members, None, told=False)], matching)
-        found = [TieGroup(told[body], body) for body in sorted(told, reverse=self.keys[0].descending)]
+                numbers = BitMap(map(number_of, run)) & unknown
+                by_body[body] = by_body[body] | numbers if body in by_body else numbers
+            unknown = BitMap()
+        if unknown:
+            members = BitMap.union(unknown, *by_body.values())
+            return _nonempty([TieGroup(members, None, body_known=False)], matching)
+        found = [TieGroup(by_body[body], body) for body in sorted(by_body, reverse=self.keys[0].descending)]
         return _nonempty(found, matching)
 
     def places(self, group: TieGroup, begin: int, end: int) -> list[Place]:
@@ -166,7 +166,7 @@ def _runs(directory: Directory) -> list[list[Entry]]:
     return runs
 
 
-def _told(block: Block) -> list[tuple[str, BitMap]]:
+def _by_body(block: Block) -> list[tuple[str, BitMap]]:
     if block.sets is not None:
         return list(block.sets.items())
     body = _one_body(block)

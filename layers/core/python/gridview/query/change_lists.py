@@ -115,7 +115,7 @@ def issue_history(
     more = len(merged) > len(listed) or changes.last is not None or comments.last is not None
     # If a page has only expired changes, so have all later ones.
     last = listed[-1].place if more and listed else None
-    return _told(listed, last, cursors, binding, context.cache)
+    return _result_page(listed, last, cursors, binding, context.cache)
 
 
 def _merged(
@@ -169,7 +169,7 @@ def activity(context: ReadContext, parameters: Mapping[str, str], cursors: Curso
     entries = found[: request.limit]
     rest = begin.at(entries[-1]) if len(found) > len(entries) else stretch.rest
     last = None if rest is None else [*rest]
-    return _told(_listed(table, catalog, entries, begin), last, cursors, binding, context.cache)
+    return _result_page(_listed(table, catalog, entries, begin), last, cursors, binding, context.cache)
 
 
 def _remembered(catalog: Catalog, items: Iterable[Item]) -> list[Item]:
@@ -199,24 +199,24 @@ def _listed(table: Table, catalog: Catalog, entries: Sequence[Item], begin: Page
                 yield _Listed(comment_event(item), [*begin.at(item)])
 
 
-def _told(
+def _result_page(
     listed: Iterable[_Listed], last: object, cursors: Cursors, binding: bytes, cache: BlockCache
 ) -> Answered:
     """The page of these events, as many as an answer holds; `last`: where the next one begins if all of them fit."""
-    told: list[Fragment] = []
+    fragments: list[Fragment] = []
     versions: list[ShownVersion] = []
     size = 0
     place: object = None
     for one in listed:
         encoded = dumps(one.event)
         size += size_in_response(encoded)
-        if told and size > _ANSWER_BYTES:
+        if fragments and size > _ANSWER_BYTES:
             last = place
             break
-        told.append(Fragment(encoded))
+        fragments.append(Fragment(encoded))
         place, change = one.place, one.change
         if change is not None:
             removed = change.kind == "delete"
             versions.append(ShownVersion(change.num, change.version, change.at, removed))
-    body = {"items": told, "next": None if last is None else cursors.seal(last, binding)}
+    body = {"items": fragments, "next": None if last is None else cursors.seal(last, binding)}
     return Answered(body, Shown.of(versions, freshness.kept(cache)))

@@ -30,7 +30,7 @@ from gridview.support import clock
 from gridview.view.moves import FamilyMoves, Logged
 from gridview.view.overlay import Overlay, was_read
 from gridview.view.reads import Documents, Listed, ReadDocuments, ReadIssue, ReadRange, ReadRanges
-from gridview.view.shown_versions import TAKEN_IN, Laid, Shown, ShownVersion, beyond
+from gridview.view.shown_versions import TAKEN_IN, Overlaid, Shown, ShownVersion, beyond
 
 Decides = Callable[[Node], bool]
 """Whether the reads of a node decide what is counted."""
@@ -122,18 +122,18 @@ class Seen:
             if item["num"] not in known:
                 self.documents[item["num"]] = item["version"], item["updated"]
 
-    def counted(self, catalog: Catalog, over: Laid, late: float | None) -> Counted | None:
+    def counted(self, catalog: Catalog, over: Overlaid, late: float | None) -> Counted | None:
         """Return the changes that the answer counts, including the laid-over ones; None if that is unknown.
 
         `late`: the lag of the index in seconds.
         """
         if over.outrun:
             return None
-        logged, laid = over.logged, over.versions
-        told = _told(logged.items)
-        ahead = dict(_untold(logged, told))
-        for num, version in laid.items():
-            known = told.get(num)
+        logged, overlaid = over.logged, over.versions
+        delivered = _delivered(logged.items)
+        ahead = dict(_undelivered(logged, delivered))
+        for num, version in overlaid.items():
+            known = delivered.get(num)
             if version is None and known is not None and known.removed:
                 continue
             if version is None or (known is not None and version < known.version):
@@ -141,18 +141,18 @@ class Seen:
             ahead.pop(num, None)
             if known is None or version > known.version:
                 ahead[num] = version
-        if self.unsure or len(ahead) > MAX_AHEAD or not self._agree(told, laid, late):
+        if self.unsure or len(ahead) > MAX_AHEAD or not self._agree(delivered, overlaid, late):
             return None
         there = {
             num: moves
             for num, moves in logged.moves.items()
-            if num in told and not told[num].removed and num not in laid
+            if num in delivered and not delivered[num].removed and num not in overlaid
         }
         if any(self._lacks(span, catalog, there) for span in self._spans):
             return None
         return Counted(logged.last + 1, ahead)
 
-    def shown(self, over: Laid, late: float | None, documents: Iterable[Item] | None) -> Shown:
+    def shown(self, over: Overlaid, late: float | None, documents: Iterable[Item] | None) -> Shown:
         """Return the versions in the answer that the index may lack. `late`: its lag in seconds; None: unknown.
 
         `documents`: the ones that the answer shows; None: it uses all that were read.
@@ -166,15 +166,17 @@ class Seen:
         return Shown.of(found, late, [*over.again, *beyond(over.logged), *gone], over.logged)
 
     def _agree(
-        self, told: Mapping[int, IssueChange], laid: Mapping[int, int | None], late: float | None
+        self, delivered: Mapping[int, IssueChange], overlaid: Mapping[int, int | None], late: float | None
     ) -> bool:
         """Whether no document is older than its version in the journal, and none that decides is newer."""
         taken_in = "" if late is None else clock.stored(clock.seconds() - TAKEN_IN - max(late, 0.0))
         for num in self.gone:
-            if num not in laid and (num in self.deciding or (num in told and not told[num].removed)):
+            if num not in overlaid and (
+                num in self.deciding or (num in delivered and not delivered[num].removed)
+            ):
                 return False
         for num, (version, made) in self.documents.items():
-            known = told.get(num)
+            known = delivered.get(num)
             if known is not None and (
                 version < known.version or (known.removed and version == known.version)
             ):
@@ -212,7 +214,7 @@ def _families_of(catalog: Catalog, path: Sequence[str] | None) -> list[str]:
     ]
 
 
-def _told(items: Iterable[JournalItem]) -> dict[int, IssueChange]:
+def _delivered(items: Iterable[JournalItem]) -> dict[int, IssueChange]:
     """The last version of each issue that the feed delivers from these items."""
     return {
         change.num: change
@@ -222,9 +224,9 @@ def _told(items: Iterable[JournalItem]) -> dict[int, IssueChange]:
     }
 
 
-def _untold(logged: Logged, told: Mapping[int, IssueChange]) -> Iterator[tuple[int, int]]:
+def _undelivered(logged: Logged, delivered: Mapping[int, IssueChange]) -> Iterator[tuple[int, int]]:
     """Versions that the journal has in the index and the feed may deliver later: after a missing number, or by a pass."""
     for item in (*logged.items, *logged.beyond):
         for change in item.changes:
-            if change.num not in told or told[change.num].version < change.version:
+            if change.num not in delivered or delivered[change.num].version < change.version:
                 yield change.num, change.version

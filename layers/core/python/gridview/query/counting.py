@@ -12,7 +12,7 @@ from gridview.query import aggregate_planner, grouping, summary
 from gridview.query.answer import carried_out
 from gridview.query.grid import MAX_RESPONSE_BYTES
 from gridview.query.group_filter import GroupFilters
-from gridview.query.group_request import Group, GroupsQuery, Reached, behind, group_json, reached_by
+from gridview.query.group_request import Group, GroupsQuery, Reached, group_json, groups_after, reached_by
 from gridview.query.summary_request import SummaryQuery, summary_json
 from gridview.support.errors import CursorExpired
 from gridview.view.context import ReadContext
@@ -32,8 +32,8 @@ def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -
     reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
     context = context.holding(before)
     plan = aggregate_planner.groups(catalog, query, reached)
-    found, told, shown = carried_out(context, plan, lambda: grouping.run(plan), explain=query.explain)
-    ahead = behind(found.groups, reached)
+    found, members, shown = carried_out(context, plan, lambda: grouping.run(plan), explain=query.explain)
+    ahead = groups_after(found.groups, reached)
     fitting = _fitting(query, ahead[: query.limit])
     more = found.more or len(fitting) < len(ahead)
     end = reached_by(ahead[: len(fitting)], reached) if more else None
@@ -41,7 +41,7 @@ def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -
     if end is not None:
         payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(context.recent)]
         sealed = cursors.seal(payload, binding)
-    return Answered({"groups": fitting, "more": more, "next": sealed, **told}, shown)
+    return Answered({"groups": fitting, "more": more, "next": sealed, **members}, shown)
 
 
 def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragment]:
@@ -78,5 +78,5 @@ def summarized(context: ReadContext, query: SummaryQuery) -> Answered:
     the errors of `carried_out`.
     """
     plan = aggregate_planner.summary(context.catalog, query)
-    found, told, shown = carried_out(context, plan, lambda: summary.run(plan), explain=query.explain)
-    return Answered({**summary_json(found.matched, found.told), **told}, shown)
+    found, members, shown = carried_out(context, plan, lambda: summary.run(plan), explain=query.explain)
+    return Answered({**summary_json(found.matched, found.answers), **members}, shown)

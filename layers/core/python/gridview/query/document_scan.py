@@ -9,7 +9,7 @@ from gridview.encoding.sort_strings import issue_number
 from gridview.query.page import projection
 from gridview.query.plan import Node
 from gridview.query.remedies import refused
-from gridview.query.steps import Steps, ask, tell
+from gridview.query.steps import Steps, ask, record
 from gridview.schema.fields import Field
 from gridview.view.reads import ReadDocuments, ReadRanges
 
@@ -55,7 +55,7 @@ def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -
             for page, bound in zip(pages, ranges, strict=True)
             if page.last is not None and page.last < bound.upper
         ]
-    yield from tell(node, absent=len(among) - len(found))
+    yield from record(node, absent=len(among) - len(found))
     return sorted(found, key=lambda document: document["num"])
 
 

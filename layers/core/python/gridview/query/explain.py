@@ -8,7 +8,7 @@ from gridview.query import plan
 from gridview.query.grid_request import in_words
 from gridview.query.plan import Node
 from gridview.query.trace import Facts, Trace
-from gridview.view.moves import Unheard
+from gridview.view.moves import NewIssues
 
 
 def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Meter) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Mete
 def _tree(node: Node, trace: Trace, beside: Sequence[Node] = ()) -> dict[str, Any]:
     used, facts = trace.usage.get(node), trace.facts.get(node, {})
     estimate = node.estimate
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "node": _name(node),
         "sentence": sentence(node, facts),
         "read_units": 0.0 if used is None else round(used.units, 2),
@@ -47,9 +47,9 @@ def _tree(node: Node, trace: Trace, beside: Sequence[Node] = ()) -> dict[str, An
     }
     if estimate is not None:
         made = "after" if estimate.informed else "before"
-        told["estimated"] = {"read_units": round(estimate.units, 2), "directories": made}
+        answer["estimated"] = {"read_units": round(estimate.units, 2), "directories": made}
     children = [_tree(one, trace) for one in (*node.children, *_chosen(facts), *beside)]
-    return {**told, "children": children} if children else told
+    return {**answer, "children": children} if children else answer
 
 
 def _sentences(node: Node, trace: Trace) -> Iterator[str]:
@@ -102,11 +102,11 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             )
             logged = "the last items of the project's journal"
             return (
-                f"Read {' and '.join((*named, logged))}: of {facts['behind']:,} the index may not show everything yet, so what "
+                f"Read {' and '.join((*named, logged))}: of {facts['displaced']:,} the index may not show everything yet, so what "
                 "they are is laid over it."
             )
-        case plan.UnheardRead():
-            return _of_the_new(facts["unheard"])
+        case plan.NewIssuesRead():
+            return _of_the_new(facts["new"])
         case plan.Freshness():
             return str(facts["lag"].sentence())
         case plan.Total():
@@ -157,18 +157,16 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
     raise TypeError(node)
 
 
-def _of_the_new(unheard: Unheard) -> str:
+def _of_the_new(new: NewIssues) -> str:
     """The outcome of the search for new issues."""
-    if unheard.missing:
+    if new.missing:
         return (
-            f"Up to {_issues(unheard.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "
+            f"Up to {_issues(new.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "
             "over it, so they are missing here."
         )
-    if not unheard.moves:
+    if not new.moves:
         return "Numbers were given out lately: the index has heard of all their issues."
-    return (
-        f"Read the new issues that the index has not heard of: {_issues(len(unheard.moves))}, laid over it."
-    )
+    return f"Read the new issues that the index has not heard of: {_issues(len(new.moves))}, laid over it."
 
 
 def _along(query: Any, facts: Facts) -> str:
@@ -186,8 +184,8 @@ def _along(query: Any, facts: Facts) -> str:
 def _to_the_offset(query: Any) -> str:
     if not query.offset:
         return ""
-    told = "how many of them match" if query.filter is not None else "how many issues stand in each block"
-    return f" Row {query.offset:,} is found by adding up {told}."
+    added = "how many of them match" if query.filter is not None else "how many issues stand in each block"
+    return f" Row {query.offset:,} is found by adding up {added}."
 
 
 def _issues(count: int) -> str:

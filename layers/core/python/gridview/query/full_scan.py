@@ -14,7 +14,7 @@ from gridview.query.document_scan import in_ranges
 from gridview.query.plan import FullScan
 from gridview.query.predicates import Filter
 from gridview.query.sort_order import Keys, Place, in_order, place_of
-from gridview.query.steps import Steps, ask, tell
+from gridview.query.steps import Steps, ask, record
 from gridview.view.block_reads import Want
 from gridview.view.reads import ReadBlocks, Snapshot
 
@@ -30,7 +30,7 @@ def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:
         yield from ask(scan, ReadBlocks(tuple(Want(NUMBERS, entry) for entry in numbers.entries)))
         among = BitMap.union(BitMap(), *(snapshot.block(NUMBERS, entry).members for entry in numbers.entries))
     found = yield from in_ranges(scan, scan.fields, among, scan.reason)
-    yield from tell(scan, issues=len(found))
+    yield from record(scan, issues=len(found))
     return found
 
 

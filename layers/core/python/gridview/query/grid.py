@@ -41,7 +41,7 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
     spot, backward, before = (None, False, ()) if query.cursor is None else _opened(query, cursors, binding)
     context = context.holding(before)
     plan = planner.plan_page(catalog, query, spot, backward=backward)
-    found, told, shown = carried_out(
+    found, members, shown = carried_out(
         context,
         plan,
         lambda: read_page(plan, catalog),
@@ -67,7 +67,7 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
         "prev": sealed(end if backward else start, backward=True),
         "offset": query.offset if query.cursor is None else None,
         **counts,
-        **told,
+        **members,
     }
     return Answered(body, shown)
 
@@ -81,8 +81,12 @@ def _shown(
     ahead = (
         Spot(found.rows[taken - 1].place, after=not backward) if taken < len(found.rows) else found.stopped_at
     )
-    behind = Spot(found.rows[0].place, after=backward) if taken else found.behind
-    return (rows[::-1] if backward else rows), ahead, behind if backward or found.behind is not None else None
+    before = Spot(found.rows[0].place, after=backward) if taken else found.started_at
+    return (
+        (rows[::-1] if backward else rows),
+        ahead,
+        before if backward or found.started_at is not None else None,
+    )
 
 
 def _documents(query: GridQuery, found: Rows) -> list[Item]:
@@ -114,8 +118,8 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
     for taken, row in enumerate(rows):
         if row.document is None or not row.belongs:
             continue
-        told = to_json(catalog, row.document, query.columns)
-        encoded = dumps({**told, "key": row_key(query.keys, row.place)} if query.with_keys else told)
+        row_json = to_json(catalog, row.document, query.columns)
+        encoded = dumps({**row_json, "key": row_key(query.keys, row.place)} if query.with_keys else row_json)
         size += len(encoded)
         size_in_all += size_in_response(encoded)
         if shown and (size > MAX_PAGE_BYTES or size_in_all > MAX_RESPONSE_BYTES):

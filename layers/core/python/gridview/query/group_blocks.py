@@ -4,7 +4,7 @@ A block of one body, or with keys of only one period, is a group (or a part of o
 bodies of the keys show the groups. Some facts are only in documents:
 
 - how a text or a user is spelled
-- which of several texts that begin alike for 240 folded characters it is
+- which of several texts that begin alike for 240 case-folded characters it is
 - which option an issue has while options are being moved
 """
 
@@ -19,7 +19,7 @@ from pyroaring import BitMap
 
 from gridview.chains.blocks import FIRST, Entry
 from gridview.chains.directory import range_of
-from gridview.derive.families import NUMBERS, tokens_family
+from gridview.derive.families import NUMBERS, index_token_family
 from gridview.encoding import sort_strings
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT_WIDTH
@@ -64,9 +64,9 @@ def valued_family(field: Field) -> str:
     return NUMBERS if field.id == NUM else field.served.order_id if field.served else ""
 
 
-def tokens_of(field: Field) -> str | None:
+def index_token_family_of(field: Field) -> str | None:
     """The family with a key for each option of a multi_enum; None for any other field."""
-    return tokens_family(field.served) if field.served and field.type is FieldType.MULTI_ENUM else None
+    return index_token_family(field.served) if field.served and field.type is FieldType.MULTI_ENUM else None
 
 
 def is_plain(entry: Entry) -> bool:
@@ -113,7 +113,7 @@ class Division:
         self.numbered = self._field.id == NUM
         self.valued = valued_family(self._field)
         """The family in which each issue with a value has one key."""
-        self.family = tokens_of(self._field) or self.valued
+        self.family = index_token_family_of(self._field) or self.valued
         """The family whose bodies show the groups."""
         self._labels: dict[str, Label | None] = {}
 
@@ -142,9 +142,11 @@ class Division:
     def _label(self, body: str) -> Label | None:
         match self._field.type:
             case FieldType.TEXT:
-                folded = sort_strings.folded_text(body)
-                several = len(folded) >= TEXT_WIDTH
-                return Label((False, body, "" if several else folded), None, spelled=False, several=several)
+                case_folded = sort_strings.case_folded_text(body)
+                several = len(case_folded) >= TEXT_WIDTH
+                return Label(
+                    (False, body, "" if several else case_folded), None, spelled=False, several=several
+                )
             case FieldType.USER:
                 return Label((False, body, ""), None, spelled=False)
         value = self._value(body)
@@ -285,9 +287,9 @@ class Gathered:
         self.labels[label.order] = label
         self.sizes[label.order] = self.sizes.get(label.order, 0) + size
 
-    def settle(self, told: Mapping[Label, BitMap]) -> None:
+    def settle(self, groups: Mapping[Label, BitMap]) -> None:
         """Put the unsettled issues into these groups."""
-        for label, members in told.items():
+        for label, members in groups.items():
             self.add(label, members)
         self.unsettled = BitMap()
 

@@ -23,11 +23,11 @@ class GroupsBySizes(Said):
     def said(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""
         upto, read = facts["upto"], facts["read"]
-        told = f"The first {upto:,}"
+        scope = f"The first {upto:,}"
         if facts["begin"]:
-            told = f"From the cursor on {upto:,}"
+            scope = f"From the cursor on {upto:,}"
         said = (
-            f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. {told} tell the groups "
+            f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. {scope} tell the groups "
             f"asked for: {upto - read:,} with one group each, or a part of one, count by their size; {read:,} are read."
         )
         rest = " What is missing from them to all issues of the project has no value."
@@ -124,7 +124,7 @@ class GroupChoices(Protocol):
     def by_entries(self, plain: Sequence[Plain]) -> list[Plain]:
         """The blocks whose sort entries are read; of the others, the documents are."""
 
-    def untold(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+    def unknown(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         """As many of these plain blocks as may be read ahead."""
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:

@@ -193,7 +193,7 @@ def place_of(group: Group) -> GroupPlace:
     return group.place
 
 
-def behind(groups: Sequence[Group], reached: Reached | None) -> list[Group]:
+def groups_after(groups: Sequence[Group], reached: Reached | None) -> list[Group]:
     """Return the groups that come after a page, from groups in order."""
     if reached is None:
         return list(groups)
@@ -305,8 +305,8 @@ def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError
         if field.type is FieldType.DATE:
             return Dimension(field, _periods(periods.of_date(by.unit)), by.unit)
         if field.type is FieldType.DATETIME:
-            tell = periods.of_instant(by.unit, zone or UTC)
-            return Dimension(field, _periods(tell), by.unit, zone or UTC)
+            period_of = periods.of_instant(by.unit, zone or UTC)
+            return Dimension(field, _periods(period_of), by.unit, zone or UTC)
         errors.append(FieldError(f"{place}.unit", "is for dates and datetimes"))
     if field.type is FieldType.MULTI_ENUM:
         return Dimension(field, _options(field))
@@ -323,13 +323,13 @@ def _zone(name: str) -> tzinfo | None:
 def _values(field: Field) -> Callable[[Any], Iterable[Member]]:
     def members(value: Any) -> Iterable[Member]:
         # Texts that differ beyond what the order compares are separate groups.
-        apart = str(identity(field, value)) if field.type in _TOLD_APART else ""
+        apart = str(identity(field, value)) if field.type in _SHARE_BODIES else ""
         return (Member((False, body(field, value), apart), value_json(field, value)),)
 
     return members
 
 
-_TOLD_APART = (FieldType.TEXT, FieldType.ENUM)
+_SHARE_BODIES = (FieldType.TEXT, FieldType.ENUM)
 """The types in which several values may have the same body."""
 
 
@@ -347,5 +347,5 @@ def of_period(period: str) -> Member:
     return Member((False, period.rjust(11, "0"), ""), period)
 
 
-def _periods(told: Callable[[str], str]) -> Callable[[Any], Iterable[Member]]:
-    return lambda value: (of_period(told(value)),)
+def _periods(period_of: Callable[[str], str]) -> Callable[[Any], Iterable[Member]]:
+    return lambda value: (of_period(period_of(value)),)

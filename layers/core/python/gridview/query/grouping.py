@@ -53,7 +53,7 @@ from gridview.query.group_plan import (
 from gridview.query.group_request import Group, GroupPlace, GroupsQuery, Member, grouped
 from gridview.query.page import projection
 from gridview.query.plan import Node
-from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
+from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record
 from gridview.schema.formats import value_json
 from gridview.view.block_reads import Want
 from gridview.view.reads import ReadBlocks, ReadDocuments, Snapshot
@@ -116,7 +116,7 @@ def run(plan: Grouping) -> Steps[Found]:
     snapshot = yield from ask_directories(plan.directories)
     known = _Known(plan, snapshot)
     way = plan.rule.way(known.directories)
-    yield from tell(plan, chosen=way)
+    yield from record(plan, chosen=way)
     match way:
         case GroupsBySizes():
             found = yield from _by_sizes(way, known)
@@ -126,7 +126,7 @@ def run(plan: Grouping) -> Steps[Found]:
             found = yield from _by_documents(way, known)
     if isinstance(found, Beyond):
         further = plan.rule.instead(found)
-        yield from tell(way, chosen=further)
+        yield from record(way, chosen=further)
         found = yield from _by_documents(further, known)
     groups: Found = found
     return groups._replace(issues=known.issues)
@@ -141,7 +141,7 @@ def _by_documents(node: GroupsByDocuments, known: _Known) -> Steps[Found]:
     judged = yield from _judge(node, known)
     known.rule.check(len(judged.maybe), judged, node.reason)
     ranges = known.rule.in_ranges(judged.maybe)
-    yield from tell(node, issues=len(judged.maybe), in_ranges=ranges)
+    yield from record(node, issues=len(judged.maybe), in_ranges=ranges)
     if ranges:
         documents: Iterable[Item] = yield from in_ranges(
             node, known.query.fields(), judged.maybe, f"groups of {len(judged.maybe):,} issues"
@@ -177,7 +177,7 @@ def _by_sizes(node: GroupsBySizes, known: _Known) -> Steps[Found | Beyond]:
         beyond = known.rule.beyond_entries(sum(one.keys is not None for one in wants))
         beyond = beyond or (yield from _count(node, known, wants, found))
         if beyond is not None:
-            yield from tell(node, **facts, upto=upto, read=read)
+            yield from record(node, **facts, upto=upto, read=read)
             return beyond
         read += len(wants)
         fence = entries[upto].lower if upto < len(entries) else None
@@ -188,7 +188,7 @@ def _by_sizes(node: GroupsBySizes, known: _Known) -> Steps[Found | Beyond]:
     has_rest = upto == len(entries) and division.nullable and without > 0
     if has_rest:
         ready.append(Combined((NONE,), without, BitMap()))
-    yield from tell(node, **facts, upto=upto, read=read, without=has_rest)
+    yield from record(node, **facts, upto=upto, read=read, without=has_rest)
     shown, all_ = first_of(ready, limit, known.place)
     return (yield from _spelled(node, known, shown, more=upto < len(entries) or not all_))
 
@@ -291,7 +291,7 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
         found = yield from _first_by_sets(node, known, judged, entries[begin:], math.inf, all_read=True)
     if isinstance(found, Beyond):
         return found
-    yield from tell(node, matched=len(found.matched), candidates=len(judged.undecided))
+    yield from record(node, matched=len(found.matched), candidates=len(judged.undecided))
     return (yield from _spelled(node, known, found.groups, more=found.more))
 
 
@@ -328,8 +328,8 @@ def _everything_of(division: Division, entries: Sequence[Entry], begin: int, kno
     """The sets of all blocks, and the bodies in as many blocks from `begin` on as may be read."""
     yield from (Want(division.family, entry) for entry in entries)
     if known.query.filter is None:
-        untold = [one for one in entries[begin:] if division.label_of(one) is None and is_plain(one)]
-        yield from (_bodies_of(division, entry) for entry in known.rule.untold(untold))
+        unknown = [one for one in entries[begin:] if division.label_of(one) is None and is_plain(one)]
+        yield from (_bodies_of(division, entry) for entry in known.rule.unknown(unknown))
 
 
 def _sets(
@@ -361,11 +361,11 @@ def _sets(
         beyond = yield from _settle(node, known, division, found)
         if beyond is not None:
             return beyond
-        behind = fence if division is first else None
-        if division.nullable and behind is None and not division.numbered:
+        end = fence if division is first else None
+        if division.nullable and end is None and not division.numbered:
             blocks = (known.snapshot.block(division.family, one) for one in known.entries(division))
             found.add(NONE, matched - BitMap.union(BitMap(), *(one.members for one in blocks)))
-        found.keep(matched, partial(division.complete, fence=behind))
+        found.keep(matched, partial(division.complete, fence=end))
         divided.append(Divided(division, found))
     return _Sets(divided, matched, more)
 
@@ -430,15 +430,15 @@ def _bodies_of(division: Division, entry: Entry) -> Want:
 
 def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool) -> Steps[Found]:
     """Return the groups as they are shown: one round for the documents that spell their values, if needed."""
-    told = [one for one in found if one.several]
+    ambiguous = [one for one in found if one.several]
     shown = found[: known.query.limit + len(found) - known.ahead(found)]
     asked = [one for one in shown if not one.several and not one.spelled]
-    numbers = BitMap.union(BitMap(), *(one.members for one in told))
+    numbers = BitMap.union(BitMap(), *(one.members for one in ambiguous))
     known.rule.check_alike(len(numbers))
     numbers |= BitMap(one.members.min() for one in asked if one.members)
     node = Spelling(issues=numbers)
     if numbers:
-        yield from tell(way, chosen=node)
+        yield from record(way, chosen=node)
         yield from known.fetch(node, numbers)
     speller = partial(_speller, known.plan.divisions, known.documents)
     again = BitMap.union(BitMap(), *(one.members[:_SPELLINGS] for one in asked if speller(one) is None))
@@ -447,7 +447,7 @@ def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool)
     groups: dict[GroupPlace, Group] = {}
     for one in found:
         if one.several:
-            _tell_apart(known.plan.divisions, known.documents, one, groups)
+            _separate(known.plan.divisions, known.documents, one, groups)
         else:
             values = _shown(known.plan.divisions, None if one.spelled else speller(one), one)
             groups[one.place] = Group(one.place, values, [], one.size)
@@ -481,7 +481,7 @@ def _shown(divisions: Sequence[Division], speller: Item | None, group: Combined)
     ]
 
 
-def _tell_apart(
+def _separate(
     divisions: Sequence[Division],
     documents: Mapping[int, Item],
     group: Combined,

@@ -17,9 +17,9 @@ from gridview.query.bucket_walk import KnownBuckets
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows, fills_a_page, page_paths, rows_of
 from gridview.query.plan import GridPage, IndexScan, NumberScan
 from gridview.query.sort_order import Place, Spot, bound_at
-from gridview.query.steps import Ask, Steps, ask, ask_all, tell, to_read
+from gridview.query.steps import Ask, Steps, ask, ask_all, record, to_read
 from gridview.schema.catalog import Catalog
-from gridview.view.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot, bound_behind, further
+from gridview.view.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot, bound_after, further
 
 
 def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
@@ -30,7 +30,7 @@ def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Row
         bound = bound_at(
             issue_number(page.spot.place.num), page.spot, ascending=ascending, backward=page.backward
         )
-    found, size = Rows(behind=page.spot), 0
+    found, size = Rows(started_at=page.spot), 0
     while True:
         missing = page.query.limit + 1 - len(found.rows)
         read: Listed = yield from ask(
@@ -46,7 +46,7 @@ def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Row
             return replace(
                 found, stopped_at=Spot(Place((read.last,), int(read.last)), after=not page.backward)
             )
-        bound = bound_behind(read.last, forward=ascending)
+        bound = bound_after(read.last, forward=ascending)
 
 
 def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
@@ -64,16 +64,16 @@ def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]
         asks.append(Ask(rest, to_read(rest)))
     answers = yield from ask_all(asks)
     documents: Documents = answers[0]
-    found = rows_of(page, Rows(behind=page.spot), places, documents.found, limit, documents.left)
+    found = rows_of(page, Rows(started_at=page.spot), places, documents.found, limit, documents.left)
     if rest is None or found.stopped_at is not None:
         return found
     if fills_a_page(shown, documents.found):
         return replace(found, stopped_at=Spot(found.rows[-1].place, after=not page.backward))
     snapshot: Snapshot = answers[1]
     order = planner.bucket_order(page.query.keys, snapshot)
-    behind = planner.rest_behind(page, rest, order)
-    yield from tell(scan, chosen=behind)
-    return (yield from bucket_scan.rest_rows(behind, page, catalog, KnownBuckets(order, snapshot), found))
+    tail = planner.rest_after(page, rest, order)
+    yield from record(scan, chosen=tail)
+    return (yield from bucket_scan.rest_rows(tail, page, catalog, KnownBuckets(order, snapshot), found))
 
 
 def _entries(scan: IndexScan, page: GridPage) -> Steps[Sequence[Place]]:

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from gridview.chains.blocks import FIRST
 from gridview.chains.directory import WHOLE, Range
-from gridview.derive.families import NUMBERS, TOKEN_WIDTH, TOKENS_SUFFIX
+from gridview.derive.families import INDEX_TOKEN_WIDTH, INDEX_TOKENS_SUFFIX, NUMBERS
 from gridview.derive.sort_entries import SPECS
 from gridview.encoding import sort_strings
 from gridview.encoding.fences import after, before
 from gridview.encoding.sort_strings import NUMBER_WIDTH, SPEC_VERSION, TEXT_WIDTH
-from gridview.encoding.tokenizer import folded, inner_words, words
+from gridview.encoding.tokenizer import case_folded, inner_words, words
 from gridview.schema.fields import NUM, Field, FieldOrder, FieldType
 
 
@@ -132,14 +132,14 @@ def among(asked: Asked) -> Access:
     """The issues with one of these values."""
     order = asked.field.served
     if asked.field.type is FieldType.TEXT and order is not None and _compares(order):
-        long = [one for one in asked.operand if len(folded(one)) >= TEXT_WIDTH]
-        short = [one for one in asked.operand if len(folded(one)) < TEXT_WIDTH]
+        long = [one for one in asked.operand if len(case_folded(one)) >= TEXT_WIDTH]
+        short = [one for one in asked.operand if len(case_folded(one)) < TEXT_WIDTH]
         return _either(
             _ranged(order.order_id, map(_of_order(order).exactly, short)),
             _ranged(order.order_id, map(_of_order(order).exactly, long), Doubt.LONG),
         )
     if asked.field.type is FieldType.MULTI_ENUM and order is not None and not _compares(order):
-        sets = (_all(_token(order, option) for option in sorted(set(one))) for one in asked.operand)
+        sets = (_all(_index_token(order, option) for option in sorted(set(one))) for one in asked.operand)
         return Both((Within(order.order_id, doubt=_blur(order)), _either(*sets)))
     return _ordered(asked, lambda order: map(order.exactly, asked.operand))
 
@@ -176,9 +176,9 @@ def starting(asked: Asked) -> Access:
     if order is None or not _compares(order):
         return _undecided(asked)
     body = _of_order(order).body(asked.operand)
-    if len(folded(asked.operand)) > TEXT_WIDTH:
+    if len(case_folded(asked.operand)) > TEXT_WIDTH:
         return _ranged(order.order_id, [Range(before(body), after(body))], Doubt.LONG)
-    return _ranged(order.order_id, [Range(before(body), _behind_prefix(body))])
+    return _ranged(order.order_id, [Range(before(body), _after_prefix(body))])
 
 
 def containing(asked: Asked) -> Access:
@@ -186,10 +186,10 @@ def containing(asked: Asked) -> Access:
     order = asked.field.served
     if order is None:
         return _undecided(asked)
-    if not folded(asked.operand):
+    if not case_folded(asked.operand):
         return anything(asked)
     whole = sorted(inner_words(asked.operand)) if order.searched else []
-    return _all([Within(order.order_id, doubt=Doubt.PART), *(_token(order, word) for word in whole)])
+    return _all([Within(order.order_id, doubt=Doubt.PART), *(_index_token(order, word) for word in whole)])
 
 
 def with_words(asked: Asked) -> Access:
@@ -199,7 +199,7 @@ def with_words(asked: Asked) -> Access:
         return _undecided(asked)
     if not order.searched:
         return Within(order.order_id, doubt=_unsearched(asked.field))
-    return _all(_token(order, word) for word in sorted(words(asked.operand)))
+    return _all(_index_token(order, word) for word in sorted(words(asked.operand)))
 
 
 def with_any(asked: Asked) -> Access:
@@ -207,7 +207,9 @@ def with_any(asked: Asked) -> Access:
     order = asked.field.served
     if order is None:
         return _undecided(asked)
-    return _ranged(order.order_id + TOKENS_SUFFIX, (Range(before(one), after(one)) for one in asked.operand))
+    return _ranged(
+        order.order_id + INDEX_TOKENS_SUFFIX, (Range(before(one), after(one)) for one in asked.operand)
+    )
 
 
 def with_all(asked: Asked) -> Access:
@@ -215,7 +217,7 @@ def with_all(asked: Asked) -> Access:
     order = asked.field.served
     if order is None:
         return _undecided(asked)
-    return _all(_token(order, one) for one in sorted(set(asked.operand)))
+    return _all(_index_token(order, one) for one in sorted(set(asked.operand)))
 
 
 # Places in an order
@@ -316,11 +318,11 @@ def _unsearched(field: Field) -> Doubt:
     return Doubt.BUILDING if building is not None and building.words else Doubt.UNSEARCHED
 
 
-def _token(order: FieldOrder, token: str) -> Within:
+def _index_token(order: FieldOrder, index_token: str) -> Within:
     """The issues with an option or a word."""
-    kept = token[:TOKEN_WIDTH]
-    doubt = Doubt.LONG if len(token) >= TOKEN_WIDTH else None
-    return Within(order.order_id + TOKENS_SUFFIX, (Range(before(kept), after(kept)),), doubt)
+    kept = index_token[:INDEX_TOKEN_WIDTH]
+    doubt = Doubt.LONG if len(index_token) >= INDEX_TOKEN_WIDTH else None
+    return Within(order.order_id + INDEX_TOKENS_SUFFIX, (Range(before(kept), after(kept)),), doubt)
 
 
 def _either(*parts: Access) -> Access:
@@ -351,7 +353,7 @@ _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def _behind_prefix(prefix: str) -> str | None:
+def _after_prefix(prefix: str) -> str | None:
     """The fence after every key with this prefix; None if no key comes after them."""
     while prefix:
         following = ord(prefix[-1]) + 1

@@ -15,7 +15,7 @@ from typing import Any
 
 from gridview.derive import sort_entries
 from gridview.encoding import sort_strings
-from gridview.encoding.tokenizer import REMEMBERED, folded, words
+from gridview.encoding.tokenizer import REMEMBERED, case_folded, words
 from gridview.query import key_ranges
 from gridview.query.key_ranges import Access, AccessOf, Asked
 from gridview.schema.fields import Field, FieldType
@@ -78,7 +78,7 @@ def identity(field: Field, value: Any) -> Any:
     """The form that is equal for equal values only: a text wholly case-folded, options by their ids."""
     match field.type:
         case FieldType.TEXT:
-            return folded(value)
+            return case_folded(value)
         case FieldType.ENUM:
             return value
         case FieldType.MULTI_ENUM:
@@ -111,13 +111,13 @@ def _between(field: Field, operand: Any) -> Test:
 
 
 def _starts_with(_: Field, operand: Any) -> Test:
-    beginning = sort_strings.fold(operand)
-    return lambda value: folded(value).startswith(beginning)
+    beginning = sort_strings.case_fold(operand)
+    return lambda value: case_folded(value).startswith(beginning)
 
 
 def _contains(_: Field, operand: Any) -> Test:
-    part = sort_strings.fold(operand)
-    return lambda value: part in folded(value)
+    part = sort_strings.case_fold(operand)
+    return lambda value: part in case_folded(value)
 
 
 def _has_words(_: Field, operand: Any) -> Test:

@@ -75,11 +75,11 @@ def _taken(
         if portion.end is None:
             size = len(portion.group.numbers)
             by_documents = ordered or not portion.is_whole(missing)
-            if by_documents and portion.group.told and size > planner.CANDIDATES:
+            if by_documents and portion.group.body_known and size > planner.CANDIDATES:
                 return TooManyTies(size)
             rows = portion.rows
         elif (rows := portion.end - portion.begin) > missing:
-            portion, left = portion.split(missing, from_behind=backward)
+            portion, left = portion.split(missing, from_end=backward)
             rest = (left,)
         taken.append(portion)
         missing -= rows
@@ -134,7 +134,7 @@ def places_in(
         document = documents.get(num)
         if document is None or (belongs is not None and not belongs(document)):
             continue
-        body = portion.group.body if portion.group.told else order.keys[0].part(document)
+        body = portion.group.body if portion.group.body_known else order.keys[0].part(document)
         found.append(Place((body, *(key.part(document) for key in order.keys[1:])), num))
     places = in_order(order.keys, found)
     at = None if portion.spot is None else rows_before(order.keys, places, portion.spot)

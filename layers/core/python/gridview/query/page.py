@@ -36,12 +36,12 @@ class Row(NamedTuple):
 class Rows:
     """Rows in the direction of travel. `stopped_at`: where reading was broken off before the order ended.
 
-    `behind`: where reading began, if rows may precede that. `total`, `matched`: how many issues there are, and match.
+    `start`: where reading began, if rows may precede that. `total`, `matched`: how many issues there are, and match.
     """
 
     rows: tuple[Row, ...] = ()
     stopped_at: Spot | None = None
-    behind: Spot | None = None
+    started_at: Spot | None = None
     total: int | None = None
     matched: int | None = None
 
@@ -54,10 +54,10 @@ def cut(page: GridPage, places: Sequence[Place]) -> tuple[list[Place], Spot | No
     """Return a page's places in the direction of travel, and one more if there is one; and the spot that they begin at."""
     query = page.query
     at = min(query.offset, len(places)) if page.spot is None else rows_before(query.keys, places, page.spot)
-    behind = Spot(places[at - 1], after=True) if page.spot is None and at > 0 else page.spot
+    start = Spot(places[at - 1], after=True) if page.spot is None and at > 0 else page.spot
     if page.backward:
-        return list(places[max(0, at - query.limit - 1) : at][::-1]), behind
-    return list(places[at : at + query.limit + 1]), behind
+        return list(places[max(0, at - query.limit - 1) : at][::-1]), start
+    return list(places[at : at + query.limit + 1]), start
 
 
 def belongs(order: Keys, only: Filter | None, document: Item | None, place: Place) -> bool:

@@ -43,8 +43,8 @@ from gridview.query.steps import (
     Steps,
     ask,
     ask_directories,
+    record,
     side_by_side,
-    tell,
     to_read,
 )
 from gridview.schema.catalog import Catalog
@@ -57,7 +57,7 @@ def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:
     if isinstance(source, PlainPage):
         at_hand = yield AtHand([Ask(source, to_read(planner.read_directories(page.query.keys)))])
         choice, source = source, planner.plain_page(page, at_hand[0] if at_hand else None)
-        yield from tell(choice, chosen=source)
+        yield from record(choice, chosen=source)
     if isinstance(source, PageByBlocks):
         return (yield from _by_blocks(source, page, catalog))
     if isinstance(source, NumberScan | IndexScan):
@@ -99,8 +99,8 @@ def _all_issues(
 ) -> Steps[Rows]:
     total = known.order.total
     scan = planner.without_filter(page, known, ahead)
-    yield from tell(choice, chosen=scan)
-    found = Rows(behind=page.spot, total=total, matched=total)
+    yield from record(choice, chosen=scan)
+    found = Rows(started_at=page.spot, total=total, matched=total)
     if scan.rest is not None:
         rows, ahead = yield from rest_scan(scan.rest, page, catalog, known.order, ahead)
         found = found.adding(rows)
@@ -117,7 +117,7 @@ def _matching(
 ) -> Steps[Rows]:
     """Read the matching issues, sorted in the cheapest way."""
     matching = planner.with_filter(page, selection, known, ahead)
-    yield from tell(choice, chosen=matching)
+    yield from record(choice, chosen=matching)
     first = known.reading(matching.first)
     planner.check_blocks(first.blocks)
     judged_sets = yield from bitmap_scan(
@@ -125,7 +125,7 @@ def _matching(
     )
     known = first.known.among(judged_sets.sure)
     way = planner.with_sets(page, catalog, known, ahead, judged_sets)
-    yield from tell(matching, chosen=way)
+    yield from record(matching, chosen=way)
     match way:
         case FullScan():
             return (yield from _whole(way, page, catalog, known))
@@ -142,7 +142,7 @@ def _matching(
             passing = yield from recheck(way.recheck, beside=Ask(way, ReadBlocks(further.wants)))
             known = further.known.among(judged_sets.sure | passing)
             scan = way
-    found = Rows(behind=page.spot, total=known.order.total, matched=len(known.matching or ()))
+    found = Rows(started_at=page.spot, total=known.order.total, matched=len(known.matching or ()))
     return (yield from _along(scan, page, catalog, known, ahead, found))
 
 
@@ -155,7 +155,7 @@ def _along(
         return done
     total = known.order.total
     whole = planner.instead_of_ties(page, catalog, total, done.issues, known.matching)
-    yield from tell(scan, chosen=whole)
+    yield from record(scan, chosen=whole)
     return (yield from _whole(whole, page, catalog, known))
 
 
@@ -168,9 +168,9 @@ def _top(scan: TopN, page: GridPage, catalog: Catalog, known: KnownBuckets) -> S
     paths = page_paths(catalog, query) if shown else projection(judged(query.keys, query.filter))
     documents: Documents = yield from ask(scan, ReadDocuments(list(scan.candidates), paths))
     passing = [one for one in documents.found.values() if query.filter is None or query.filter.matches(one)]
-    places, behind = cut(page, in_order(query.keys, (place_of(query.keys, one) for one in passing)))
+    places, start = cut(page, in_order(query.keys, (place_of(query.keys, one) for one in passing)))
     matched = len(scan.sure | BitMap(one["num"] for one in passing))
-    found = Rows(behind=behind, total=known.order.total, matched=matched)
+    found = Rows(started_at=start, total=known.order.total, matched=matched)
     at_hand = {**dict.fromkeys(scan.candidates), **documents.found} if shown else {}
     return (yield from add_rows(page, catalog, found, places, at_hand, query.limit))
 
@@ -180,6 +180,6 @@ def _whole(scan: FullScan, page: GridPage, catalog: Catalog, known: KnownBuckets
     query = page.query
     documents = yield from full_scan(scan, known.snapshot)
     in_all = matching_places(documents, query.keys, query.filter)
-    places, behind = cut(page, in_all)
-    found = Rows(behind=behind, total=known.order.total, matched=len(in_all))
+    places, start = cut(page, in_all)
+    found = Rows(started_at=start, total=known.order.total, matched=len(in_all))
     return (yield from add_rows(page, catalog, found, places, {}, query.limit))

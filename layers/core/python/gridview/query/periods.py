@@ -28,7 +28,7 @@ _LEAST = timedelta(microseconds=1)
 
 def of_date(unit: PeriodUnit) -> Callable[[str], str]:
     """Return a function from a stored date to its period."""
-    return lambda value: _told(unit, *map(int, value.split("-")))
+    return lambda value: _period(unit, *map(int, value.split("-")))
 
 
 def of_instant(unit: PeriodUnit, zone: tzinfo) -> Callable[[str], str]:
@@ -39,7 +39,7 @@ def of_instant(unit: PeriodUnit, zone: tzinfo) -> Callable[[str], str]:
         shift = _shift(year)
         instant = datetime.fromisoformat(f"{year + shift:04d}{value[4:]}")
         local = instant + _offset(zone, instant)
-        return _told(unit, local.year - shift, local.month, local.day)
+        return _period(unit, local.year - shift, local.month, local.day)
 
     return period
 
@@ -71,17 +71,17 @@ def instants_in(period: str, zone: tzinfo) -> list[Run]:
     end = _next(begin, period.count("-") + 1)
     found: list[tuple[datetime, datetime]] = []
     for since, until, offset in _offsets_about(zone, begin, end):
-        least, behind = max(since, begin - offset), min(until, end - offset)
-        if least >= behind:
+        least, most = max(since, begin - offset), min(until, end - offset)
+        if least >= most:
             continue
         if found and found[-1][1] == least:
             least, _ = found.pop()
-        found.append((least, behind))
+        found.append((least, most))
     earliest = datetime(_FIRST_YEAR + max(shift, 0), 1, 1, tzinfo=UTC)
     latest = datetime(_LAST_YEAR + min(shift, 0), 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
     return [
-        Run(_stored(max(least, earliest), shift), _stored(min(behind - _LEAST, latest), shift))
-        for least, behind in found
+        Run(_stored(max(least, earliest), shift), _stored(min(most - _LEAST, latest), shift))
+        for least, most in found
     ]
 
 
@@ -113,7 +113,7 @@ def _next(begin: datetime, parts: int) -> datetime:
     return begin.replace(year=begin.year + 1, month=1)
 
 
-def _told(unit: PeriodUnit, year: int, month: int, day: int) -> str:
+def _period(unit: PeriodUnit, year: int, month: int, day: int) -> str:
     return "-".join((f"{year:04d}", f"{month:02d}", f"{day:02d}")[: _PARTS[unit]])
 
 

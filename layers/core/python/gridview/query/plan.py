@@ -1,7 +1,7 @@
 """The nodes of a plan: the work to answer a query, as a tree with estimated read units. Made by `planner`; pure data.
 
 Nodes compare by identity: two nodes with equal fields are different. Facts about a node that is carried out are kept
-beside it (`steps.tell`), never in it.
+beside it (`steps.record`), never in it.
 """
 
 from abc import abstractmethod
@@ -85,7 +85,7 @@ class OverlayRead(Node):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class UnheardRead(Node):
+class NewIssuesRead(Node):
     """The new issues that the index does not have yet."""
 
 

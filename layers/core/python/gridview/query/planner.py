@@ -37,6 +37,7 @@ from gridview.query.plan import (
     GridPage,
     IndexScan,
     Matching,
+    NewIssuesRead,
     Node,
     NumberScan,
     OverlayRead,
@@ -48,7 +49,6 @@ from gridview.query.plan import (
     SetOrder,
     TopN,
     Total,
-    UnheardRead,
 )
 from gridview.query.predicates import Filter
 from gridview.query.remedies import define_index, refused
@@ -124,7 +124,7 @@ def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberS
     """Choose how to read a page that one index answers. `snapshot`: None if the directories are not at hand."""
     if snapshot is not None:
         ahead = all_ahead(page, bucket_order(page.query.keys, snapshot))
-        if tell_a_page(ahead.buckets, page.query.limit + 1, begun=ahead.spot is not None):
+        if blocks_suffice(ahead.buckets, page.query.limit + 1, begun=ahead.spot is not None):
             return page_by_blocks(page.query.keys, None)
     return _plain_scan(page.query)
 
@@ -233,7 +233,7 @@ def rest_directories(page: GridPage) -> DirectoryScan:
     return read_directories(page.query.keys)
 
 
-def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
+def rest_after(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
     """Return the scan of the issues without a value, after the last of the others."""
     units = len(order.directory.entries) * prices.ITEM
     return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
@@ -249,12 +249,12 @@ def overlay_read(issues: int) -> OverlayRead:
     return OverlayRead(issues=issues, estimate=Estimate(issues * 2.0 + prices.ITEM))
 
 
-def unheard_read() -> UnheardRead:
+def new_issues_read() -> NewIssuesRead:
     """Return the read of the new issues that the index does not have yet, if there may be any."""
-    return UnheardRead()
+    return NewIssuesRead()
 
 
-def laid_over(last: int) -> int:
+def most_overlaid(last: int) -> int:
     """The most new issues that are laid over the index: all, for a project that may be read whole."""
     return WHOLE if last <= WHOLE else CANDIDATES
 
@@ -364,7 +364,7 @@ def walks(query: GridQuery, spot: Spot | None) -> bool:
     return spot.place.parts[0] is not None
 
 
-def tell_a_page(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
+def blocks_suffice(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
     """Whether the buckets ahead give this many rows, or all to the end, for less than the sort entries of these rows cost.
 
     `begun`: the number of rows left in the first one is unknown.

@@ -30,8 +30,8 @@ class Remedy(NamedTuple):
 
 def refused(detail: str, remedies: Iterable[Remedy] = ()) -> Unprocessable:
     """Return the refusal of a plan. All remedies together make the query possible; without any, no definition does."""
-    told = [{**one._asdict(), "role": ROLE} for one in remedies]
-    return Unprocessable(detail, members={"remedies": told})
+    listed = [{**one._asdict(), "role": ROLE} for one in remedies]
+    return Unprocessable(detail, members={"remedies": listed})
 
 
 def in_words(remedies: Iterable[Remedy]) -> str:

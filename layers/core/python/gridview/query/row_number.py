@@ -32,7 +32,7 @@ from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
 from gridview.query.sort_order import Spot, place_of, rows_before
-from gridview.query.steps import Ask, Steps, ask, ask_directories, side_by_side, tell
+from gridview.query.steps import Ask, Steps, ask, ask_directories, record, side_by_side
 from gridview.schema.catalog import Catalog
 from gridview.view.context import ReadContext
 from gridview.view.reads import (
@@ -56,8 +56,10 @@ def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
     """
     catalog = context.catalog
     plan = planner.plan_row_number(catalog, num, query)
-    found, told, shown = carried_out(context, plan, lambda: count_rows(plan, catalog), explain=query.explain)
-    return Answered({"position": found, **told}, shown)
+    found, members, shown = carried_out(
+        context, plan, lambda: count_rows(plan, catalog), explain=query.explain
+    )
+    return Answered({"position": found, **members}, shown)
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
 def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:
     here, known = issue.here, issue.known
     scan = planner.count_buckets(known, here)
-    yield from tell(issue.plan, chosen=scan)
+    yield from record(issue.plan, chosen=scan)
     ties = early_ties(known, here)
     if ties is not None:
         return (yield from _whole(issue, scan, known, ties))
@@ -159,24 +161,24 @@ def _indexed(issue: _Issue, ledger: Ledger) -> Mapping[str, str]:
 def _among_matching(issue: _Issue, selection: Selection) -> Steps[int]:
     plan, known, order = issue.plan, issue.known, issue.order
     matching = planner.count_matching(selection, known.snapshot)
-    yield from tell(plan, chosen=matching)
+    yield from record(plan, chosen=matching)
     sets = yield from bitmap_scan(matching.bitmaps, known.snapshot)
     others = Judged(sets.sure - issue.itself, sets.maybe - issue.itself)
-    before, behind = order.buckets[: issue.at], order.buckets[issue.at + 1 :]
-    fewer = before if _blocks(before) <= _blocks(behind) else behind
+    before, following = order.buckets[: issue.at], order.buckets[issue.at + 1 :]
+    fewer = before if _blocks(before) <= _blocks(following) else following
     way = planner.row_number_with_sets(plan, known, [*fewer, *issue.here], others)
-    yield from tell(matching, chosen=way)
+    yield from record(matching, chosen=way)
     match way:
         case FullScan():
             return (yield from _count_whole(issue, way))
         case TopN():
             return (yield from _count_documents(issue, way, list(way.candidates)))
         case BucketCount():
-            return (yield from _count_buckets(issue, way, others, fewer, from_behind=fewer is not before))
+            return (yield from _count_buckets(issue, way, others, fewer, from_end=fewer is not before))
 
 
 def _count_buckets(
-    issue: _Issue, scan: BucketCount, others: Judged, fewer: Sequence[Bucket], *, from_behind: bool
+    issue: _Issue, scan: BucketCount, others: Judged, fewer: Sequence[Bucket], *, from_end: bool
 ) -> Steps[int]:
     """Count the matching issues in the buckets before the issue's, or after it if these are fewer; and in its own."""
     order, here = issue.order, issue.here
@@ -189,7 +191,7 @@ def _count_buckets(
     matching = others.sure | passing
     known = to_read.known.among(matching)
     counted = sum(known.hits(bucket) for bucket in fewer)
-    if from_behind:
+    if from_end:
         counted = len(matching) - counted - sum(known.hits(bucket) for bucket in here)
     inside = yield from _inside(issue, scan, known)
     if isinstance(inside, TooManyTies):
@@ -231,7 +233,7 @@ def _whole(issue: _Issue, scan: Node, known: KnownBuckets, ties: TooManyTies) ->
     """Count by the documents of all issues in question."""
     refusal = planner.too_many_ties(issue.catalog, issue.plan.keys, ties.issues)
     whole = planner.count_whole(issue.plan, known, refusal, known.matching)
-    yield from tell(scan, chosen=whole)
+    yield from record(scan, chosen=whole)
     return (yield from _count_whole(issue, whole))
 
 

@@ -211,10 +211,10 @@ def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
         field = field_at(catalog, key)
         named[key] = before.get(key, key) if field is None else field.id
     whole = replace(view, look={**view.look, "named": named})
-    told = view_json(catalog, whole)
-    if max(whole.size, len(dumps(told))) > MAX_VIEW_BYTES:
+    answer = view_json(catalog, whole)
+    if max(whole.size, len(dumps(answer))) > MAX_VIEW_BYTES:
         raise Unprocessable(f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB.")
-    return whole, told
+    return whole, answer
 
 
 def _keys(look: Look) -> Iterator[str]:
@@ -241,15 +241,15 @@ def _keys_of_filter(node: Sequence[Any]) -> Iterator[str]:
 
 def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
     """Return a view's answer, by the present fields. Raises UnknownOption if the catalog is older than the view."""
-    telling = _ToldView(catalog, view.look["named"])
-    query = telling.query(view.look)
+    reader = _LookReader(catalog, view.look["named"])
+    query = reader.query(view.look)
     return {
         "id": view.id,
         "name": view.name,
         "visibility": view.visibility,
         "query": query,
-        **telling.rest(view.look),
-        "gone": telling.gone[:MAX_GONE],
+        **reader.rest(view.look),
+        "gone": reader.gone[:MAX_GONE],
         "remedies": remedies(catalog, query["sort"]),
         "version": view.version,
         "created": datetime_json(view.created),
@@ -261,8 +261,8 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
 
 def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the order and the filter of a look as the API returns them, and their missing parts."""
-    telling = _ToldView(catalog, look["named"])
-    return telling.query(look), telling.gone
+    reader = _LookReader(catalog, look["named"])
+    return reader.query(look), reader.gone
 
 
 def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -275,8 +275,8 @@ def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
     except IndexNotReady:
         return []  # that is under way
     except Unprocessable as refusal:
-        told: Any = refusal.members["remedies"]
-        return list(told)
+        offered: Any = refusal.members["remedies"]
+        return list(offered)
     return []
 
 
@@ -285,7 +285,7 @@ _GONE: Any = object()
 """Represents an operand of which nothing is left."""
 
 
-class _ToldView:
+class _LookReader:
     """Returns the parts of one look, and notes the missing ones."""
 
     def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
@@ -303,11 +303,11 @@ class _ToldView:
             }
             for field, descending, nulls_first in self._living("sort", look["sort"])
         ]
-        told = None if look["filter"] is None else exactly(self._filter(look["filter"]))
-        if told is not None and len(dumps(told)) > MAX_FILTER_BYTES:
+        filter_json = None if look["filter"] is None else exactly(self._filter(look["filter"]))
+        if filter_json is not None and len(dumps(filter_json)) > MAX_FILTER_BYTES:
             self._note({"part": "filter"})
-            told = None
-        return {"sort": sort, "filter": told}
+            filter_json = None
+        return {"sort": sort, "filter": filter_json}
 
     def rest(self, look: Look) -> dict[str, Any]:
         """All other parts."""
@@ -360,12 +360,12 @@ class _ToldView:
         field = self._field("filter", key)
         if field is None:
             return None
-        told: dict[str, Any] = {"field": field.id, "op": name}
+        condition: dict[str, Any] = {"field": field.id, "op": name}
         form = OPERATORS[name].operand
         if form is Operand.NOTHING:
-            return told
+            return condition
         value = self._operand(field, form, operand)
-        return None if value is _GONE else {**told, "value": value}
+        return None if value is _GONE else {**condition, "value": value}
 
     def _operand(self, field: Field, form: Operand, operand: Any) -> Any:
         if form in (Operand.SEVERAL, Operand.OPTIONS):

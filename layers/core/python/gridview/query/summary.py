@@ -23,12 +23,12 @@ from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Said
-from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
+from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record
 from gridview.query.summary_columns import (
     Column,
     ColumnValues,
     PlainPiece,
-    is_told_by_blocks,
+    is_answered_by_blocks,
 )
 from gridview.query.summary_request import (
     FieldAnswer,
@@ -52,8 +52,8 @@ class FromBlocks(Said):
             *([f"the sort entries of {facts['entries']:,} of them"] if facts["entries"] else []),
             *([f"{facts['documents']:,} documents"] if facts["documents"] else []),
         ]
-        besides = f", with {' and '.join(took)} for the values that blocks do not tell" if took else ""
-        return f"Tell the functions of {', '.join(self.fields)} by the blocks of their orders{besides}."
+        also = f", with {' and '.join(took)} for the values that blocks do not tell" if took else ""
+        return f"Tell the functions of {', '.join(self.fields)} by the blocks of their orders{also}."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,7 +101,7 @@ class SummaryChoices(Protocol):
     def by_entries(self, pieces: Sequence[PlainPiece], candidates: BitMap) -> list[PlainPiece]:
         """The pieces whose sort entries are read; of the others, the documents are."""
 
-    def tell_apart(self, numbers: BitMap, columns: Sequence[Column]) -> None:
+    def check_alike_texts(self, numbers: BitMap, columns: Sequence[Column]) -> None:
         """Raise Unprocessable if too many documents would be read to distinguish texts."""
 
 
@@ -119,7 +119,7 @@ class Summary(NamedTuple):
     """The number of issues that match, and each field's answer; `issues`: the project's number of issues."""
 
     matched: int
-    told: list[FieldAnswer]
+    answers: list[FieldAnswer]
     issues: int
 
 
@@ -129,7 +129,7 @@ class Summary(NamedTuple):
 def run(plan: Summarize) -> Steps[Summary]:
     """Return the summary; the rule refuses a request beyond its budgets."""
     query = plan.query
-    indexed = [one for one in query.summaries if is_told_by_blocks(one)]
+    indexed = [one for one in query.summaries if is_answered_by_blocks(one)]
     snapshot = yield from ask_directories(plan.directories)
     directories = {family: snapshot.directory(family) for family in plan.directories.families}
     columns = [Column(one, directories) for one in indexed]
@@ -138,15 +138,15 @@ def run(plan: Summarize) -> Steps[Summary]:
     judged = None
     if query.filter is not None or isinstance(way, FromDocuments):
         way, judged = yield from _judge(plan, way, known, snapshot, columns)
-    yield from tell(plan, chosen=way)
+    yield from record(plan, chosen=way)
     if isinstance(way, FromDocuments):
         maybe = BitMap() if judged is None else judged.maybe
-        matched, told = yield from _from_documents(query, way, maybe)
+        matched, answers = yield from _from_documents(query, way, maybe)
     elif judged is None:
-        matched, told = yield from _from_all(plan, way, snapshot, columns, directories[NUMBERS].total)
+        matched, answers = yield from _from_all(plan, way, snapshot, columns, directories[NUMBERS].total)
     else:
-        matched, told = yield from _from_matches(plan, way, snapshot, columns, judged)
-    return Summary(matched, told, directories[NUMBERS].total)
+        matched, answers = yield from _from_matches(plan, way, snapshot, columns, judged)
+    return Summary(matched, answers, directories[NUMBERS].total)
 
 
 def _judge(
@@ -185,7 +185,7 @@ def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Seque
         matching=plan.selection.estimate(directories) if filtered else total_,
         blocks=blocks,
         plain=plain,
-        without=tuple(one for one in plan.query.summaries if not is_told_by_blocks(one)),
+        without=tuple(one for one in plan.query.summaries if not is_answered_by_blocks(one)),
     )
 
 
@@ -195,8 +195,8 @@ def _sets_of(columns: Iterable[Column]) -> list[Want]:
     for column in columns:
         if column.takes_sets:
             wants += [Want(column.family, entry) for entry in column.entries]
-        if column.takes_options and column.tokens is not None:
-            wants += [Want(column.tokens, entry) for entry in column.token_entries]
+        if column.takes_options and column.index_token_family is not None:
+            wants += [Want(column.index_token_family, entry) for entry in column.index_token_entries]
     return wants
 
 
@@ -210,14 +210,14 @@ def _from_documents(query: SummaryQuery, node: FromDocuments, maybe: BitMap) -> 
     else:
         fetched = yield from one_by_one(node, query.fields(), maybe)
         documents = [fetched[num] for num in sorted(fetched)]
-    yield from tell(node, issues=len(maybe))
+    yield from record(node, issues=len(maybe))
     if query.filter is not None:
         documents = [one for one in documents if query.filter.matches(one)]
-    told = []
+    answers = []
     for one in query.summaries:
         values = (one.field.value_in(document) for document in documents)
-        told.append(of_values(one, [value for value in values if value is not None], len(documents)))
-    return len(documents), told
+        answers.append(of_values(one, [value for value in values if value is not None], len(documents)))
+    return len(documents), answers
 
 
 def _from_all(
@@ -232,8 +232,8 @@ def _from_all(
         asked.append(Ask(node, ReadBlocks(tuple(wants))))
     answers = yield from ask_all(asked)
     pages = yield from _not_empty(node, first, answers)
-    yield from tell(node, entries=len(ends) + sum(one.keys is not None for one in wants))
-    columns_told = []
+    yield from record(node, entries=len(ends) + sum(one.keys is not None for one in wants))
+    answered = []
     for column in columns:
         found = ColumnValues(column, count=min(column.size, issues))
         found.add_all(snapshot)
@@ -241,8 +241,8 @@ def _from_all(
             if of is column:
                 for item in page.items:
                     found.bodies.count(body_of(item[keys.SORT]), 1)
-        columns_told.append(found)
-    return (yield from _told(plan, node, columns_told, {}, issues))
+        answered.append(found)
+    return (yield from _answers(plan, node, answered, {}, issues))
 
 
 def _not_empty(
@@ -271,8 +271,8 @@ def _from_matches(
     judged: Judged,
 ) -> _Answer:
     """Answer with a filter: the matching issues are intersected with the sets of the fields."""
-    columns_told = [ColumnValues(column) for column in columns]
-    pieces = [piece for one in columns_told for piece in one.add_matches(snapshot, judged)]
+    answered = [ColumnValues(column) for column in columns]
+    pieces = [piece for one in answered for piece in one.add_matches(snapshot, judged)]
     by_entries = plan.rule.by_entries(pieces, judged.undecided)
     fetched = [one for one in pieces if one not in by_entries]
     numbers = BitMap.union(judged.undecided, *(one.members for one in fetched))
@@ -284,16 +284,16 @@ def _from_matches(
     if numbers:
         asked.append(Ask(node, ReadDocuments(tuple(numbers), projection(plan.query.fields()))))
     answers = yield from ask_all(asked)
-    yield from tell(node, entries=len(by_entries))
+    yield from record(node, entries=len(by_entries))
     documents: dict[int, Item] = answers[-1].found if numbers else {}
     for one in by_entries:
         one.of.add_entries(snapshot, one)
     for one in fetched:
         one.of.add_documents(one, documents)
     matched = judged.sure | _passing(plan.query, judged.undecided, documents)
-    for found in columns_told:
+    for found in answered:
         found.keep(matched)
-    return (yield from _told(plan, node, columns_told, documents, len(matched)))
+    return (yield from _answers(plan, node, answered, documents, len(matched)))
 
 
 def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Item]) -> BitMap:
@@ -303,19 +303,19 @@ def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Ite
     return BitMap(num for num in there if only is None or only.matches(documents[num]))
 
 
-def _told(
+def _answers(
     plan: Summarize,
     node: FromBlocks,
-    columns_told: Sequence[ColumnValues],
+    answered: Sequence[ColumnValues],
     documents: Mapping[int, Item],
     matched: int,
 ) -> _Answer:
     """Return each field's answer, after the documents that have what bodies do not: one round, if any are needed."""
-    untold = BitMap.union(BitMap(), *(one.untold() for one in columns_told))
-    plan.rule.tell_apart(untold, [one.column for one in columns_told])
+    unknown = BitMap.union(BitMap(), *(one.unknown() for one in answered))
+    plan.rule.check_alike_texts(unknown, [one.column for one in answered])
     known = {**documents}
-    known |= yield from one_by_one(node, plan.query.fields(), untold - BitMap(known))
-    others = BitMap.union(BitMap(), *(one.misspelled(known) for one in columns_told)) - untold
+    known |= yield from one_by_one(node, plan.query.fields(), unknown - BitMap(known))
+    others = BitMap.union(BitMap(), *(one.misspelled(known) for one in answered)) - unknown
     known |= yield from one_by_one(node, plan.query.fields(), others - BitMap(known))
-    yield from tell(node, documents=len(known))
-    return matched, [one.told(matched, known) for one in columns_told]
+    yield from record(node, documents=len(known))
+    return matched, [one.answer(matched, known) for one in answered]

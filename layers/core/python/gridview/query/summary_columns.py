@@ -12,9 +12,16 @@ from gridview.chains.blocks import Entry
 from gridview.chains.directory import Directory, range_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.option_ranks import RANK_WIDTH
-from gridview.encoding.sort_strings import SEPARATOR, TEXT_WIDTH, body_of, folded_text, number_of
+from gridview.encoding.sort_strings import SEPARATOR, TEXT_WIDTH, body_of, case_folded_text, number_of
 from gridview.query.bitmap_filter import Judged
-from gridview.query.group_blocks import is_indexed, is_plain, keys_of, stored_value, tokens_of, valued_family
+from gridview.query.group_blocks import (
+    index_token_family_of,
+    is_indexed,
+    is_plain,
+    keys_of,
+    stored_value,
+    valued_family,
+)
 from gridview.query.operators import body as body_of_value
 from gridview.query.summary_request import (
     FieldAnswer,
@@ -41,7 +48,7 @@ Needed = dict[Entry, frozenset[Function]]
 """Blocks whose bodies are needed, each with the functions that need them."""
 
 
-def is_told_by_blocks(asked: FieldSummary) -> bool:
+def is_answered_by_blocks(asked: FieldSummary) -> bool:
     """Whether blocks have the functions of a field: its index is complete, and its options are surely at their bodies."""
     moved = bool(asked.field.moving) and asked.field.type.has_options
     if moved and asked.field.type is FieldType.MULTI_ENUM:
@@ -59,12 +66,12 @@ class Column:
         self.field = asked.field
         self.numbered = self.field.id == NUM
         self.family = valued_family(self.field)
-        self.tokens = tokens_of(self.field)
+        self.index_token_family = index_token_family_of(self.field)
         self.size = directories[self.family].total
         """The number of issues with a value."""
         self.entries = [one for one in directories[self.family].entries if one.size]
-        listed = directories[self.tokens].entries if self.tokens is not None else ()
-        self.token_entries = [one for one in listed if one.size]
+        listed = directories[self.index_token_family].entries if self.index_token_family is not None else ()
+        self.index_token_entries = [one for one in listed if one.size]
 
     @property
     def nullable(self) -> bool:
@@ -79,7 +86,7 @@ class Column:
     @property
     def takes_options(self) -> bool:
         """Whether the options of a multi_enum must be counted separately."""
-        return self.tokens is not None and "distinct" in self.asked.functions
+        return self.index_token_family is not None and "distinct" in self.asked.functions
 
     def needed(self, sure: Sequence[bool], may: Sequence[bool]) -> Needed:
         """The blocks whose bodies are needed. `sure`, `may`: for each entry, whether an issue in it matches, or may."""
@@ -101,8 +108,8 @@ class Column:
             if one_may:
                 yield entry
             if one_does and function in ENDS:
-                behind = self.entries[at:][:1] if function == "min" else [entry]
-                if not any(map(self._begins_inside, behind)):
+                nearest = self.entries[at:][:1] if function == "min" else [entry]
+                if not any(map(self._begins_inside, nearest)):
                     return
 
     def _begins_inside(self, entry: Entry) -> bool:
@@ -118,8 +125,10 @@ class Column:
                     yield Want(self.family, entry)
             elif not self.ends_at_once(functions):
                 yield keys_of(self.family, entry)
-        if self.takes_options and self.tokens is not None:
-            yield from (Want(self.tokens, one) for one in self.token_entries if one.body is None)
+        if self.takes_options and self.index_token_family is not None:
+            yield from (
+                Want(self.index_token_family, one) for one in self.index_token_entries if one.body is None
+            )
 
     def ends_of_all(self) -> Iterator[Function]:
         """The functions whose value is in the first or the last sort entry of all."""
@@ -139,7 +148,7 @@ class Column:
 
     def is_several(self, body: str) -> bool:
         """Whether different values may have this body."""
-        return self.field.type is FieldType.TEXT and len(folded_text(body)) >= TEXT_WIDTH
+        return self.field.type is FieldType.TEXT and len(case_folded_text(body)) >= TEXT_WIDTH
 
     def takes_block(self, entry: Entry, functions: frozenset[Function]) -> bool:
         """Whether a function needs the issues in a block, or their bodies, and not only their number."""
@@ -198,13 +207,13 @@ class ColumnValues:
 
     def add_options(self, snapshot: Snapshot, within: BitMap | None) -> None:
         """Add the options that issues have, for a multi_enum whose options are needed."""
-        if not self.column.takes_options or self.column.tokens is None:
+        if not self.column.takes_options or self.column.index_token_family is None:
             return
-        for entry in self.column.token_entries:
+        for entry in self.column.index_token_entries:
             if within is None and entry.body is not None:
                 self.options.count(entry.body, entry.size)
                 continue
-            for body, members in bodies_of(self.column.tokens, entry, snapshot):
+            for body, members in bodies_of(self.column.index_token_family, entry, snapshot):
                 self.options.add(body, members if within is None else members & within)
 
     def add_all(self, snapshot: Snapshot) -> None:
@@ -256,7 +265,7 @@ class ColumnValues:
         self.numbers = matched
         self.count = len(self.with_value & matched) if self.column.nullable else len(matched)
 
-    def untold(self) -> BitMap:
+    def unknown(self) -> BitMap:
         """The issues whose documents are needed: all that may differ, or the first with a body."""
         asked = self.column.asked.functions
         found = BitMap()
@@ -286,14 +295,15 @@ class ColumnValues:
         members = self.bodies.members.get(body, BitMap())
         return members[:count] if function == "min" else members[-count:]
 
-    def told(self, matched: int, documents: Mapping[int, Item]) -> FieldAnswer:
+    def answer(self, matched: int, documents: Mapping[int, Item]) -> FieldAnswer:
         """Return the values of the functions."""
         asked = self.column.asked
         return FieldAnswer(
-            asked.field, {function: self._told(function, matched, documents) for function in asked.functions}
+            asked.field,
+            {function: self._value_of(function, matched, documents) for function in asked.functions},
         )
 
-    def _told(self, function: Function, matched: int, documents: Mapping[int, Item]) -> Any:
+    def _value_of(self, function: Function, matched: int, documents: Mapping[int, Item]) -> Any:
         if function == "count":
             return self.count
         if function == "empty":
@@ -345,7 +355,7 @@ class ColumnValues:
         if value is None:
             values = list(self._values(body, documents))
             if not values:
-                return folded_text(body)  # as compared: no issue spells it otherwise
+                return case_folded_text(body)  # as compared: no issue spells it otherwise
             value = end(self.column.field, function, values)
         return value_json(self.column.field, value)
 

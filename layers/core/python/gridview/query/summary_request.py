@@ -131,7 +131,7 @@ def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> Field
     """Return the functions of a field's values, in number order of their issues; `matched`: the number of issues."""
     field = asked.field
 
-    def told(function: Function) -> Any:
+    def value_of(function: Function) -> Any:
         match function:
             case "count":
                 return len(values)
@@ -146,7 +146,7 @@ def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> Field
         sum_ = total((Decimal(value), 1) for value in values)
         return shown_number(function, sum_, len(values))
 
-    return FieldAnswer(field, {function: told(function) for function in asked.functions})
+    return FieldAnswer(field, {function: value_of(function) for function in asked.functions})
 
 
 def shown_number(function: Function, sum_: Decimal, count: int) -> Decimal | None:

@@ -18,7 +18,7 @@ from gridview.view.shown_versions import Answered, Shown
 def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
     """Return the header with the token of the versions in an answer."""
     own = request.container
-    return tokens.telling(request, own.cursor_source, shown, own.logger)
+    return tokens.token_header(request, own.cursor_source, shown, own.logger)
 
 
 def recent(request: QueryRequest) -> Recent:
@@ -54,4 +54,4 @@ def answered(
         raise reads.with_progress(own.table, actor, project, error) from error
     finally:
         count_capacity(own.metrics, metered.meter)
-    return ok(page).telling(token(request, shown))
+    return ok(page).with_headers(token(request, shown))

@@ -33,4 +33,4 @@ def get_issue(request: QueryRequest) -> Response:
         return Answered(documents.to_json(catalog, document), Shown.of(versions, freshness.kept(own.cache)))
 
     issue, shown = own.catalogs.using(own.table, request.actor.tenant, request.path["project"], found)
-    return versioned(issue).telling(token(request, shown))
+    return versioned(issue).with_headers(token(request, shown))

@@ -33,4 +33,4 @@ def list_trash(request: QueryRequest) -> Response:
         return epoch.beside(own.table, lambda: reads.list_trash(context, request.parameters, cursors))
 
     listed, shown = own.catalogs.using(own.table, request.actor.tenant, request.path["project"], page)
-    return ok(listed).telling(token(request, shown))
+    return ok(listed).with_headers(token(request, shown))

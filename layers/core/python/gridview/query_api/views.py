@@ -29,10 +29,10 @@ def list_views(request: QueryRequest) -> Response:
     own = request.container
 
     def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        cursors, tell = own.cursor_source.cursors("views"), partial(saved_views.view_json, catalog)
+        cursors, to_json = own.cursor_source.cursors("views"), partial(saved_views.view_json, catalog)
         return epoch.beside(
             own.table,
-            lambda: views.list_views(own.table, catalog, request.actor, request.parameters, cursors, tell),
+            lambda: views.list_views(own.table, catalog, request.actor, request.parameters, cursors, to_json),
         )
 
     return ok(own.catalogs.using(own.table, request.actor.tenant, request.path["project"], page))

@@ -32,7 +32,7 @@ from gridview.support.concurrency import chunked
 _TOGETHER = 50
 """Entries of a group: about a KB, a write unit, where they resemble each other."""
 
-_TELLS_TIME = 7
+_VERSION_WITH_TIME = 7
 """The version of a UUID that begins with the milliseconds since 1970 (RFC 9562, section 5.7)."""
 
 _LAST = 2**47
@@ -81,7 +81,7 @@ def member_entries(item: Item) -> list[Item]:
     return _entries(item, lambda entry: derived_keys.change_place(entry["num"], entry["version"]))
 
 
-def told_by_time(change: bytes, at: str) -> bool:
+def is_listed_by_time(change: bytes, at: str) -> bool:
     """Return whether the activity of the seconds that a change's id states lists a version of this stored
     instant.
     """
@@ -94,7 +94,7 @@ def begun_at(change: bytes) -> str | None:
     made = UUID(bytes=change)
     milliseconds = made.int >> 80
     # Clients may send any id: it may state a time that no instant can.
-    if made.version != _TELLS_TIME or milliseconds > _LAST:
+    if made.version != _VERSION_WITH_TIME or milliseconds > _LAST:
         return None
     return clock.stored(milliseconds / 1000)
 
@@ -108,7 +108,7 @@ def _grouped(tenant: str, project: str, changes: Iterable[Change]) -> Iterator[_
     spans: dict[tuple[bytes, int], list[Change]] = defaultdict(list)
     for one in changes:
         seconds[derived_keys.parse_activity_second(one.at)].append(one)
-        if one.change is not None and not told_by_time(one.change, one.at):
+        if one.change is not None and not is_listed_by_time(one.change, one.at):
             spans[one.change, derived_keys.change_span(one.num)].append(one)
     for of_second in seconds.values():
         for some in chunked(of_second, _TOGETHER):
@@ -125,8 +125,8 @@ def _grouped(tenant: str, project: str, changes: Iterable[Change]) -> Iterator[_
 
 
 def _row(change: Change) -> tuple[object, ...]:
-    told = None if change.change is None else change.change.hex()
-    return change.num, change.version, change.kind, change.by, change.at, told
+    change_id = None if change.change is None else change.change.hex()
+    return change.num, change.version, change.kind, change.by, change.at, change_id
 
 
 def _packed(rows: Sequence[tuple[object, ...]]) -> bytes:

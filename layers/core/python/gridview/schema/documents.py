@@ -130,7 +130,7 @@ def merged(
             **{name: value for name, value in document.items() if name != "change"},
             **changes.builtins,
             "fields": fields,
-            CHANGED: {**_told_changes(catalog, document), **dict.fromkeys(changed, version)},
+            CHANGED: {**_known_changes(catalog, document), **dict.fromkeys(changed, version)},
             **_version(version, user, now, change),
         },
     )
@@ -171,7 +171,7 @@ def restored(
         keys.SORT: sort_strings.issue_number(document["num"]),
         "state": state,
         "fields": fields,
-        CHANGED: {**_told_changes(catalog, document), **dict.fromkeys(changed, version)},
+        CHANGED: {**_known_changes(catalog, document), **dict.fromkeys(changed, version)},
         **_version(version, user, now, change),
     }
 
@@ -224,7 +224,7 @@ def versions_between(document: Mapping[str, Any], after: int, before: int) -> It
     yield from range(begin, before)
 
 
-def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
+def _known_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
     """Return the versions that changed its fields, without permanently deleted attributes."""
     return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.removed(key)}
 

@@ -190,11 +190,11 @@ def _value_json(field: Field, stored: Any) -> Any:
         if field.type is FieldType.MULTI_ENUM:
             stored = [option for option in stored if _knows(field, option)] or None
         return None if stored is None else value_json(field, stored)
-    except _UNTOLD:
+    except _NOT_OF_ITS_TYPE:
         return None
 
 
-_UNTOLD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_NOT_OF_ITS_TYPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """The errors of a value that is none of its field's type, as someone may have put it into the table by hand."""
 
 

@@ -99,10 +99,10 @@ def answered(state: Item, answer: Answer) -> list[Item]:
     """
     packed = zlib.compress(answer.body)
     first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
-    told = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}
+    content = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}
     base = {name: state[name] for name in (keys.PK, keys.TTL_ATTRIBUTE)}
     parts = [{**base, keys.SK: _part(state, place), "answer": part} for place, part in enumerate(rest)]
-    return [{**state, **told}, *parts]
+    return [{**state, **content}, *parts]
 
 
 def _part(state: Item, place: int) -> str:

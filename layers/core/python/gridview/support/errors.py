@@ -213,14 +213,14 @@ def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, obj
     """
     document = {**problem_document(problem_type(error), _cut(error.detail, _MAX_DETAIL)), **error.members}
     left = _Room(room - _ENVELOPE_BYTES - _size(document))
-    told: list[Mapping[str, object]] = []
+    listed: list[Mapping[str, object]] = []
     for one in error.errors[:MAX_ERRORS]:
         entry = {"field": _cut(one.field, _MAX_FIELD), "message": _cut(one.message, _MAX_MESSAGE)}
         if not left.takes(entry):
             break
-        told.append(entry)
-    if told:
-        document["errors"] = told
+        listed.append(entry)
+    if listed:
+        document["errors"] = listed
     # All are named before the values of any are included.
     named = [one for one in error.conflicts if left.takes(_named(one))]
     conflicts = [one if left.takes(_values(one)) else _named(one) for one in named]
@@ -228,7 +228,7 @@ def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, obj
         document["conflicts"] = conflicts
     if error.current is not None and left.takes({"current": error.current}):
         document["current"] = error.current
-    more = len(error.errors) - len(told) + len(error.conflicts) - len(conflicts) + error.more
+    more = len(error.errors) - len(listed) + len(error.conflicts) - len(conflicts) + error.more
     return {**document, "more": more} if more else document
 
 

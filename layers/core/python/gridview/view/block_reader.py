@@ -106,12 +106,12 @@ class BlockReader:
     def _chained(self, listings: Mapping[str, Sequence[Entry]]) -> dict[str, Directory]:
         """Directories from listings, with their gaps filled."""
         done: dict[str, Directory] = {}
-        anew: dict[str, dict[str, Entry | None]] = {family: {} for family in listings}
+        reread: dict[str, dict[str, Entry | None]] = {family: {} for family in listings}
         for _ in range(_ATTEMPTS):
             gaps: list[tuple[str, str]] = []
             for family, listing in listings.items():
                 if family not in done:
-                    found = chained(family, listing, anew[family])
+                    found = chained(family, listing, reread[family])
                     if isinstance(found, Directory):
                         done[family] = found
                     else:
@@ -119,7 +119,7 @@ class BlockReader:
             if not gaps:
                 return done
             for (family, block_id), block in self._consistent(gaps).items():
-                anew[family][block_id] = None if block is None else entry_of(block)
+                reread[family][block_id] = None if block is None else entry_of(block)
         raise Overloaded("The index is changing too fast. Try again.")
 
     # Blocks

@@ -68,14 +68,14 @@ class Notes:
         last = self._written.get(partition)
         if last is None:
             return True
-        quiet = partition != keys.LAG_OF_BEAT and max(last.behind, note.behind) <= _ON_TIME
+        quiet = partition != keys.LAG_OF_BEAT and max(last.lag, note.lag) <= _ON_TIME
         between = _SECONDS_ON_TIME if quiet else self._seconds_between
         return not 0 <= note.taken_in - last.taken_in < between
 
     def _write(self, table: Table, partition: str, note: "Note") -> None:
         noted = {
             "taken_in": round(note.taken_in * 1_000),
-            "behind": round(note.behind * 1_000),
+            "lag": round(note.lag * 1_000),
             keys.TTL_ATTRIBUTE: clock.expiry(_REMEMBERED_DAYS),
         }
         with suppress(Overloaded):  # the next batch will note it
@@ -117,22 +117,22 @@ def _made(stream: Mapping[str, Any]) -> float | None:
     if whole is None:
         return None
     try:
-        told = clock.instant(stream["NewImage"]["updated"]["S"])
+        updated = clock.instant(stream["NewImage"]["updated"]["S"])
     except (KeyError, ValueError):
-        told = 0.0
-    return max(float(whole), told)
+        updated = 0.0
+    return max(float(whole), updated)
 
 
 class Note(NamedTuple):
     """The time at which the consumer last took something in, in seconds since 1970, and its age then, in seconds."""
 
     taken_in: float
-    behind: float
+    lag: float
 
     @property
     def made(self) -> float:
         """The time at which it was made, in seconds since 1970."""
-        return self.taken_in - self.behind
+        return self.taken_in - self.lag
 
 
 class Lag(NamedTuple):
@@ -154,11 +154,11 @@ class Lag(NamedTuple):
         next heartbeat should already have been taken in.
         """
         if self.beat is None:
-            return None if self.note is None else self.note.behind
+            return None if self.note is None else self.note.lag
         newest = self.beat
         if self.note is not None and self.note.taken_in > self.beat.made:
             newest = self.note
-        return max(newest.behind, self.at - self.beat.made - UNNOTICED)
+        return max(newest.lag, self.at - self.beat.made - UNNOTICED)
 
     @property
     def milliseconds(self) -> int | None:
@@ -173,7 +173,7 @@ class Lag(NamedTuple):
             ago = max(self.at - self.note.taken_in, 0.0)
             said = (
                 f"The index processed changes of this project {_words(ago)} ago, "
-                f"the newest of them {_words(self.note.behind)} after it was made"
+                f"the newest of them {_words(self.note.lag)} after it was made"
             )
         return f"{said}." if self.seconds is None else f"{said}; it is {_words(self.seconds)} behind."
 
@@ -214,5 +214,5 @@ def _note(item: Item | None) -> Note | None:
     return (
         None
         if item is None or "taken_in" not in item
-        else Note(item["taken_in"] / 1_000, item["behind"] / 1_000)
+        else Note(item["taken_in"] / 1_000, item["lag"] / 1_000)
     )

@@ -56,12 +56,12 @@ class IndexSnapshot:
             listed = self._reader.directory(family)
             entries = self._overlay.unsettled(listed) if family in self._counted else ()
             settled = {entry: self._reader.block(family, entry) for entry in entries}
-            laid = self._overlay.directory(listed, settled)
-            if laid is not listed:
+            overlaid = self._overlay.directory(listed, settled)
+            if overlaid is not listed:
                 before = {entry.id: entry for entry in listed.entries}
-                changed = [one for one in laid.entries if before.get(one.id) != one]
+                changed = [one for one in overlaid.entries if before.get(one.id) != one]
                 self._listed |= {(family, one): before.get(one.id) for one in changed}
-            self._directories[family] = laid
+            self._directories[family] = overlaid
         return self._directories[family]
 
     def block(self, family: str, entry: Entry) -> Block:

@@ -1,7 +1,7 @@
 """One request's view of the index: blocks, directories, documents, each as if the index held all recent changes.
 
 - At hand: the container's cache, and the reads of this request.
-- Laid over: `RecentChanges`, which are the end of the journal, the issues that tokens name, and new issues.
+- Overlaid over: `RecentChanges`, which are the end of the journal, the issues that tokens name, and new issues.
 - Outdated: other changes came to light than the request was shown. `consistently` repeats its work.
 
 Each state of the index is read once for a request. Only the journal is read again, if a fold has written changes that it
@@ -39,21 +39,21 @@ from gridview.view.reads import (
     ReadFreshness,
     ReadIssue,
     ReadLedger,
+    ReadNewIssues,
     ReadRange,
     ReadRanges,
     ReadRecent,
-    ReadUnheard,
     Snapshot,
 )
 from gridview.view.recent_changes import RecentChanges
-from gridview.view.shown_versions import Laid
+from gridview.view.shown_versions import Overlaid
 
 Result = TypeVar("Result")
 
 _READS_AGAIN = 3
 """The most times that a journal is read again because the reads of the index are ahead of it."""
 
-_OF_THE_STATE = ReadRecent | ReadUnheard | ReadEpoch | ReadFreshness
+_OF_THE_STATE = ReadRecent | ReadNewIssues | ReadEpoch | ReadFreshness
 """Reads whose one answer is valid for the whole request."""
 
 
@@ -97,10 +97,10 @@ class IndexView:
         """Seconds since the oldest directory in use was read; 0.0 if none came from the cache."""
         return self._reader.age
 
-    def laid(self) -> Laid:
+    def overlaid(self) -> Overlaid:
         """The changes that were laid over, and whether the index was ahead of the journal (`outrun`)."""
-        laid = self._changes.laid()
-        return laid._replace(outrun=self._reader.position > laid.logged.last)
+        overlaid = self._changes.overlaid()
+        return overlaid._replace(outrun=self._reader.position > overlaid.logged.last)
 
     # Reads without a call
 
@@ -156,8 +156,8 @@ class IndexView:
                 return Ledger.from_item(stored)
             case ReadRecent():
                 return self._changes.read(table)
-            case ReadUnheard(after, last, most):
-                return self._changes.read_unheard(table, after, last, most)
+            case ReadNewIssues(after, last, most):
+                return self._changes.read_new_issues(table, after, last, most)
             case ReadEpoch():
                 return self._context.epoch.confirm(table)
             case ReadFreshness():
@@ -201,9 +201,9 @@ class IndexView:
                 self._state.setdefault(type(read), answer)
         for read, _ in answers:
             if isinstance(read, ReadRecent):
-                self._lay()
-            elif isinstance(read, ReadUnheard) and self._changes.take_new(self._state[ReadUnheard]):
-                self._show_anew()
+                self._apply_overlay()
+            elif isinstance(read, ReadNewIssues) and self._changes.take_new(self._state[ReadNewIssues]):
+                self._refresh_snapshot()
                 raise Outdated
         self.check()
 
@@ -232,7 +232,7 @@ class IndexView:
             return known.overlay if isinstance(read, ReadRecent) else known
         return answer if self.overlay is None else self.overlay.over(read, answer)
 
-    def _lay(self) -> None:
+    def _apply_overlay(self) -> None:
         """Lay over the recent changes that were read. Raises Outdated if work saw others or directories are too old."""
         changed = self._changes.take(self._state[ReadRecent])
         if changed is None:
@@ -242,11 +242,11 @@ class IndexView:
             for fetched in self._fetched.values():
                 fetched.pop(num, None)
         renewed = self._reader.renew(self._changes.since)
-        self._show_anew()
+        self._refresh_snapshot()
         if renewed or self._was_shown:
             raise Outdated
 
-    def _show_anew(self) -> None:
+    def _refresh_snapshot(self) -> None:
         self._snapshot = IndexSnapshot(self._reader, self.overlay or NOTHING)
 
     # Reads of documents and sort entries
@@ -271,12 +271,12 @@ class IndexView:
 
     def _documents(self, table: Table, read: ReadDocuments) -> Documents:
         catalog = self._context.catalog
-        laid_over = {} if self.overlay is None else self.overlay.documents
+        overlaid = {} if self.overlay is None else self.overlay.documents
         before = self._fetched.setdefault(_hashable(read.paths), {})
         wanted: dict[Key, int] = {
             (keys.issue(catalog.tenant, catalog.project, num), self._project): num
             for num in read.numbers
-            if num not in laid_over and num not in before
+            if num not in overlaid and num not in before
         }
 
         def is_enough(found: Mapping[Key, Item]) -> bool:

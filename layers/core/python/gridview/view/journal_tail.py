@@ -108,19 +108,19 @@ class JournalTail:
 
     def logged(self, found: Iterable[JournalItem]) -> Logged:
         """The changes of the tail, and those of these items that come after its last one."""
-        behind = sorted((item for item in found if item.number > self.last), key=lambda item: item.number)
-        recent = (item for item in (*self.items, *behind) if item.number > self.shown)
+        newer = sorted((item for item in found if item.number > self.last), key=lambda item: item.number)
+        recent = (item for item in (*self.items, *newer) if item.number > self.shown)
         return Logged(
-            logged_moves(behind, self.moves) if behind else self.moves,
+            logged_moves(newer, self.moves) if newer else self.moves,
             BitMap(change.num for item in recent for change in item.changes),
             self.last,
             self.since,
             self.items,
-            behind,
+            newer,
         )
 
     @classmethod
-    def behind(cls, head: Head, now: float, sighting: Sighting | None = None) -> Self:
+    def after_head(cls, head: Head, now: float, sighting: Sighting | None = None) -> Self:
         """The tail that is known from only a head and the last sighting of the canary."""
         shown = head.shown(index_time(now, sighting))
         return cls(shown, shown_since(head.shown_since(shown), sighting), shown, shown, now)
@@ -152,23 +152,25 @@ def recent_moves(
     if tail.wants_head(now):
         listed, head = side_by_side(
             log.table,
-            lambda: log.behind(tail.last, consistent=consistent),
+            lambda: log.after(tail.last, consistent=consistent),
             lambda own: replace(log, table=own).head(),
         )
     else:
-        listed = log.behind(tail.last, consistent=consistent)
+        listed = log.after(tail.last, consistent=consistent)
     if head is not None and head.last < tail.last:  # the table was restored to an earlier moment
-        return recent_moves(log, cache, JournalTail.behind(head, now, cache.sighting), consistent=consistent)
+        return recent_moves(
+            log, cache, JournalTail.after_head(head, now, cache.sighting), consistent=consistent
+        )
     found = list(listed.records)
     if listed.more:
         head = head or log.head()
         begin = max((head.shown(index_time(now, cache.sighting)), *(item.number for item in found)))
-        found += log.all_behind(begin, consistent=consistent)
+        found += log.all_after(begin, consistent=consistent)
     used = kept = tail.with_items(found)
     if head is not None:
         kept = kept.at_head(head, now, cache.sighting).with_items(found)
         if kept.last < head.folded:  # no number up to there is missing, so a copy of the table was late
-            found = log.all_behind(kept.last)
+            found = log.all_after(kept.last)
             used, kept = used.with_items(found), kept.with_items(found)
     cache.keep_journal(log.partition, kept, kept.size)
     # Between the kept items and the waiting ones there may be items that were passed over.
@@ -184,7 +186,9 @@ def learn(log: Log, cache: BlockCache) -> None:
     if cache.journal(log.partition) is None:
         head = _end(log, cache)
         if head is not None:
-            cache.keep_journal(log.partition, JournalTail.behind(head, clock.seconds(), cache.sighting), 0)
+            cache.keep_journal(
+                log.partition, JournalTail.after_head(head, clock.seconds(), cache.sighting), 0
+            )
 
 
 def _first_tail(log: Log, cache: BlockCache) -> JournalTail:
@@ -192,7 +196,7 @@ def _first_tail(log: Log, cache: BlockCache) -> JournalTail:
     head = _end(log, cache, consistent=True)
     if head is None:
         raise Overloaded(f"{log.partition} has no head; try again.")
-    return JournalTail.behind(head, clock.seconds(), cache.sighting)
+    return JournalTail.after_head(head, clock.seconds(), cache.sighting)
 
 
 def _end(log: Log, cache: BlockCache, *, consistent: bool = False) -> Head | None:

@@ -55,7 +55,7 @@ class Move(NamedTuple):
     pending: bool = False
 
 
-class Unheard(NamedTuple):
+class NewIssues(NamedTuple):
     """The issues that the index does not have yet; `missing`: how many numbers are in question, if too many to read."""
 
     moves: tuple[Move, ...]
@@ -80,7 +80,7 @@ class Logged(NamedTuple):
     items: Sequence[JournalItem] = ()
     beyond: Sequence[JournalItem] = ()
 
-    def tells_no_more_than(self, before: "Logged") -> bool:
+    def is_unchanged_since(self, before: "Logged") -> bool:
         """Whether no item has come since."""
         return self.last == before.last and self.moves is before.moves
 
@@ -114,9 +114,7 @@ def _steps(known: FamilyMove | None, number: int, num: int, one: FamilyChange) -
     """The steps with that of another item. None at all if it is uncertain which string the issue had."""
     had = one.left[0] if one.left else None
     sure = (
-        not one.thorough
-        and len(one.left) < 2
-        and all(is_key(told, num) for told in (*one.left, one.to) if told)
+        not one.thorough and len(one.left) < 2 and all(is_key(key, num) for key in (*one.left, one.to) if key)
     )
     if not sure or (known is not None and (not known.steps or known.takes != had)):
         return ()
@@ -153,12 +151,12 @@ def move_of(
     unfinished, unsure = {*(ledger.intent or {})}, {*left}
     families, pending = {}, False
     for family in {**present, **left, **target, **(logged or {})}.keys() - {EVERY_FAMILY}:
-        takes, told = target.get(family), (logged or {}).get(family)
+        takes, moved = target.get(family), (logged or {}).get(family)
         shown = (*left.get(family, ()), *present.get(family, ()))
         differs = family in unfinished or present.get(family, ()) != (() if takes is None else (takes,))
-        pending = pending or differs or told is not None
-        if told or differs or {family, EVERY_FAMILY} & unsure:
-            families[family] = FamilyMove(_keys((*_shown(told), *shown), num), takes)
+        pending = pending or differs or moved is not None
+        if moved or differs or {family, EVERY_FAMILY} & unsure:
+            families[family] = FamilyMove(_keys((*_shown(moved), *shown), num), takes)
     return Move(num, families, document, pending=pending)
 
 

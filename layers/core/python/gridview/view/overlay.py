@@ -117,7 +117,7 @@ class Overlay:
         return {num: move.document for num, move in self._moves.items() if move.known}
 
     @property
-    def behind(self) -> int:
+    def displaced(self) -> int:
         """The number of its issues that the index may show elsewhere than they belong."""
         return sum(bool(move.families) for move in self._moves.values())
 

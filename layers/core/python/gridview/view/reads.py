@@ -97,14 +97,14 @@ class ReadRange:
     spare: int = SPARE
 
 
-def bound_behind(last: str, *, forward: bool) -> Bound:
+def bound_after(last: str, *, forward: bool) -> Bound:
     """Return the bound from which a Query continues after the last sort string of the one before."""
     return Bound(">" if forward else "<", last)
 
 
 def further(read: ReadRange, last: str) -> ReadRange:
     """Return the read that continues a read of sort entries of which too few were left."""
-    return replace(read, bound=bound_behind(last, forward=read.forward), spare=MUCH_SPARE)
+    return replace(read, bound=bound_after(last, forward=read.forward), spare=MUCH_SPARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class ReadRecent:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadUnheard:
-    """The new issues that the index does not have yet, with numbers above `after`. The answer: an Unheard.
+class ReadNewIssues:
+    """The new issues that the index does not have yet, with numbers above `after`. The answer: a NewIssues.
 
     If there are any, they are laid over, and the plan is carried out again.
     """
@@ -168,7 +168,7 @@ Read = (
     | ReadIssue
     | ReadLedger
     | ReadRecent
-    | ReadUnheard
+    | ReadNewIssues
     | ReadEpoch
     | ReadFreshness
 )

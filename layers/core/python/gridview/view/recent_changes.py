@@ -21,10 +21,10 @@ from gridview.view.block_reader import BlockReader
 from gridview.view.context import ReadContext
 from gridview.view.index_clock import index_time
 from gridview.view.journal_tail import recent_moves, tail_of
-from gridview.view.moves import Logged, Move, Unheard, move_of
+from gridview.view.moves import Logged, Move, NewIssues, move_of
+from gridview.view.new_issues import new_issues
 from gridview.view.overlay import NOTHING, Overlay
-from gridview.view.shown_versions import Laid, ShownVersion
-from gridview.view.unheard import unheard
+from gridview.view.shown_versions import Overlaid, ShownVersion
 
 
 class ReadChanges(NamedTuple):
@@ -99,12 +99,12 @@ class RecentChanges:
         # An issue from which nothing can be derived stays where the journal has it.
         return ReadChanges(Overlay([*moves.values(), *_logged_alone(logged, moves)]), logged, deleted)
 
-    def read_unheard(self, table: Table, after: int, last: int, most: int) -> Unheard:
-        """The new issues that the index does not have yet, as `view.unheard`."""
+    def read_new_issues(self, table: Table, after: int, last: int, most: int) -> NewIssues:
+        """The new issues that the index does not have yet, as `view.new_issues`."""
         context = self._context
         reader = BlockReader(table, context.catalog, context.cache, self.since)
         known = (self.overlay or NOTHING).issues
-        return unheard(table, context.catalog, reader, after, last, known, most)
+        return new_issues(table, context.catalog, reader, after, last, known, most)
 
     def _journal(self, log: Log) -> Logged:
         """The journal's changes. If they lack some that the answer must include, it is read again, strongly consistent.
@@ -126,12 +126,12 @@ class RecentChanges:
         """Lay these over; returns the issues that have changed meanwhile, or None if no change came since last time."""
         before, self.logged = self.logged, found.logged
         self._deleted |= found.deleted
-        if before is not None and found.logged.tells_no_more_than(before):
+        if before is not None and found.logged.is_unchanged_since(before):
             return None
         self.overlay = found.overlay.with_new(self._new)
         return frozenset() if before is None else found.logged.changed_since(before)
 
-    def take_new(self, found: Unheard) -> bool:
+    def take_new(self, found: NewIssues) -> bool:
         """Lay new issues over too; returns whether there are any that were not."""
         if self._new or not found.moves:
             return False
@@ -146,7 +146,7 @@ class RecentChanges:
 
     # The result
 
-    def laid(self) -> Laid:
+    def overlaid(self) -> Overlaid:
         """The changes that were laid over."""
         overlay = self.overlay or NOTHING
         versions = {
@@ -160,7 +160,7 @@ class RecentChanges:
             for move in overlay.of(self._named)
             if move.families
         ]
-        return Laid(self.logged or Logged(), versions, again)
+        return Overlaid(self.logged or Logged(), versions, again)
 
 
 def _logged_alone(logged: Logged, others: Container[int] = ()) -> list[Move]:

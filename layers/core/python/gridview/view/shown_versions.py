@@ -31,12 +31,12 @@ class ShownVersion(NamedTuple):
     removed: bool = False
 
     @property
-    def told(self) -> int:
+    def in_token(self) -> int:
         """The version as tokens represent it."""
         return DELETED if self.removed else self.version
 
 
-class Laid(NamedTuple):
+class Overlaid(NamedTuple):
     """The changes that were laid over the index.
 
     - `logged`: the journal's changes.
@@ -66,20 +66,20 @@ class Shown(NamedTuple):
         cls,
         shown: Iterable[ShownVersion],
         late: float | None,
-        laid: Iterable[ShownVersion] = (),
+        overlaid: Iterable[ShownVersion] = (),
         logged: Logged | None = None,
     ) -> Self:
         """Return the versions of an answer. `late`: the lag of the index in seconds; None: unknown.
 
-        `laid`: the versions that were laid over and must be again; they come first. `logged`: the journal's changes.
+        `overlaid`: the versions that were laid over and must be again; they come first. `logged`: the journal's changes.
         """
         since = clock.stored(clock.seconds() - TAKEN_IN - max(late or 0.0, 0.0))
         known = _known(logged)
         young = (one for one in shown if one.made >= since and not _covers(known, one))
         found: dict[int, int] = {}
-        again = (one for one in laid if not _covers(known, one))
+        again = (one for one in overlaid if not _covers(known, one))
         for one in (*again, *sorted(young, key=attrgetter("made"), reverse=True)):
-            found.setdefault(one.num, one.told)
+            found.setdefault(one.num, one.in_token)
         versions = dict(islice(found.items(), MAX_ISSUES))
         return cls(versions, 0 if logged is None else _unshown(logged))
 

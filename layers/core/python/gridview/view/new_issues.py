@@ -25,7 +25,7 @@ from gridview.schema.trash import is_trashed
 from gridview.support import clock
 from gridview.view.block_reader import BlockReader
 from gridview.view.block_reads import Want
-from gridview.view.moves import FamilyMove, Move, Unheard, move_of
+from gridview.view.moves import FamilyMove, Move, NewIssues, move_of
 
 _RANGES = 16
 _APART = 50
@@ -35,12 +35,12 @@ SETTLED = 180.0
 """Seconds after which a number's issue is written or never will be, and a consumer that is on time has it."""
 
 
-NOTHING_UNHEARD = Unheard(())
+NO_NEW_ISSUES = NewIssues(())
 
 
-def unheard(
+def new_issues(
     table: Table, catalog: Catalog, reader: BlockReader, after: int, last: int, known: BitMap, most: int
-) -> Unheard:
+) -> NewIssues:
     """The issues above `after`, up to `last`, that the index does not have, except the ones in `known`.
 
     `known`: issues whose moves are known from the journal and tokens. `reader`: agrees with that journal. Reads:
@@ -56,11 +56,11 @@ def unheard(
     for entry in entries:
         candidates -= reader.block(NUMBERS, entry).members
     if not candidates:
-        return NOTHING_UNHEARD
+        return NO_NEW_ISSUES
     if len(candidates) > most:
-        return Unheard((), len(candidates))
+        return NewIssues((), len(candidates))
     documents = _documents(table, catalog, candidates)
-    return Unheard(tuple(_moves(table, catalog, documents)))
+    return NewIssues(tuple(_moves(table, catalog, documents)))
 
 
 def _documents(table: Table, catalog: Catalog, candidates: BitMap) -> dict[int, Item]:
