@@ -52,11 +52,11 @@ def checked(running: Stack, table: Table, walk: IssueWalk, *, repair: bool = Fal
     found: dict[str, Finding] = {}
     ours = f"-{running.tenant}."
 
-    def tell(finding: Finding) -> None:
+    def collect(finding: Finding) -> None:
         if ours in finding.key:
             found[finding.key] = finding
 
-    check = Check(table, walk, tell, patience=0, repair=Repairs(table, Catalogs()) if repair else None)
+    check = Check(table, walk, collect, patience=0, repair=Repairs(table, Catalogs()) if repair else None)
     while not check.done:
         check.step()
     return found

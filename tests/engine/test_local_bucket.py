@@ -114,8 +114,8 @@ def test_only_links_signed_by_the_stack_open_files(
 def test_a_link_ends(files: ExportFiles, bucket: s3.S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     files.put(KEY, MEDIA, b"secret")
     url, now = link(), time.time()
-    told = urlsplit(url)
-    target, headers = f"{told.path}?{told.query}", {"host": told.netloc}
+    parts = urlsplit(url)
+    target, headers = f"{parts.path}?{parts.query}", {"host": parts.netloc}
     s3.check_signature(bucket.secret, "GET", target, headers, now + 290)
     for method, later in (("GET", 310), ("PUT", 0), ("DELETE", 0)):
         with pytest.raises(Exception, match=r"AccessDenied|SignatureDoesNotMatch"):

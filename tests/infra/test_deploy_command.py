@@ -52,10 +52,10 @@ def npx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Npx:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
         monkeypatch.delenv(name, raising=False)
-    stand_in = Npx()
-    monkeypatch.setattr(subprocess, "run", stand_in)
+    fake = Npx()
+    monkeypatch.setattr(subprocess, "run", fake)
     monkeypatch.setattr(shutil, "which", lambda program: NPX if program == "npx" else None)
-    return stand_in
+    return fake
 
 
 @pytest.fixture
@@ -216,11 +216,11 @@ class Backup:
 @pytest.fixture
 def backup(account: Any, monkeypatch: pytest.MonkeyPatch) -> Backup:
     """A vault with two copies of the table."""
-    stand_in, made = Backup("arn:one", "arn:two"), Buckets.client
+    fake, made = Backup("arn:one", "arn:two"), Buckets.client
     monkeypatch.setattr(
-        Buckets, "client", lambda self, service: stand_in if service == "backup" else made(self, service)
+        Buckets, "client", lambda self, service: fake if service == "backup" else made(self, service)
     )
-    return stand_in
+    return fake
 
 
 @pytest.mark.parametrize(

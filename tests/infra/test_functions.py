@@ -68,8 +68,8 @@ def test_platform_and_tracing(template: dict[str, Any]) -> None:
         assert function["Handler"] == "handler.handler"
         traced = NAMES[logical_id] in {"query", "command"}
         assert function["TracingConfig"] == {"Mode": "Active" if traced else "PassThrough"}
-        behind_the_api = any(route.function == NAMES[logical_id] for route in ROUTES)
-        assert function["Timeout"] <= (29 if behind_the_api else 60)
+        of_the_api = any(route.function == NAMES[logical_id] for route in ROUTES)
+        assert function["Timeout"] <= (29 if of_the_api else 60)
 
 
 def test_readers_of_documents_are_upgraded_before_their_writer(template: dict[str, Any]) -> None:
@@ -81,11 +81,11 @@ def test_readers_of_documents_are_upgraded_before_their_writer(template: dict[st
 def test_functions_with_background_work_get_the_settling_time(template: dict[str, Any]) -> None:
     """Readers of the former epoch have ended, and their writes have arrived."""
     functions = functions_of(template)
-    told = {
+    seconds = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("SETTLE_SECONDS")
         for logical_id, function in functions.items()
     }
-    assert told == {
+    assert seconds == {
         "query": None,
         "command": str(SETTLE_SECONDS),
         "live": None,
@@ -161,12 +161,12 @@ def test_functions_that_write_derived_data_or_definitions_get_the_form_to_write(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, written in ((template, NEWEST), (chosen_template, OLDEST)):
-        told = {
+        forms = {
             NAMES[logical_id]: function["Environment"]["Variables"]["FORMS"]
             for logical_id, function in functions_of(of).items()
             if "FORMS" in function["Environment"]["Variables"]
         }
-        assert told == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
+        assert forms == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
         assert of["Outputs"]["FormsWritten"]["Value"] == str(written)
         assert of["Outputs"]["Forms"]["Value"] == str(NEWEST)
 
@@ -175,22 +175,22 @@ def test_the_consumer_and_upkeep_have_the_same_pace_of_folds(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, pace in ((template, ("256", "900")), (chosen_template, ("100", "60"))):
-        told = {
+        paces = {
             NAMES[logical_id]: (variables["FOLD_WEIGHT"], variables["FOLD_SECONDS"])
             for logical_id, function in functions_of(of).items()
             if "FOLD_WEIGHT" in (variables := function["Environment"]["Variables"])
         }
-        assert told == dict.fromkeys(("maintain", "upkeep"), pace)
+        assert paces == dict.fromkeys(("maintain", "upkeep"), pace)
 
 
 def test_functions_that_write_for_users_get_the_rate_of_writes(
     chosen_template: dict[str, Any],
 ) -> None:
-    told = {
+    rates = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")
         for logical_id, function in functions_of(chosen_template).items()
     }
-    assert {name: rate for name, rate in told.items() if rate} == {"command": "50", "upkeep": "50"}
+    assert {name: rate for name, rate in rates.items() if rate} == {"command": "50", "upkeep": "50"}
 
 
 def test_the_limit_of_projects_is_known_to_the_function_that_creates_them(

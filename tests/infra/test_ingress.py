@@ -133,7 +133,7 @@ def test_tokens_are_those_of_the_user_pool_for_its_clients(template: dict[str, A
 def test_each_route_goes_to_its_function(template: dict[str, Any]) -> None:
     for key, declared in _routes(template).items():
         function = BY_KEY[key].function if key in BY_KEY else REFUSES
-        assert _function_behind(template, declared) == f"{function.capitalize()}Function", key
+        assert _function_of(template, declared) == f"{function.capitalize()}Function", key
 
 
 def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any]) -> None:
@@ -175,7 +175,7 @@ def _public(key: str) -> bool:
     return path in BY_PATH and BY_PATH[path].public
 
 
-def _function_behind(template: dict[str, Any], route: dict[str, Any]) -> str:
+def _function_of(template: dict[str, Any], route: dict[str, Any]) -> str:
     integration_id = route["Target"]["Fn::Join"][1][1]["Ref"]
     integration = resources(template, "AWS::ApiGatewayV2::Integration")[integration_id]
     assert integration["IntegrationType"] == "AWS_PROXY"

@@ -71,7 +71,7 @@ OUTSIDE = {"aws_lambda_powertools", "os", "socket"} | AWS
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file, which nobody changes."""
+    """The syntax tree of a file. Do not change it."""
     return ast.parse(path.read_text("utf-8"))
 
 
@@ -334,7 +334,7 @@ NO_DOCUMENTS = {
     "committer": "sort entries",
     "fold": "ledgers",
     "replay": "ledgers and sort entries",
-    "row_moves": "documents in the trash too: they tell what the issue was before it was deleted",
+    "row_moves": "documents in the trash too: they have the values from before the delete",
     "batch": "marks; a delete takes the mark away",
     "export": "documents of which `as_of` asks it",
     "bulk": "documents of which `bulk_decision` asks it",

@@ -138,7 +138,7 @@ STATUSES = {
 }
 
 
-TELLS_TOKENS = {
+RETURNS_TOKENS = {
     "changes",
     "get_issue",
     "grid",
@@ -150,7 +150,7 @@ TELLS_TOKENS = {
     "activity",
     "list_trash",
 }
-WAITS_TO_BE_TOLD = {"undo"}
+WAITS_FOR_HISTORY = {"undo"}
 BY_A_JOB = "undo", "202"
 """The answer comes before anything is written."""
 WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "restore_issue", "batch", "undo"}
@@ -179,13 +179,13 @@ def test_answers_declare_their_headers() -> None:
             assert ("Location" in headers) == (status in {"201", "202"})
             assert ("X-Change-Id" in headers) == (BY_KEY[key].writes and status < "300")
             assert ("X-Consistency-Token" in headers) == (
-                operation["operationId"] in WRITES_OF_ISSUES | TELLS_TOKENS and status < "300"
+                operation["operationId"] in WRITES_OF_ISSUES | RETURNS_TOKENS and status < "300"
             ) & ((operation["operationId"], status) != BY_A_JOB)
             assert ("ETag" in headers) == (
                 (BY_KEY[key].answer is not None and "version" in examples.of_answer(BY_KEY[key]))
                 & (status[0] == "2")
             )
-            waits = {"429", "503", *(("409",) if operation["operationId"] in WAITS_TO_BE_TOLD else ())}
+            waits = {"429", "503", *(("409",) if operation["operationId"] in WAITS_FOR_HISTORY else ())}
             # An early answer without changes asks for a pause.
             waits |= {"200"} if operation["operationId"] == "changes" else set()
             assert ("Retry-After" in headers) == (status in waits)
@@ -319,12 +319,12 @@ def test_the_query_parameters_of_the_grid_are_the_properties_of_its_body() -> No
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
 def test_an_operation_lists_the_headers_that_it_reads(route: Any) -> None:
-    told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
+    listed = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
     versioned = route.method in ("PATCH", "DELETE") and route.operation != "cancel_job"
     expected = {"If-Match"} if versioned else set()
     expected |= {"Idempotency-Key"} if route.repeatable else set()
     expected |= {"X-Consistency-Token"} if route.operation in READS_OF_THE_INDEX else set()
-    assert told == expected | ({"X-Change-Id"} if route.writes else set())
+    assert listed == expected | ({"X-Change-Id"} if route.writes else set())
 
 
 @pytest.mark.parametrize(
@@ -332,8 +332,8 @@ def test_an_operation_lists_the_headers_that_it_reads(route: Any) -> None:
     [("ProjectCreate", ids.PROJECT.pattern), ("AttributeCreate", ids.ATTRIBUTE.pattern)],
 )
 def test_the_schema_contains_the_pattern_of_an_id(schema: str, pattern: str) -> None:
-    told = DOCUMENT["components"]["schemas"][schema]["properties"]["id"]
-    assert f"^{pattern}$" in json.dumps(told)
+    property_ = DOCUMENT["components"]["schemas"][schema]["properties"]["id"]
+    assert f"^{pattern}$" in json.dumps(property_)
 
 
 def test_an_option_may_be_a_text_or_an_object() -> None:

@@ -72,8 +72,8 @@ def test_a_problem_lists_at_most_100_errors_and_counts_the_others() -> None:
 def test_a_problem_never_exceeds_its_size_limit(character: str, room: int) -> None:
     endless = character * 100_000
     document = problem(InvalidRequest("Because.", [FieldError(endless, endless)] * 1000), room)
-    told: list[dict[str, str]] = document.get("errors", [])  # type: ignore[assignment]
+    listed: list[dict[str, str]] = document.get("errors", [])  # type: ignore[assignment]
     assert len(json.dumps(document | {"request_id": "x" * 36})) <= room
-    assert len(told) + int(str(document["more"])) == 1000
-    assert all(len(text) <= 500 for one in told for text in one.values())
+    assert len(listed) + int(str(document["more"])) == 1000
+    assert all(len(text) <= 500 for one in listed for text in one.values())
     assert len(json.dumps(problem(InvalidRequest(endless)))) <= MAX_PROBLEM_BYTES

@@ -49,12 +49,12 @@ class Runtime(ModuleType):
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A function that prepares for a snapshot."""
-    stand_in = Runtime()
-    monkeypatch.setitem(sys.modules, "snapshot_restore_py", stand_in)
+    fake = Runtime()
+    monkeypatch.setitem(sys.modules, "snapshot_restore_py", fake)
     monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
     for name, value in (("DEFAULT_REGION", "eu-west-2"), ("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b")):
         monkeypatch.setenv(f"AWS_{name}", value)
-    return stand_in
+    return fake
 
 
 def test_without_snapshots_a_function_connects_at_its_start(monkeypatch: pytest.MonkeyPatch) -> None:

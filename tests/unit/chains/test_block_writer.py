@@ -214,8 +214,8 @@ def left(table: MemoryTable) -> list[str]:
     return [pk.rpartition(".")[2] for pk, _ in table.items]
 
 
-def seconds(*told: float) -> Callable[[], float]:
-    clock = iter(told)
+def seconds(*given: float) -> Callable[[], float]:
+    clock = iter(given)
     return lambda: next(clock, 0.0)
 
 

@@ -19,9 +19,9 @@ def entry(block_id: str, lower: str, upper: str | None, following: str | None, s
     return Entry(block_id, lower, upper, following, "d1", size)
 
 
-def gaps(listing: list[Entry], anew: dict[str, Entry | None] | None = None) -> set[str]:
+def gaps(listing: list[Entry], reread: dict[str, Entry | None] | None = None) -> set[str]:
     """The blocks that must be read again."""
-    found = chained(FAMILY, listing, anew)
+    found = chained(FAMILY, listing, reread)
     assert not isinstance(found, Directory)
     return set(found)
 
@@ -31,8 +31,8 @@ B = entry("b", "g", "p", "c", 20)
 C = entry("c", "p", None, None, 5)
 
 
-def complete(listing: list[Entry], anew: dict[str, Entry | None] | None = None) -> Directory:
-    found = chained(FAMILY, listing, anew)
+def complete(listing: list[Entry], reread: dict[str, Entry | None] | None = None) -> Directory:
+    found = chained(FAMILY, listing, reread)
     assert isinstance(found, Directory)
     return found
 
@@ -150,11 +150,11 @@ def test_a_listing_of_several_moments_becomes_a_chain(seed: int, monkeypatch: py
         ]
         if not listing:
             continue
-        anew: dict[str, Entry | None] = {}
+        reread: dict[str, Entry | None] = {}
         # A run of blocks that the listing lacks is followed link by link; every round finds one more.
-        while not isinstance(found := chained(FAMILY, listing, anew), Directory):
-            assert found - anew.keys()
-            anew |= {block_id: present.get(block_id) for block_id in found}
+        while not isinstance(found := chained(FAMILY, listing, reread), Directory):
+            assert found - reread.keys()
+            reread |= {block_id: present.get(block_id) for block_id in found}
         assert found.entries[0].lower == FIRST
         assert found.entries[-1].upper is None
         assert all(one.upper == two.lower for one, two in pairwise(found.entries))

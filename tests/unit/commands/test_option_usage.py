@@ -119,7 +119,7 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
         large = (issue(num, "v1", a9="x" * 380_000) for num in range(1, count + 1))
         loaded.fill([*large, issue(100, "v3")])
         if count == 5:
-            assert options_in_use(loaded.table, loaded.catalog, field, used), "behind a page of a megabyte"
+            assert options_in_use(loaded.table, loaded.catalog, field, used), "after a page of a megabyte"
             assert not options_in_use(loaded.table, loaded.catalog, field, unused)
     with pytest.raises(Unprocessable, match="too large to check"):
         options_in_use(loaded.table, loaded.catalog, field, used)

@@ -27,7 +27,7 @@ from tests.support.remembered import (
     ADA,
     BEN,
     CHANGE,
-    Told,
+    HeldStream,
     catalog_of,
     made,
     seen,
@@ -77,7 +77,7 @@ class World:
 
     def __init__(self, table: MemoryTable | None = None) -> None:
         self.table = (table or _BASE).copy()
-        self.told = Told(self.table)
+        self.stream = HeldStream(self.table)
         for name in NAMES if table is None else ():
             self.act(("create", None, name), ADA, None)
 
@@ -97,7 +97,7 @@ class World:
                     issues.delete_issue(WriteContext(self.table, catalog, actor, change=change), num, None)
                 case "restore":
                     trash.restore_issue(self.table, catalog, actor, num, change=change)
-        self.told.tell(self.table)
+        self.stream.deliver(self.table)
 
     def play(self, acts: Any) -> None:
         for own, act in acts:
@@ -118,7 +118,7 @@ class World:
         versions = {num: of for num, of in versions_of(self.table, change, by).items() if num in nums}
         rule = Undo(catalog_of(self.table), BEN.user, own)
         results = take_back(table or self.table, rule, UndoOrder(change, by), versions)
-        self.told.tell(self.table)
+        self.stream.deliver(self.table)
         return own, results
 
 
@@ -247,7 +247,7 @@ def test_continuing_a_killed_undo_takes_nothing_back_twice(after: bool, edited: 
             killed += 1
         else:
             break
-        world.told.tell(world.table)
+        world.stream.deliver(world.table)
         if not edited:
             forget_the_last(world.table, own)
         written = {num for num, version in _versions(world.table).items() if version > _before()[num]}

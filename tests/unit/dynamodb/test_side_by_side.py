@@ -34,9 +34,9 @@ def test_both_run_at_the_same_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fail", "told"), [(["work"], "work"), (["other"], "other"), (["work", "other"], "other")]
+    ("fail", "raised"), [(["work"], "work"), (["other"], "other"), (["work", "other"], "other")]
 )
-def test_an_error_of_either_side_is_raised_and_every_call_is_metered(fail: list[str], told: str) -> None:
+def test_an_error_of_either_side_is_raised_and_every_call_is_metered(fail: list[str], raised: str) -> None:
     table = MemoryTable()
 
     def work() -> None:
@@ -49,7 +49,7 @@ def test_an_error_of_either_side_is_raised_and_every_call_is_metered(fail: list[
         if "other" in fail:
             raise LookupError("other")
 
-    with pytest.raises(LookupError, match=told):
+    with pytest.raises(LookupError, match=raised):
         side_by_side(table, work, other)
     assert [call.round for call in table.meter.calls] == [1, 1, 2]
     assert table.meter.rounds == 2

@@ -62,8 +62,8 @@ def answered(*answers: tuple[int, Any]) -> tuple[Any, Answers]:
     return client, engine
 
 
-def refused(code: str, message: str = "no", **told: Any) -> tuple[int, Any]:
-    return 400, {"__type": PREFIX + code, "message": message, **told}
+def refused(code: str, message: str = "no", **details: Any) -> tuple[int, Any]:
+    return 400, {"__type": PREFIX + code, "message": message, **details}
 
 
 def test_its_methods_are_those_of_botocore() -> None:

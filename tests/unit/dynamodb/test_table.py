@@ -153,7 +153,7 @@ def test_an_update_changes_an_item_in_place_and_returns_it(table: Table) -> None
     with pytest.raises(ConditionFailed):
         table.update("a", "head", PRESENT, add={"last": 1})
     table.put(item("a", "head", last=5, gone="x", kept="y"))
-    told = table.update(
+    updated = table.update(
         "a",
         "head",
         Condition("#last = :expected", {"#last": "last"}, {":expected": 5}),
@@ -162,8 +162,8 @@ def test_an_update_changes_an_item_in_place_and_returns_it(table: Table) -> None
         default={"kept": "z", "sort": "now"},
         drop=["gone"],
     )
-    assert told == item("a", "head", last=7, waiting=-3, size=1, kept="y", sort="now")
-    assert table.get("a", "head") == told
+    assert updated == item("a", "head", last=7, waiting=-3, size=1, kept="y", sort="now")
+    assert table.get("a", "head") == updated
 
 
 def test_many_items_by_key_in_one_round_and_none_that_is_not_there(table: Table) -> None:

@@ -123,7 +123,7 @@ def test_a_chain_without_blocks_stays_without() -> None:
         "an upper fence over the next block",
         "a link past a block",
         "a link in a circle",
-        "a link behind the last block",
+        "a link after the last block",
         "a first block that begins late",
         "two blocks with one fence",
         "another block where the first begins",
@@ -166,7 +166,7 @@ def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("chain", "at", "fences"),
     [((ONE, THREE), 1, (G, M)), ((ONE, TWO), 2, (M, None))],
-    ids=["between", "behind all"],
+    ids=["between", "after all"],
 )
 def test_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
     chain: tuple[Block, ...], at: int, fences: tuple[str, str | None]

@@ -51,7 +51,7 @@ class KilledError(BaseException):
 
 
 def never(what: object) -> None:
-    pytest.fail(f"nobody asked for {what}")
+    pytest.fail(f"{what} was not expected")
 
 
 _BEGINNING = clock.instant("2024-01-01T00:00:00Z")
@@ -142,16 +142,16 @@ def checked(
 ) -> tuple[dict[str, Finding], Tally]:
     found: dict[str, Finding] = {}
 
-    def tell(finding: Finding) -> None:
+    def collect(finding: Finding) -> None:
         assert finding.key not in found
         found[finding.key] = finding
 
-    check = Check(table, walk, tell, patience=PATIENCE, at_most=at_most, repair=repair)
+    check = Check(table, walk, collect, patience=PATIENCE, at_most=at_most, repair=repair)
     run(check, time)
     return found, check.tally
 
 
-def mending(table: Table) -> Repairs:
+def repairs_on(table: Table) -> Repairs:
     return Repairs(table, Catalogs())
 
 
@@ -175,7 +175,7 @@ def test_all_that_is_wrong_is_found_and_then_repaired(
     assert set(found) == {key_of(num) for num in range(1, len(PLANTED) + 1)}
     assert tally.wrong == len(PLANTED)
     assert tally.differences == sum(len(one.differences) for one in found.values())
-    repaired, tally = checked(table, walk(table), time, repair=mending(table))
+    repaired, tally = checked(table, walk(table), time, repair=repairs_on(table))
     assert set(repaired) == set(found)
     remaining = {
         PLANTED[num - 1].name for num in range(1, len(PLANTED) + 1) if not repaired[key_of(num)].repaired
@@ -212,7 +212,7 @@ def test_a_difference_that_was_repaired_meanwhile_is_not_reported(table: MemoryT
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
     check.step()
     assert set(check.tally.suspects) == {key_of(3), key_of(4)}
-    mending(table).issues([key_of(3), key_of(4)])
+    repairs_on(table).issues([key_of(3), key_of(4)])
     run(check, time)
     assert found == []
 
@@ -464,7 +464,7 @@ def test_a_busy_table_costs_nothing_but_time(
 
     watched = table.seen_through(around)
     found: list[Finding] = []
-    check = Check(watched, walk(table), found.append, patience=PATIENCE, repair=mending(watched))
+    check = Check(watched, walk(table), found.append, patience=PATIENCE, repair=repairs_on(watched))
     check.walk = walk(table)
     refusals = 0
     while not check.done:
@@ -494,7 +494,7 @@ def test_a_check_of_one_project_touches_no_other(table: MemoryTable, time: Time)
         table.delete(key_of(2, project, tenant), derived_keys.LEDGER)
     before = {key: item for key, item in table.items.items() if TENANT not in key[0]}
     watched = table.seen_through(around)
-    found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=mending(watched))
+    found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=repairs_on(watched))
     assert set(found) == {key_of(2)}
     assert all(f"-{TENANT}.{PROJECT}" in key for key in touched)
     assert {key for key in touched if key.startswith(keys.ISSUE_PREFIX)} <= set(map(key_of, range(1, 41)))
@@ -544,7 +544,7 @@ def test_documents_of_a_project_without_definitions_are_left_for_a_person(
 ) -> None:
     table.delete(keys.project("other", "tower"), keys.CATALOG)
     before = table.items
-    found, tally = checked(table, the_table(table), time, repair=mending(table))
+    found, tally = checked(table, the_table(table), time, repair=repairs_on(table))
     assert set(found) == {key_of(num, "tower", "other") for num in range(1, 6)}
     assert {finding.reason for finding in found.values()} == {
         "The definitions of project-other.tower are missing."
@@ -560,10 +560,10 @@ def test_a_repair_that_others_undo_is_tried_again_and_then_reported(table: Memor
     class Undone(Repairs):
         def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
             tried.extend(partition_keys)
-            mended = super().issues(partition_keys)
+            repaired = super().issues(partition_keys)
             for one in partition_keys:
                 table.delete(one, derived_keys.LEDGER)
-            return mended
+            return repaired
 
     table.delete(key, derived_keys.LEDGER)
     found, tally = checked(table, the_project(table), time, repair=Undone(table, Catalogs()))
@@ -708,7 +708,7 @@ def test_a_check_that_found_nothing_says_so(table: MemoryTable, time: Time) -> N
     assert finished == []
     assert go_on(table, [], finished)
     assert finished == [Tally(issues=45)]
-    assert time.seconds < 1, "whoever ends the last segment makes the whole due"
+    assert time.seconds < 1, "the end of the last segment makes the whole due"
 
 
 def test_a_check_is_not_gone_on_with_before_it_is_due(table: MemoryTable, time: Time) -> None:

@@ -50,9 +50,7 @@ def found(table: MemoryTable, key: str = KEY) -> set[tuple[DifferenceKind, str]]
 def take_in(table: MemoryTable, before: Item | None, after: Item | None) -> None:
     """Let the consumer and the fold process a change."""
     assert consume(table, Catalogs(), [record(1, before, after)], print) is None
-    assert found(table, key_of((after or before or {})["num"])), (
-        "the head does not tell yet that it is committed"
-    )
+    assert found(table, key_of((after or before or {})["num"])), "the head does not have it as committed yet"
     fold_all(table, TENANT, PROJECT)
 
 
@@ -241,14 +239,14 @@ def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_bei
     kinds = {(one.kind, one.place) for one in differences(KEY, items, None)}
     claimed = set(damage.applied(table, KEY))
     live = {family for family in claimed if has_entries(family)}
-    told = {
+    found_now = {
         *((DifferenceKind.EXTRA, order_id) for order_id in live),
         *((DifferenceKind.LEDGER, one) for one in claimed - live),
     }
-    assert kinds == {(DifferenceKind.ORPHAN, "document"), *told}
+    assert kinds == {(DifferenceKind.ORPHAN, "document"), *found_now}
     no_document = [item for item in items if item[keys.SK] != keys.project(TENANT, PROJECT)]
     kinds = {(one.kind, one.place) for one in differences(KEY, no_document, None)}
-    assert kinds == {(DifferenceKind.LEDGER, derived_keys.LEDGER), *told}
+    assert kinds == {(DifferenceKind.LEDGER, derived_keys.LEDGER), *found_now}
 
 
 @pytest.mark.parametrize(

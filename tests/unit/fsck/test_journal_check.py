@@ -38,7 +38,7 @@ def checked(table: MemoryTable, *, repair: bool = False) -> list[Finding]:
     return found
 
 
-def told(found: Sequence[Finding]) -> list[tuple[str, str]]:
+def named(found: Sequence[Finding]) -> list[tuple[str, str]]:
     """The kinds and numbers of the findings in the journal."""
     return [(str(one.kind), one.place) for some in found for one in some.differences if some.key == PARTITION]
 
@@ -47,9 +47,9 @@ def test_a_journal_in_use_has_no_fault(derived: Derived) -> None:
     derived.consume(1)
     log_of(derived.table).reserve(1)
     derived.consume(2)
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
     derived.fold()
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
 
 
 def test_an_issue_is_sound_when_the_journal_contains_it_before_the_fold(derived: Derived) -> None:
@@ -72,7 +72,7 @@ def test_an_item_that_waits_too_long_is_named_and_folded(derived: Derived, later
     derived.consume(1)
     derived.consume(2)
     later(journal_check.LATE + 1)
-    assert told(checked(derived.table)) == [("unfolded", "1")]
+    assert named(checked(derived.table)) == [("unfolded", "1")]
     (repaired,) = [one for one in checked(derived.table, repair=True) if one.key == PARTITION]
     assert repaired.repaired
     assert log_of(derived.table).head().folded == 2
@@ -98,7 +98,7 @@ def test_holes_and_items_without_marks_are_named_and_made_right(
     table.delete(PARTITION, derived_keys.journal_mark(2))
     derived.consume(2)
     later(journal_check.LATE + 1)
-    assert told(checked(table)) == [("hole", str(hole)), ("unmarked", "2"), ("unfolded", "3")]
+    assert named(checked(table)) == [("hole", str(hole)), ("unmarked", "2"), ("unfolded", "3")]
     (repaired,) = [one for one in checked(table, repair=True) if one.key == PARTITION]
     assert repaired.repaired
     assert (log.head().folded, list(log.head().emptied)) == (3, [hole])
@@ -110,11 +110,11 @@ def test_a_hole_after_everything_is_named_once_the_fold_has_seen_it(derived: Der
     log = log_of(derived.table)
     log.reserve(1)
     later(journal_check.LATE + 1)
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
     log.release(clock.now())
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
     later(journal_check.LATE + 1)
-    assert told(checked(derived.table)) == [("hole", "1")]
+    assert named(checked(derived.table)) == [("hole", "1")]
     checked(derived.table, repair=True)
     assert log.head().folded == 1
 
@@ -124,11 +124,11 @@ def test_an_item_that_is_missing_before_its_expiry_is_named(derived: Derived, la
         derived.consume(num)
     derived.fold()
     derived.table.delete(PARTITION, derived_keys.journal_item(3))
-    assert told(checked(derived.table)) == [("lost", "3")]
+    assert named(checked(derived.table)) == [("lost", "3")]
     (left,) = checked(derived.table, repair=True)
     assert (left.repaired, left.reason) == (False, BY_HAND)
     later((EXPIRES_DAYS - 1) * 86_400)
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
 
 
 def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: Derived) -> None:

@@ -428,8 +428,8 @@ def test_a_block_that_is_half_repaired_is_reported_as_both(
 
     monkeypatch.setattr(BlockMembership, "amend", half)
     found, tally = checked(table, repair=True)
-    told = {(some.repaired, one.key[-1]) for some in found for one in some.differences}
-    assert told == {(True, "1"), (False, "2")}
+    reported = {(some.repaired, one.key[-1]) for some in found for one in some.differences}
+    assert reported == {(True, "1"), (False, "2")}
     assert (tally.repaired, tally.wrong) == (1, 1)
 
 

@@ -287,8 +287,8 @@ def test_the_route_for_every_path_serves_nothing(owner: Client) -> None:
 def test_every_method_of_every_path_is_a_call_or_is_refused(owner: Client) -> None:
     for resource in resources():
         path = resource.path.format(**PARTS)
-        told = {owner.anonymous().call(method, path).headers["allow"] for method in resource.refused}
-        assert told == {resource.allow}
+        allowed = {owner.anonymous().call(method, path).headers["allow"] for method in resource.refused}
+        assert allowed == {resource.allow}
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ class Broken:
         raise self._error
 
 
-SECRET = "a secret that stands in the error"
+SECRET = "a secret that is in the error"
 
 
 @pytest.mark.parametrize("route", [route for route in WITH_TOKEN if route.function == "query"], ids=operation)

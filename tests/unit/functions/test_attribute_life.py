@@ -341,7 +341,7 @@ def test_a_purged_attribute_keeps_its_id_until_its_values_and_entries_are_gone(
     assert "a1.1" not in entries(account)
     documents = [item for item in account.items() if item["SK"]["S"] == "project-0807.35e9"]
     assert all("a1" not in item["fields"]["M"] for item in documents)
-    assert api.get(f"{bridge}/issues/1").body["version"] == version, "nobody loses a race to the sweep"
+    assert api.get(f"{bridge}/issues/1").body["version"] == version, "no write loses a race to the sweep"
     api.made(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
     account.derive()
     assert sorted_by(api, bridge, "3812") == [1, 2, 3]

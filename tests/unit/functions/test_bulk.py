@@ -58,8 +58,8 @@ def test_matching_issues_are_updated_as_one_change_of_the_caller(
     assert answer.headers["location"] == f"{indexed}/jobs/{answer.body['id']}"
     assert (answer.body["state"], answer.body["of"], answer.body["change"]) == ("waiting", None, CHANGE)
     done = ended(account, api, answer.headers["location"])
-    told = {name: done[name] for name in ("kind", "state", "done", "of", "refused", "created_by", "problem")}
-    assert told == {
+    shown = {name: done[name] for name in ("kind", "state", "done", "of", "refused", "created_by", "problem")}
+    assert shown == {
         "kind": "update",
         "state": "done",
         "done": 2,
@@ -189,12 +189,12 @@ def test_roles_decide_who_may_see_begin_and_cancel_a_job(api: Client, account: C
         assert begin(viewer, indexed, call, body).kind == (403, "forbidden")
     job, own = begun(editor, indexed, "update", CLOSE), begun(editor, indexed, "delete", {"filter": OPEN})
     assert viewer.get(job).body == editor.get(job).body
-    for somebody in (viewer, api.acting(role="editor", user="cem")):
-        assert somebody.delete(job).status == 403
+    for client in (viewer, api.acting(role="editor", user="cem")):
+        assert client.delete(job).status == 403
     assert api.delete(job).status == editor.delete(own).status == 204
     for one in (job, own):
-        told = ended(account, api, one)
-        assert (told["state"], told["done"]) == ("cancelled", 0)
+        found = ended(account, api, one)
+        assert (found["state"], found["done"]) == ("cancelled", 0)
         assert api.delete(one).status == 204, "it is over already"
     assert states(api, indexed) == {1: "open", 2: "closed", 3: "open"}
 

@@ -34,7 +34,7 @@ def texts(client: Client, home: str, **query: str) -> list[str]:
     return [one["text"] for one in answer.body["items"]]
 
 
-def told(account: Cloud, project: str = "plain") -> list[dict[str, Any]]:
+def listed(account: Cloud, project: str = "plain") -> list[dict[str, Any]]:
     """The events about comments in the project's activity, in the order of time."""
     found = account.table.query(derived_keys.activity(TENANT, project)).items
     return [one for one in found if one["kind"] == "comment"]
@@ -271,15 +271,15 @@ def test_the_activity_lists_the_mentions_of_a_comment_until_it_is_deleted(
 ) -> None:
     bob.made(home, {"text": "x", "mentions": ["ann"]})
     bob.made(home, {"text": "y"})
-    first, second = told(account)
+    first, second = listed(account)
     assert (first["num"], first["comment"], first["by"], first["mentions"]) == (1, 1, "bob", ["ann"])
     assert (second["comment"], second["mentions"]) == (2, [])
     assert "text" not in first
     assert first[keys.TTL_ATTRIBUTE] > 0
     bob.patch(f"{home}/1", {"mentions": ["ann", "vic"]})
-    assert [one["mentions"] for one in told(account)] == [["ann", "vic"], []]
+    assert [one["mentions"] for one in listed(account)] == [["ann", "vic"], []]
     assert api.delete(f"{home}/1").status == 204
-    assert told(account) == [second]
+    assert listed(account) == [second]
 
 
 def test_without_a_history_no_comment_is_recorded(
@@ -288,9 +288,9 @@ def test_without_a_history_no_comment_is_recorded(
     api.made(home, {"text": "x"})
     assert api.patch(project, {"history": {"enabled": False}}).status == 200
     api.made(home, {"text": "y"})
-    assert [one["comment"] for one in told(account)] == [1]
+    assert [one["comment"] for one in listed(account)] == [1]
     assert api.delete(f"{home}/1").status == 204
-    assert told(account) == []
+    assert listed(account) == []
 
 
 # Races

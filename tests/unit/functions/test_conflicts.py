@@ -184,10 +184,10 @@ def test_a_problem_has_its_limit_and_names_the_conflicts_all_the_same(api: Clien
     refused = api.patch(path, {"base": 1, "fields": dict.fromkeys(texts, "b" * 1024)})
     assert refused.kind == (409, "edit-conflict")
     assert len(refused.text.encode()) <= MAX_PROBLEM_BYTES
-    told = refused.body["conflicts"]
-    assert [one["field"] for one in told] == texts
-    assert told[0]["theirs"] == "a" * 1024
-    assert "theirs" not in told[-1]
+    conflicts = refused.body["conflicts"]
+    assert [one["field"] for one in conflicts] == texts
+    assert conflicts[0]["theirs"] == "a" * 1024
+    assert "theirs" not in conflicts[-1]
     assert "current" not in refused.body
     operations = [{"update": {"num": 1, "base": 1, "fields": {"t0": "c" * 1024}}} for _ in range(500)]
     answer = api.batch("plain", *operations)

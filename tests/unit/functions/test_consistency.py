@@ -117,7 +117,7 @@ def test_a_batch_answers_one_token_for_all_of_it(api: Client, indexed: str) -> N
             page = grid(api, indexed, token_of(answer), sort=BY_START, count=True)
             assert (nums(page), page["total"]) == ([3, 4, 1], 3)
     page = grid(api, indexed, token_of(answer), sort=BY_START, count=True)
-    assert (nums(page), page["total"]) == ([3, 5, 1], 4), "nothing tells the index of the first batch"
+    assert (nums(page), page["total"]) == ([3, 5, 1], 4), "the index does not get the first batch"
 
 
 def test_a_batch_that_wrote_nothing_has_no_token(api: Client, indexed: str) -> None:
@@ -214,8 +214,8 @@ def test_pages_of_groups_hold_what_the_first_one_held(api: Client, indexed: str)
     token = token_of(api.patch(f"{indexed}/issues/3", {"name": "A new name"}))
     first = api.post(f"{indexed}/groups", {"by": ["name"], "limit": 2}, headers={HEADER: token}).body
     second = api.post(f"{indexed}/groups", {"by": ["name"], "limit": 2, "cursor": first["next"]}).body
-    told = [one["values"][0] for one in (*first["groups"], *second["groups"])]
-    assert told == ["A new name", "Check for rust", "Needs Painting"]
+    values = [one["values"][0] for one in (*first["groups"], *second["groups"])]
+    assert values == ["A new name", "Check for rust", "Needs Painting"]
 
 
 def test_an_issue_from_which_nothing_can_be_derived_stays_where_the_index_has_it(
@@ -332,8 +332,8 @@ def test_an_answer_with_a_token_costs_no_more(api: Client, indexed: str) -> None
     api.patch(f"{indexed}/issues/1", {"state": "closed"})
     answer = asking(api, indexed, explain=True)
     assert HEADER in answer.headers
-    told = answer.body["explain"]
-    assert (told["read_units"], told["sequential_calls"]) == (
+    explained = answer.body["explain"]
+    assert (explained["read_units"], explained["sequential_calls"]) == (
         before["read_units"],
         before["sequential_calls"],
     )
@@ -343,7 +343,7 @@ def test_explain_includes_the_cost_of_a_token(api: Client, indexed: str) -> None
     token = token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"}))
     grid(api, indexed)  # which reads the definitions
     without = grid(api, indexed, explain=True)["explain"]
-    told = grid(api, indexed, token, explain=True)["explain"]
-    assert told["sequential_calls"] == without["sequential_calls"], "beside the first round"
-    assert told["read_units"] == without["read_units"] + 2
-    assert any("tokens name" in one for one in told["plan"])
+    explained = grid(api, indexed, token, explain=True)["explain"]
+    assert explained["sequential_calls"] == without["sequential_calls"], "beside the first round"
+    assert explained["read_units"] == without["read_units"] + 2
+    assert any("tokens name" in one for one in explained["plan"])

@@ -56,10 +56,10 @@ def answers(api: Client, account: Cloud) -> list[Any]:
     assert {page.status for page in pages} == {200}
     groups = [api.post(f"{BRIDGE}/groups", {"by": [field]}).body["groups"] for field in ("3812", "3fe6")]
     summed = {"fields": [{"field": "3fe6", "functions": ["count", "sum"]}]}
-    told = {**api.get(BRIDGE).body, "attributes": []}
+    found = {**api.get(BRIDGE).body, "attributes": []}
     shown = [{**one, "version": None, "updated": None} for one in api.get(BRIDGE).body["attributes"]]
     rows = [(page.body["rows"], page.body.get("total"), page.body.get("matched")) for page in pages]
-    return [rows, groups, api.post(f"{BRIDGE}/summary", summed).body["summaries"], told, shown]
+    return [rows, groups, api.post(f"{BRIDGE}/summary", summed).body["summaries"], found, shown]
 
 
 def test_it_leaves_every_answer_at_once_and_no_request_can_name_it(
@@ -418,8 +418,8 @@ def test_deleted_and_restored_attributes_answer_as_if_they_had_stayed(
     assert _timeless(found) == _timeless(expected)
 
 
-def _timeless(told: Any) -> Any:
+def _timeless(value: Any) -> Any:
     """An answer without the times of changes."""
-    if isinstance(told, dict):
-        return {name: _timeless(one) for name, one in told.items() if name != "updated"}
-    return [_timeless(one) for one in told] if isinstance(told, list | tuple) else told
+    if isinstance(value, dict):
+        return {name: _timeless(one) for name, one in value.items() if name != "updated"}
+    return [_timeless(one) for one in value] if isinstance(value, list | tuple) else value

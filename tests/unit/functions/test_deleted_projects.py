@@ -71,7 +71,7 @@ def answers(api: Client, account: Cloud) -> list[Any]:
     empty = {"filter": {"field": "3812", "op": "is_empty"}, "count": True}
     pages = [api.post(f"{BRIDGE}/grid", one) for one in (*orders, empty)]
     summed = {"fields": [{"field": "3fe6", "functions": ["count", "sum"]}]}
-    told = [
+    found = [
         api.get(BRIDGE),
         api.get(f"{BRIDGE}/issues/1"),
         api.get(f"{BRIDGE}/issues/1/comments"),
@@ -85,10 +85,10 @@ def answers(api: Client, account: Cloud) -> list[Any]:
         api.post(f"{BRIDGE}/groups", {"by": ["state"]}),
         api.post(f"{BRIDGE}/summary", summed),
     ]
-    assert {one.status for one in (*pages, *told)} == {200}
+    assert {one.status for one in (*pages, *found)} == {200}
     rows = [(page.body["rows"], page.body["total"], page.body["matched"]) for page in pages]
     own = ("version", "updated", "updated_by", "index", "changes", "next")
-    bodies = [{name: one for name, one in answer.body.items() if name not in own} for answer in told]
+    bodies = [{name: one for name, one in answer.body.items() if name not in own} for answer in found]
     return [rows, bodies, api.get("/v1/projects").body["items"][0]["name"]]
 
 
@@ -164,8 +164,8 @@ def test_a_restored_one_gives_the_answers_of_before_with_nothing_to_build(
     account.upkeep()
     account.forget()
     if followed is not None:
-        told = api.get(f"{busy}/changes", query={"since": followed}).body["items"]
-        assert [(one.get("num"), one["kind"]) for one in told][-1] == (4, "create")
+        events = api.get(f"{busy}/changes", query={"since": followed}).body["items"]
+        assert [(one.get("num"), one["kind"]) for one in events][-1] == (4, "create")
     rows = api.post(f"{busy}/grid", {"sort": [{"field": "3812"}]}).body["rows"]
     assert [row["num"] for row in rows] == [1, 2, 4]
     assert_as_derived(account)
@@ -205,8 +205,8 @@ def test_background_work_goes_on_while_it_is_hidden(
     job = account.table.get(PARTITION, keys.JOB)
     assert job is not None
     assert job["rests"], "it waits for the end of the seven days"
-    told = restore(api).body["attributes"]
-    assert [one["build"] for one in told] == [None] * 4
+    restored = restore(api).body["attributes"]
+    assert [one["build"] for one in restored] == [None] * 4
     later(8 * DAY)
     account.upkeep()
     assert account.table.get(PARTITION, keys.JOB) is None
@@ -217,11 +217,11 @@ def test_a_list_contains_what_can_be_restored_and_until_when(api: Client, bridge
     before = api.get("/v1/projects").body["items"][0]
     assert listed(api) == []
     api.acting(user="bob", role="admin").delete(bridge)
-    (told,) = api.get(DELETED).body["items"]
-    own = {"version": 2, "updated": told["deleted"], "updated_by": "bob"}
-    assert {name: told[name] for name in before} == before | own
-    assert told["deleted_by"] == "bob"
-    assert clock.instant(told["expires"]) == clock.instant(told["deleted"]) + 7 * DAY
+    (listed_one,) = api.get(DELETED).body["items"]
+    own = {"version": 2, "updated": listed_one["deleted"], "updated_by": "bob"}
+    assert {name: listed_one[name] for name in before} == before | own
+    assert listed_one["deleted_by"] == "bob"
+    assert clock.instant(listed_one["expires"]) == clock.instant(listed_one["deleted"]) + 7 * DAY
     restore(api)
     assert listed(api) == []
 
@@ -446,7 +446,7 @@ def _state(table: Table) -> str:
         assert hidden is ("deletion" in own) is not own.get("deleted", False)
         job = table.get(PARTITION, keys.JOB, consistent=True)
         assert job is not None
-        assert job.get("rests", False) is hidden, "somebody sees to its removal"
+        assert job.get("rests", False) is hidden, "a hint continues its removal"
         return "hidden" if hidden else "removed"
     assert "closed" not in counter
     assert own[keys.SORT] > keys.LIVING_PROJECTS
@@ -528,12 +528,12 @@ def _write(api: Client, step: str, name: str) -> bool:
     return api.post(f"{BRIDGE}/issues", {"name": name}).status == 201
 
 
-def _timeless(told: Any) -> Any:
+def _timeless(value: Any) -> Any:
     """An answer without the times of changes."""
-    if isinstance(told, dict):
+    if isinstance(value, dict):
         return {
             name: _timeless(one)
-            for name, one in told.items()
+            for name, one in value.items()
             if name not in ("updated", "created", "at", "change", "id")
         }
-    return [_timeless(one) for one in told] if isinstance(told, list | tuple) else told
+    return [_timeless(one) for one in value] if isinstance(value, list | tuple) else value

@@ -103,7 +103,7 @@ def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str
     account.table.put(webhooks.opened(WEBHOOK, account.table))
     deliver = account.modules["deliver"].handler
     nothing = {"attempts": 0, "failures": 0, "given_up": 0, "disabled": 1}
-    assert deliver(load("deliver_turn"), Context()) == nothing, "the secret is sealed by nobody"
+    assert deliver(load("deliver_turn"), Context()) == nothing, "the seal of the secret is no real one"
     assert deliver(load("deliver_webhooks"), Context()) == {"due": 0}
 
 

@@ -75,7 +75,9 @@ def test_the_rows_of_a_grid_become_a_file_with_a_link(api: Client, account: Clou
     answer = begin(viewer, indexed, {"query": query, "format": "csv"})
     job = answer.headers["location"]
     assert (answer.body["kind"], answer.body["state"], answer.body["url"]) == ("export", "waiting", None)
-    assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], "a worker is told at once"
+    assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], (
+        "a worker gets a hint at once"
+    )
     account.upkeep()
     done = viewer.get(job).body
     assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
@@ -96,13 +98,13 @@ def test_a_view_is_exported_as_it_shows_its_rows(api: Client, account: Cloud, in
     ]
     assert begin(api, indexed, {"query": {"view": view}, "format": "csv"}).kind == (404, "not-found")
     every = ben.made(f"{indexed}/views", {"name": "All"})["id"]
-    told = exported(account, ben, indexed, "ndjson", query={"view": every})
-    assert [json.loads(line)["num"] for line in told.splitlines()] == [1, 2, 3]
+    content = exported(account, ben, indexed, "ndjson", query={"view": every})
+    assert [json.loads(line)["num"] for line in content.splitlines()] == [1, 2, 3]
 
 
 def test_a_project_as_ndjson_is_what_the_grid_answers(api: Client, account: Cloud, indexed: str) -> None:
-    told = [loads(line) for line in exported(account, api, indexed, "ndjson").splitlines()]
-    assert told == [api.get(f"{indexed}/issues/{num}").body for num in (1, 2, 3)]
+    rows = [loads(line) for line in exported(account, api, indexed, "ndjson").splitlines()]
+    assert rows == [api.get(f"{indexed}/issues/{num}").body for num in (1, 2, 3)]
     some = [
         loads(line)
         for line in exported(
@@ -145,8 +147,8 @@ def test_an_exported_file_equals_the_grid(
     sort = [{"field": nasty.FIELDS[seed * 3 + 2], "direction": "desc"}]
     grid = api.post(f"{path}/grid", {"sort": sort, "limit": 500}).body["rows"]
     assert len(grid) == 40
-    told = exported(account, api, path, "ndjson", query={"sort": sort})
-    rows = [loads(line) for line in told.split("\n")[:-1]]
+    content = exported(account, api, path, "ndjson", query={"sort": sort})
+    rows = [loads(line) for line in content.split("\n")[:-1]]
     assert [{**row, "created_by": None, "updated_by": None} for row in rows] == [
         {**row, "created_by": None, "updated_by": None} for row in grid
     ]
@@ -204,13 +206,15 @@ def test_formulas_are_guarded_as_text_unless_raw(api: Client, account: Cloud, pr
     account.derive()
     query = {"columns": ["name", "note", "cost", "tags", "who"]}
     guarded, raw = (lines(exported(account, api, project, query=query, raw=one)) for one in (False, True))
-    for (text, told), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
-        assert (safe["name"], safe["'=Note"], safe["Who"]) == (told,) * 3
+    for (text, content), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
+        assert (safe["name"], safe["'=Note"], safe["Who"]) == (content,) * 3
         assert (safe["Cost"], same["Cost"]) == ("-5", "-5"), "a number is none"
         assert (safe["Tags"], same["Tags"]) == ("'=a;b\\;'=c;d\\\\", "=a;b\\;=c;d\\\\")
         assert (same["name"], same["=Note"], same["Who"]) == (text,) * 3
-    told = exported(account, api, project, "ndjson", query=query)
-    assert [json.loads(line)["name"] for line in told.splitlines()] == [*FORMULAS], "NDJSON is for programs"
+    content = exported(account, api, project, "ndjson", query=query)
+    assert [json.loads(line)["name"] for line in content.splitlines()] == [*FORMULAS], (
+        "NDJSON is for programs"
+    )
 
 
 def test_columns_of_one_name_get_their_ids_in_the_header(api: Client, account: Cloud, project: str) -> None:
@@ -220,8 +224,8 @@ def test_columns_of_one_name_get_their_ids_in_the_header(api: Client, account: C
     api.made(f"{project}/issues", {"name": "x", "fields": {"a": "1", "b": "2", "c": "3"}})
     account.derive()
     (row,) = lines(exported(account, api, project))
-    told = {name: row[name] for name in row if name not in ("created", "updated")}
-    assert told == {
+    found = {name: row[name] for name in row if name not in ("created", "updated")}
+    assert found == {
         "num": "1",
         "name (name)": "x",
         "state": "open",
@@ -242,8 +246,8 @@ def test_every_viewer_may_export_and_cancel_only_own_exports(
     assert wes.delete(job).status == 403
     assert vic.delete(job).status == 204
     account.upkeep()
-    told = vic.get(job).body
-    assert (told["state"], told["url"]) == ("cancelled", None)
+    found = vic.get(job).body
+    assert (found["state"], found["url"]) == ("cancelled", None)
 
 
 def test_another_tenant_sees_neither_job_nor_file_and_has_its_own_files(
@@ -251,7 +255,7 @@ def test_another_tenant_sees_neither_job_nor_file_and_has_its_own_files(
 ) -> None:
     other = api.acting(tenant="0808")
     other.made("/v1/projects", {"name": "Theirs", "id": "35e9"})
-    other.made("/v1/projects/35e9/issues", {"name": "Theirs alone"})
+    other.made("/v1/projects/35e9/issues", {"name": "Only theirs"})
     account.derive()
     job = begin(api, indexed, {"format": "csv"}).headers["location"]
     theirs = begin(other, indexed, {"format": "csv"}).headers["location"]
@@ -261,7 +265,7 @@ def test_another_tenant_sees_neither_job_nor_file_and_has_its_own_files(
     ours, own = api.get(job).body["url"], other.get(theirs).body["url"]
     assert urlsplit(ours).path.startswith("/files/0807/35e9/")
     assert urlsplit(own).path.startswith("/files/0808/35e9/")
-    assert [row["name"] for row in lines(file_at(own))] == ["Theirs alone"]
+    assert [row["name"] for row in lines(file_at(own))] == ["Only theirs"]
     view = api.made(f"{indexed}/views", {"name": "All", "visibility": "shared"})["id"]
     assert begin(other, indexed, {"query": {"view": view}, "format": "csv"}).kind == (404, "not-found")
 
@@ -273,10 +277,10 @@ def test_links_end_with_the_file(
     account.upkeep()
     assert api.get(job).body["url"]
     until = clock.until
-    for days, told in ((FILE_DAYS - 0.1, True), (FILE_DAYS + 0.1, False)):
+    for days, linked in ((FILE_DAYS - 0.1, True), (FILE_DAYS + 0.1, False)):
         monkeypatch.setattr(clock, "until", lambda instant, days=days: until(instant) - days * 86_400)
         answer = api.get(job).body
-        assert (answer["state"], bool(answer["url"])) == ("done", told)
+        assert (answer["state"], bool(answer["url"])) == ("done", linked)
     assert user_jobs.KEPT_DAYS > FILE_DAYS
 
 

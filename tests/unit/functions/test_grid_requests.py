@@ -117,8 +117,8 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
     found = api.get(path, query={"explain": "true"}).body
     assert without.keys() == {"position", "index"}
     assert found["position"] == without["position"]
-    told = found["explain"]
-    assert [node["node"] for node in nodes_of(told["tree"])] == [
+    explained = found["explain"]
+    assert [node["node"] for node in nodes_of(explained["tree"])] == [
         "row number",
         "directory scan",
         "bucket count",
@@ -127,8 +127,8 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
         "freshness",
         "new issues read",
     ]
-    assert sum(node["read_units"] for node in nodes_of(told["tree"])) == pytest.approx(
-        float(told["read_units"])
+    assert sum(node["read_units"] for node in nodes_of(explained["tree"])) == pytest.approx(
+        float(explained["read_units"])
     )
 
 

@@ -168,8 +168,8 @@ def test_activity_by_person_and_field(
 
 @pytest.mark.parametrize("limit", ["1", "3", "100"])
 def test_activity_between_two_instants(api: Client, busy: str, limit: str) -> None:
-    told = api.get(f"{busy}/activity").body["items"]
-    times = {one["id"]: one["at"] for one in told}
+    events = api.get(f"{busy}/activity").body["items"]
+    times = {one["id"]: one["at"] for one in events}
     assert activity(api, busy, limit=limit, **{"from": times["1.2"], "to": times["2.3"]}) == ALL[1:4]
     assert activity(api, busy, limit=limit, **{"from": times["3.2"]}) == ALL[:2]
     for to in ("1.2", "2.3"):
@@ -213,7 +213,7 @@ def test_an_entry_without_its_change_is_passed_over(account: Cloud, api: Client,
 def test_comments_are_among_the_changes(account: Cloud, api: Client, busy: str) -> None:
     for user in ("ann", "bob"):
         api.acting(user=user).get("/v1/me")
-    told = api.acting(user="ann").made(f"{busy}/issues/2/comments", {"text": "Look.", "mentions": ["bob"]})
+    comment = api.acting(user="ann").made(f"{busy}/issues/2/comments", {"text": "Look.", "mentions": ["bob"]})
     api.acting(user="bob").made(f"{busy}/issues/1/comments", {"text": "I see."})
     answer = api.get(f"{busy}/activity", query={"mentions": "bob"})
     assert answer.body["items"] == [
@@ -222,7 +222,7 @@ def test_comments_are_among_the_changes(account: Cloud, api: Client, busy: str) 
             "num": 2,
             "kind": "comment",
             "by": "ann",
-            "at": told["created"],
+            "at": comment["created"],
             "comment": 1,
             "mentions": ["bob"],
         }

@@ -372,13 +372,13 @@ def named(place: Place, answer: Answer) -> bool:
     )
 
 
-def judge(place: Place, answer: Answer, told: str) -> None:
+def judge(place: Place, answer: Answer, given: str) -> None:
     """Check the rules of every refusal of a value in a place."""
     found = len(answer.body.get("errors", ())) + answer.body.get("more", 0) if answer.status >= 400 else 0
     if answer.status == 400:
-        assert named(place, answer), (place, told[:80], answer.text[:500])
+        assert named(place, answer), (place, given[:80], answer.text[:500])
         flaws = "The JSON is not valid" in answer.body["detail"]  # found by one look at each value
-        assert found <= (MANY if flaws else KEPT), (place, told[:80], found)
+        assert found <= (MANY if flaws else KEPT), (place, given[:80], found)
 
 
 @pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)

@@ -56,7 +56,7 @@ def create(api: Client, creation: str, key: str | None = "key", **changed: Any) 
     return api.post(path, {**body, **changed}, headers={} if key is None else {"idempotency-key": key})
 
 
-def told(answer: Answer) -> tuple[Any, ...]:
+def parts_of(answer: Answer) -> tuple[Any, ...]:
     return answer.status, answer.text, answer.headers
 
 
@@ -83,7 +83,7 @@ def test_a_repetition_is_answered_as_the_first_and_does_nothing(
     assert (first.status, first.etag) == (201, '"1"')
     assert api.get(first.headers["location"]).body == without_secret(first)
     before = account.items()
-    assert told(create(api, creation)) == told(first)
+    assert parts_of(create(api, creation)) == parts_of(first)
     assert account.items() == before
 
 
@@ -116,10 +116,10 @@ def test_a_repeated_request_gets_the_first_answer_even_after_edits(api: Client, 
     first = create(api, "create_issue")
     location = first.headers["location"]
     assert api.patch(location, {"name": "Other"}).status == 200
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
     assert api.delete(location).status == 204
     assert api.delete(f"{bridge}/attributes/3812").status == 204
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
     assert api.get(location).status == 404
 
 
@@ -143,7 +143,7 @@ def test_a_key_is_its_users_own(api: Client, bridge: str) -> None:
     bob = create(api.acting(user="bob"), "create_issue")
     assert (first.body["num"], bob.body["num"]) == (4, 5)
     assert (first.body["created_by"], bob.body["created_by"]) == ("ann", "bob")
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
 
 
 @creations
@@ -160,7 +160,7 @@ def test_a_key_is_its_tenants_own(api: Client, account: Cloud, bridge: str, crea
         stranger.made("/v1/projects", {"id": "35e9", "name": "Another bridge"})
         mine = stranger.post(f"{BRIDGE}/issues", {"name": "Rivets"}, headers={"idempotency-key": "key"})
         assert mine.body["num"] == 1
-    assert told(create(api, creation)) == told(first)
+    assert parts_of(create(api, creation)) == parts_of(first)
 
 
 def test_a_kept_answer_is_withheld_from_a_user_who_may_no_longer_create(api: Client, bridge: str) -> None:
@@ -207,7 +207,7 @@ def test_an_invalid_idempotency_key_is_refused_by_name(
 
 @pytest.mark.parametrize("key", ["x" * 255, "0", '"quoted"', "import 7/9; row=1", "~!"])
 def test_any_other_visible_ascii_is_a_key(api: Client, bridge: str, key: str) -> None:
-    assert told(create(api, "create_issue", key)) == told(create(api, "create_issue", key))
+    assert parts_of(create(api, "create_issue", key)) == parts_of(create(api, "create_issue", key))
 
 
 class Killed(BaseException):
@@ -292,7 +292,7 @@ def test_a_retry_after_a_kill_at_any_call_of_the_table_creates_nothing_twice(
         assert retried.status == 201, (place, retried.text)
         assert len(resources(account) - known) == made, place
         assert api.get(retried.headers["location"]).body == without_secret(retried)
-        assert told(create(api, creation)) == told(retried)
+        assert parts_of(create(api, creation)) == parts_of(retried)
     else:
         raise AssertionError("the function makes no end of calls")
 
@@ -325,7 +325,7 @@ def test_one_of_two_concurrent_requests_creates_and_both_get_the_same_answer(
         answer = create(api, creation)
         if not meet.reached:
             break
-        assert told(answer) == told(others[0]), place
+        assert parts_of(answer) == parts_of(others[0]), place
         assert len(resources(account) - known) == made, place
 
 
@@ -354,7 +354,7 @@ def test_an_answer_of_the_table_that_is_lost_is_found_again(
     through(lose)
     first = create(api, "create_issue")
     assert first.status == 201
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
     assert len(resources(account) - known) == 1
 
 

@@ -35,8 +35,8 @@ def test_400_attributes_are_the_most(api: Client, account: Cloud, project: str) 
 def test_the_first_40_attributes_are_indexed_by_default(api: Client, account: Cloud, project: str) -> None:
     add_attributes(api, account, project, 39, type="text")
     made = [
-        api.made(f"{project}/attributes", {"name": "A", "type": "text", **told})["indexed"]
-        for told in ({}, {"indexed": None, "position": 0}, {"indexed": True})
+        api.made(f"{project}/attributes", {"name": "A", "type": "text", **given})["indexed"]
+        for given in ({}, {"indexed": None, "position": 0}, {"indexed": True})
     ]
     assert made == [True, False, True]
 

@@ -33,7 +33,7 @@ class Follower:
     def asked(self, **query: str) -> Answer:
         return self._api.get(f"{self._path}/changes", query=query)
 
-    def told(self, **query: str) -> list[dict[str, Any]]:
+    def events(self, **query: str) -> list[dict[str, Any]]:
         answer = self.asked(since=self.cursor, **query)
         assert answer.status == 200, answer.text
         self.cursor = answer.body["next"]
@@ -41,7 +41,7 @@ class Follower:
         return items
 
     def ids(self, **query: str) -> list[str]:
-        return [item.get("id", "reset") for item in self.told(**query)]
+        return [item.get("id", "reset") for item in self.events(**query)]
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_each_change_is_delivered_once(api: Client, live: str, follower: Followe
         f"{live}/issues", {"name": "one", "fields": {"kind": "a"}}, headers={"x-change-id": change}
     )["num"]
     stream.deliver()
-    (created,) = follower.told()
+    (created,) = follower.events()
     assert created == {
         "id": f"{num}.1",
         "num": num,
@@ -118,16 +118,16 @@ def test_each_change_is_delivered_once(api: Client, live: str, follower: Followe
             "kind": {"old": None, "new": "a"},
         },
     }
-    assert follower.told() == []
+    assert follower.events() == []
     assert api.acting(user="bob").patch(f"{live}/issues/{num}", {"fields": {"kind": "b"}}).status == 200
     stream.deliver()
-    (edited,) = follower.told()
+    (edited,) = follower.events()
     assert (edited["by"], edited["kind"], edited["fields"]) == (
         "bob",
         "update",
         {"kind": {"old": "a", "new": "b"}},
     )
-    assert follower.told() == []
+    assert follower.events() == []
 
 
 def test_versions_of_one_batch_are_delivered_one_by_one(
@@ -212,10 +212,10 @@ def test_changed_definitions_are_a_reset_and_then_it_goes_on(
     create(api, live, "one")
     stream.deliver()
     api.made(f"{live}/attributes", {"id": "late", "name": "Late", "type": "text"})
-    assert follower.told()[0] == {"kind": "reset"}
+    assert follower.events()[0] == {"kind": "reset"}
     create(api, live, "two", late="x")
     stream.deliver()
-    (created,) = follower.told()
+    (created,) = follower.events()
     assert created["fields"]["late"] == {"old": None, "new": "x"}
 
 

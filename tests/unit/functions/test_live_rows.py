@@ -53,18 +53,18 @@ class Rows:
         self.resets = 0
         self.cursor: str = asked(api, query).body["next"]
 
-    def hear(self) -> list[dict[str, Any]]:
+    def poll(self) -> list[dict[str, Any]]:
         """Ask until no event comes, and apply the events. Each fits the former rows."""
-        heard: list[dict[str, Any]] = []
+        received: list[dict[str, Any]] = []
         while True:
             answer = asked(self.api, self.query, since=self.cursor)
             assert answer.status == 200, answer.text
             self.cursor = answer.body["next"]
             for event in answer.body["items"]:
                 self._apply(event)
-            heard += answer.body["items"]
+            received += answer.body["items"]
             if not answer.body["items"]:
-                return heard
+                return received
 
     def _apply(self, event: dict[str, Any]) -> None:
         if event["kind"] == "reset":
@@ -118,11 +118,11 @@ def test_rows_enter_change_and_leave(api: Client, live: str, stream: Stream) -> 
     one, two = create(api, "one", kind="a"), create(api, "two", kind="c")
     hidden = create(api, "hidden", "closed", kind="b")
     stream.deliver()
-    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "enter"), (two, "enter")]
+    assert [(event["num"], event["move"]) for event in rows.poll()] == [(one, "enter"), (two, "enter")]
     assert rows.shown == [two, one]
     patch(api, one, name="renamed")
     stream.deliver()
-    (event,) = rows.hear()
+    (event,) = rows.poll()
     assert (event["move"], event["key"], event["fields"]) == (
         "change",
         event["from"],
@@ -132,11 +132,11 @@ def test_rows_enter_change_and_leave(api: Client, live: str, stream: Stream) -> 
     patch(api, two, state="closed")
     patch(api, hidden, name="still hidden")
     stream.deliver()
-    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "change"), (two, "leave")]
+    assert [(event["num"], event["move"]) for event in rows.poll()] == [(one, "change"), (two, "leave")]
     patch(api, hidden, state="open")
     delete(api, one)
     stream.deliver()
-    rows.hear()
+    rows.poll()
     assert rows.shown == [hidden]
 
 
@@ -147,7 +147,7 @@ def test_changes_of_other_rows_deliver_nothing(api: Client, live: str, stream: S
     stream.look()
     patch(api, num, name="z")
     stream.deliver()
-    assert [event["num"] for event in rows.hear()] == [num]
+    assert [event["num"] for event in rows.poll()] == [num]
 
 
 QUERIES: tuple[Query, ...] = (
@@ -215,10 +215,10 @@ def test_events_are_the_difference_of_two_answers(api: Client, live: str, stream
         if random.random() < 0.3:
             stream.deliver(random.randint(1, 4))
         if random.random() < 0.3:
-            random.choice(followers).hear()
+            random.choice(followers).poll()
     stream.deliver()
     for rows in followers:
-        rows.hear()
+        rows.poll()
         assert rows.shown == grid(api, rows.query), rows.query
         assert rows.resets == 0
 
@@ -229,7 +229,7 @@ def test_a_saved_view_is_followed_by_its_id(api: Client, live: str, stream: Stre
     create(api, "closed one", "closed")
     one, two = create(api, "one", kind="b"), create(api, "two", kind="a")
     stream.deliver()
-    rows.hear()
+    rows.poll()
     assert rows.shown == [two, one]
 
 
@@ -238,7 +238,7 @@ def test_a_view_that_becomes_another_is_a_reset(api: Client, live: str, stream: 
     rows = Rows(api, {"view": view["id"]})
     create(api, "one")
     stream.deliver()
-    rows.hear()
+    rows.poll()
     other = {"query": {"filter": {"not": OPEN}}}
     assert api.patch(f"{PATH}/views/{view['id']}", other).status == 200
     answer = asked(api, rows.query, since=rows.cursor)
@@ -252,10 +252,10 @@ def test_a_plain_cursor_can_continue_with_any_rows_and_then_only_with_these(
     now = asked(api, {}).body["next"]
     create(api, "one")
     stream.deliver()
-    told = asked(api, {"filter": OPEN}, since=now).body
-    assert [event["move"] for event in told["items"]] == ["enter"]
+    found = asked(api, {"filter": OPEN}, since=now).body
+    assert [event["move"] for event in found["items"]] == ["enter"]
     assert "move" not in asked(api, {}, since=now).body["items"][0]
-    assert asked(api, {}, since=told["next"]).body["items"] == [{"kind": "reset"}]
+    assert asked(api, {}, since=found["next"]).body["items"] == [{"kind": "reset"}]
 
 
 def test_a_change_that_the_history_lacks_is_waited_for(
@@ -265,20 +265,20 @@ def test_a_change_that_the_history_lacks_is_waited_for(
     num = create(api, "one", kind="a")
     stream.deliver()
     rows = Rows(api, {"filter": {"field": "kind", "op": "eq", "value": "a"}})
-    rows.keys[num] = "told when it was read"
+    rows.keys[num] = "known since it was read"
     patch(api, num, name="two")
     stream.look()
     patch(api, num, fields={"kind": "b"})
     stream.look()
     stream.deliver(1)
-    assert rows.hear() == []
+    assert rows.poll() == []
     stream.deliver()
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert [(event["version"], event["move"]) for event in told] == [(2, "change"), (3, "leave")]
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert [(event["version"], event["move"]) for event in events] == [(2, "change"), (3, "leave")]
     later(61)  # too late: no further event will come
     account.table.delete(derived_keys.history("0807", "plain", num), derived_keys.history_item(3))
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert told == [{"kind": "reset"}]
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert events == [{"kind": "reset"}]
 
 
 def test_an_issue_of_which_an_older_version_was_put_back_is_a_reset(
@@ -307,8 +307,8 @@ def test_a_field_that_no_later_version_changed_is_as_the_document_has_it(
     patch(api, num, **({"fields": {"kind": "b"}} if touches else {"fields": {"cost": 1}}))
     stream.look()
     stream.deliver(1)
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert [event["move"] for event in told] == ([] if touches else ["change"])
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert [event["move"] for event in events] == ([] if touches else ["change"])
 
 
 def test_the_deletion_of_a_purged_issue_has_its_values(
@@ -323,8 +323,8 @@ def test_the_deletion_of_a_purged_issue_has_its_values(
     account.table.delete(*place)
     stream.look()
     stream.deliver()
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert told[0]["move"] == "change"
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert events[0]["move"] == "change"
 
 
 @pytest.mark.parametrize(

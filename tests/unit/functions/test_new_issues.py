@@ -1,4 +1,4 @@
-"""After an import the grid is right at once without a consumer: new issues are laid over the index without a token."""
+"""After an import the grid is right at once without a consumer: the overlay has the new issues without a token."""
 
 from typing import Any
 

@@ -229,7 +229,7 @@ def test_the_list_shows_a_project_as_its_own_route_does(api: Client, bridge: str
     (listed,) = api.get("/v1/projects").body["items"]
     whole = api.get(bridge).body
     whole.pop("attributes")
-    assert listed == {**whole, "issues": None}, "nobody counts the issues of a list"
+    assert listed == {**whole, "issues": None}, "a list does not count issues"
 
 
 def test_a_project_says_how_many_issues_it_has_as_of_the_index(

@@ -128,8 +128,8 @@ def test_changes_not_sent_in_time_are_sent_within_a_minute(
     began = virtual.now
     assert virtual.run(lambda: commits.push()) == {"batchItemFailures": []}, "others wait for no repetition"
     assert virtual.now - began <= BATCH_SECONDS + wire.seconds
-    told = [one for one in clients if one.ids()]
-    assert fits - 4 <= len(told) <= fits + 4
+    served = [one for one in clients if one.ids()]
+    assert fits - 4 <= len(served) <= fits + 4
     left = [one for one in clients if not one.ids()]
     left[0].subscribe()
     assert left[0].ids() == ["1.1"], "by its cursor"
@@ -273,8 +273,8 @@ def test_reading_leaves_time_to_send_what_was_read(
     api.made(f"{PATH}/issues", {"name": "a"})
     stream.deliver()
     virtual.run(lambda: commits.push())
-    told = sum(bool(clients[number % 4].ids(f"s{number}")) for number in range(seats.MAX_USER_ROWS))
-    assert told >= BATCH_SECONDS / 2 / 0.05 - 1
+    served = sum(bool(clients[number % 4].ids(f"s{number}")) for number in range(seats.MAX_USER_ROWS))
+    assert served >= BATCH_SECONDS / 2 / 0.05 - 1
 
 
 def test_a_private_view_wakes_its_followers_only(
@@ -290,11 +290,11 @@ def test_a_private_view_wakes_its_followers_only(
     all_changes.subscribe()
     commits.take()
     looked: list[str] = []
-    tell = pushes.Pushes.push
+    push = pushes.Pushes.push
 
-    def noting(self: pushes.Pushes, told: Any, **named: Any) -> Any:
-        looked.extend(socket.connection for socket, _ in told)
-        return tell(self, told, **named)
+    def noting(self: pushes.Pushes, sent: Any, **named: Any) -> Any:
+        looked.extend(socket.connection for socket, _ in sent)
+        return push(self, sent, **named)
 
     monkeypatch.setattr(pushes.Pushes, "push", noting)
     assert api.patch(f"{PATH}/views/{view}", {"query": {"filter": named("c")}}).status == 200

@@ -166,11 +166,11 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
     hint = Hint(live_keys.outbox("0807", "tower", hook), clock.now())
     turn, slow_turn = ({"Records": [{"body": body_of(one)}]} for one in (hint, hint._replace(part=1)))
     assert deliver(turn, Context(60_000))["attempts"] == 1
-    (told,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
-    Log(account.table, "0807", "tower").reserve(1)  # a number that nobody uses
-    api.made(f"{path}/issues", {"name": "behind it"})
+    (logged,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
+    Log(account.table, "0807", "tower").reserve(1)  # an unused number
+    api.made(f"{path}/issues", {"name": "after it"})
     account.follow()
-    assert api.post(f"{path}/webhooks/{hook}/deliveries/{told['id']}/replay").status == 202
+    assert api.post(f"{path}/webhooks/{hook}/deliveries/{logged['id']}/replay").status == 202
     assert deliver({"task": "webhooks"}, Context())["due"] >= 1
     with pytest.MonkeyPatch.context() as patch:
         seconds = clock.seconds

@@ -182,12 +182,12 @@ NODE = shutil.which("node") or ""
 @pytest.mark.skipif(not NODE, reason="Node.js is not installed")
 def test_the_javascript_of_the_page_verifies_signatures() -> None:
     secret = new_secret()
-    told = [[headers, body.decode(), genuine] for headers, body, genuine in cases(secret)]
+    messages = [[headers, body.decode(), genuine] for headers, body, genuine in cases(secret)]
     program = (
-        f"{SIGNED['js']}\nconst cases = {json.dumps(told)};\n"
+        f"{SIGNED['js']}\nconst cases = {json.dumps(messages)};\n"
         f"console.log(JSON.stringify(cases.map(([h, b]) => isGenuine('{secret}', h, Buffer.from(b)))));"
     )
     ran = subprocess.run(  # noqa: S603
         [NODE, "-e", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert json.loads(ran.stdout) == [genuine for _, _, genuine in told]
+    assert json.loads(ran.stdout) == [genuine for _, _, genuine in messages]

@@ -162,7 +162,7 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
         {"filter": condition("quiet", "contains", "ivet")},
     ),
     "a text longer than an index looks": ("grid", {"filter": condition("quiet", "ne", "x" * 240)}),
-    "a part of a word besides what an index would decide": (
+    "a part of a word beside a condition that an index would decide": (
         "grid",
         {"filter": {"or": [BARE, condition("plain", "contains", "ivet")]}},
     ),

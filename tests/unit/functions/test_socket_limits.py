@@ -100,7 +100,7 @@ def test_connections_that_broke_make_room_without_a_word(
 ) -> None:
     for _ in range(seats.MAX_USER_SOCKETS):
         now[0] += 1
-        connected(account, api, live).leave(told=False)
+        connected(account, api, live).leave(noticed=False)
     now[0] += 1
     again = [connected(account, api, live) for _ in range(10)]
     assert all("items" in one.subscribe()[0] for one in again)

@@ -284,19 +284,19 @@ def test_a_client_that_was_away_misses_nothing_and_gets_nothing_twice(
 ) -> None:
     client = connected(account, api, live)
     client.subscribe()
-    told: list[str] = []
+    expected: list[str] = []
     for round_ in range(4):
-        told.append(f"{create(api, live, f'issue {round_}')}.1")
+        expected.append(f"{create(api, live, f'issue {round_}')}.1")
         stream.deliver()
         if round_ % 2:
-            client.leave(told=round_ == 1)
+            client.leave(noticed=round_ == 1)
             commits.push()
             back = connected(account, api, live)
             back.cursors, back.events = client.cursors, client.events
             client = back
             client.subscribe()
         commits.push()
-    assert client.ids() == told
+    assert client.ids() == expected
     assert client.missed == 0
 
 
@@ -331,14 +331,14 @@ def test_kills_and_broken_connections_lose_nothing(  # noqa: C901
         if fate > 0.8:
             raise Killed
 
-    told = []
+    expected = []
     for step in range(10):
         num = create(api, live, f"issue {step}")
-        told.append(f"{num}.1")
+        expected.append(f"{num}.1")
         stream.look()
         if random.random() < 0.5:
             assert api.patch(f"{live}/issues/{num}", {"fields": {"kind": "a"}}).status == 200
-            told.append(f"{num}.2")
+            expected.append(f"{num}.2")
         stream.deliver()
         records = commits.take()
         monkeypatch.setattr(account.wire, "post", dying)
@@ -351,7 +351,7 @@ def test_kills_and_broken_connections_lose_nothing(  # noqa: C901
         monkeypatch.setattr(account.wire, "post", post)
         client.frames()
         if random.random() < 0.3:
-            client.leave(told=random.random() < 0.5)
+            client.leave(noticed=random.random() < 0.5)
             back = connected(account, api, live)
             back.cursors, back.events = client.cursors, client.events
             client = back
@@ -361,7 +361,7 @@ def test_kills_and_broken_connections_lose_nothing(  # noqa: C901
             client.subscribe()
     client.subscribe()
     seen = client.ids()
-    assert sorted(seen) == sorted(told)
+    assert sorted(seen) == sorted(expected)
     assert len(set(seen)) == len(seen)
     for issue in {one.partition(".")[0] for one in seen}:
         of_issue = [one for one in seen if one.startswith(f"{issue}.")]
@@ -381,13 +381,13 @@ def test_a_push_that_comes_before_the_copy_of_the_table_does_is_made_again(
     create(api, live)
     stream.deliver()
     records = commits.take()
-    behind = Log.after
+    known = Log.after
     late = {"is": True}
 
     def of_a_late_copy(self: Log, number: int, *, consistent: bool = True, **more: Any) -> Any:
         if late["is"] and not consistent:
-            return type(behind(self, number))()
-        return behind(self, number, consistent=consistent, **more)
+            return type(known(self, number))()
+        return known(self, number, consistent=consistent, **more)
 
     monkeypatch.setattr(Log, "after", of_a_late_copy)
     still.extend([lambda: None, lambda: late.update({"is": False})])
@@ -418,7 +418,7 @@ def test_a_number_that_a_dead_consumer_has_left_is_waited_for(
     records = commits.take()
     invocations = 1
     while commits.deliver(records)["batchItemFailures"]:
-        invocations += 1  # as the mapping repeats it: nobody waits for longer than a batch takes
+        invocations += 1  # as the mapping repeats it: no wait is longer than a batch takes
     assert 1 < invocations <= PUSH_RETRIES + 1
     assert client.ids() == ["1.1"]
 
@@ -689,7 +689,7 @@ def test_a_socket_has_so_many_subscriptions(client: SocketClient) -> None:
         assert "items" in client.subscribe(f"s{number}")[0]
     (refused,) = client.say(do="subscribe", id="more")
     assert refused["error"]["status"] == 422
-    assert "items" in client.subscribe("s1")[0], "one that there is may begin anew"
+    assert "items" in client.subscribe("s1")[0], "an existing one may begin again"
     client.say(do="unsubscribe", id="s1")
     assert "items" in client.subscribe("more")[0]
 
@@ -723,27 +723,27 @@ def test_a_tenant_has_so_many_sockets(
 def test_a_client_that_has_gone_leaves_nothing(
     account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
 ) -> None:
-    gone, told = connected(account, api, live), connected(account, api, live)
-    for one in (gone, told):
+    gone, other = connected(account, api, live), connected(account, api, live)
+    for one in (gone, other):
         one.subscribe()
         one.subscribe("more")
-    gone.leave(told=False)
+    gone.leave(noticed=False)
     create(api, live)
     stream.deliver()
     commits.push()
-    assert sockets_in(account) == {f"plain.{told.id}{rest}" for rest in ("", ".all", ".more")}
-    assert told.ids() == ["1.1"]
-    told.leave()
+    assert sockets_in(account) == {f"plain.{other.id}{rest}" for rest in ("", ".all", ".more")}
+    assert other.ids() == ["1.1"]
+    other.leave()
     assert sockets_in(account) == set()
     assert not [pk for pk, _ in account.table.items if pk.startswith(live_keys.SOCKET_PREFIX)]
-    told.leave()  # delivered twice
+    other.leave()  # delivered twice
 
 
 def test_a_client_that_has_gone_before_it_is_refused_something_leaves_nothing(
     account: Cloud, client: SocketClient
 ) -> None:
     client.subscribe()
-    client.leave(told=False)
+    client.leave(noticed=False)
     client.send("{")
     assert sockets_in(account) == set()
 
@@ -810,16 +810,16 @@ def test_a_socket_ends_with_its_users_token(
     later: Callable[[float], None],
 ) -> None:
     briefly = api.claiming(exp=str(int(clock.seconds()) + 300))
-    told, speaking = connected(account, briefly, live), connected(account, briefly, live)
-    for one in (told, speaking):
+    silent, speaking = connected(account, briefly, live), connected(account, briefly, live)
+    for one in (silent, speaking):
         one.subscribe()
     later(301)
     create(api, live)
     stream.deliver()
     assert speaking.say(do="look", num=1) == [{"bye": "expired"}]
     commits.push()
-    assert told.frames() == [{"bye": "expired"}], "and nothing of what was committed"
-    assert not told.is_open
+    assert silent.frames() == [{"bye": "expired"}], "and nothing of what was committed"
+    assert not silent.is_open
     assert not speaking.is_open
     assert sockets_in(account) == set()
 
@@ -875,8 +875,8 @@ def test_the_sockets_of_a_deleted_project_end(
 
 def people(frames: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
     """The users and the rows at which they look, by the last of these frames that contains them."""
-    told = [frame["people"] for frame in frames if "people" in frame]
-    return [(one["user"], one["num"]) for one in told[-1]]
+    lists = [frame["people"] for frame in frames if "people" in frame]
+    return [(one["user"], one["num"]) for one in lists[-1]]
 
 
 def test_users_see_which_row_others_look_at(
@@ -884,7 +884,7 @@ def test_users_see_which_row_others_look_at(
 ) -> None:
     ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
     assert ann.say(do="look", num=7) == [{"people": [{"user": "ann", "name": "ann", "num": 7}]}]
-    assert bob.frames() == [], "who has not looked is told nothing"
+    assert bob.frames() == [], "a user who has not looked gets nothing"
     assert people(bob.say(do="look", num=None)) == [("ann", 7), ("bob", None)]
     assert people(ann.frames()) == [("ann", 7), ("bob", None)]
     clock.sleep(1.5)
@@ -921,12 +921,12 @@ def test_people_are_sent_at_most_once_a_second(
 ) -> None:
     """Virtual time: a user who looks again within a second waits, and the last look is delivered."""
     users = [connected(account, api.acting(user=f"u{number}"), live) for number in range(6)]
-    told: list[int] = []
+    instants: list[int] = []
     monkeypatch.setattr(clock, "sleep", later)
     for one in users:
         shown = people(one.say(do="look", num=1))
-        told.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_announced"])
-    assert all(after - before >= 1_000 for before, after in pairwise(told))
+        instants.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_announced"])
+    assert all(after - before >= 1_000 for before, after in pairwise(instants))
     assert [user for user, _ in shown] == [f"u{number}" for number in range(6)]
     assert people(users[0].frames()) == shown
 
@@ -1017,6 +1017,6 @@ def test_stored_items_of_sockets_expire(account: Cloud, client: SocketClient) ->
     client.subscribe()
     client.say(do="look", num=1)
     prefixes = (live_keys.SOCKETS_PREFIX, live_keys.SOCKET_PREFIX, live_keys.TICKET_PREFIX)
-    standing = [item for (pk, _), item in account.table.items.items() if pk.startswith(prefixes)]
-    assert len(standing) == 5
-    assert all(0 < item[keys.TTL_ATTRIBUTE] - clock.seconds() < 4 * 3600 for item in standing)
+    stored = [item for (pk, _), item in account.table.items.items() if pk.startswith(prefixes)]
+    assert len(stored) == 5
+    assert all(0 < item[keys.TTL_ATTRIBUTE] - clock.seconds() < 4 * 3600 for item in stored)

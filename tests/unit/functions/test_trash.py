@@ -142,8 +142,8 @@ def test_the_trash_lists_deleted_issues_with_user_and_expiry(
     (one,) = api.acting(role="viewer").get(TRASH).body["items"]
     document = stored(account)
     assert document is not None
-    told = {**deleted, "version": 2, "updated": one["deleted"], "updated_by": "bob", "deleted_by": "bob"}
-    assert one == {**told, "deleted": one["deleted"], "expires": one["expires"]}
+    expected = {**deleted, "version": 2, "updated": one["deleted"], "updated_by": "bob", "deleted_by": "bob"}
+    assert one == {**expected, "deleted": one["deleted"], "expires": one["expires"]}
     assert one["expires"] > one["deleted"][:8]
     assert round((document["ttl"] - clock.instant(document["deleted_at"])) / DAY, 3) == 30
 

@@ -151,10 +151,10 @@ def test_later_changes_of_others_stay_and_are_listed_with_their_version(
     edit(api, path, 1, {"state": "closed"})
     answer = undo(account, api, path, change)
     assert undone(answer) == {1: 5, 2: 3}
-    told = refused(answer)[1]
-    assert (told["type"], told["status"]) == ("edit-conflict", 409)
-    assert "version 3" in told["detail"]
-    assert told["conflicts"] == [
+    problem = refused(answer)[1]
+    assert (problem["type"], problem["status"]) == ("edit-conflict", 409)
+    assert "version 3" in problem["detail"]
+    assert problem["conflicts"] == [
         {"field": "start", "yours": None, "theirs": "2026-11-22", "by": "bob", "version": 3}
     ]
     assert values(api, path, 1) == {
@@ -443,14 +443,14 @@ def test_a_token_of_a_read_does_not_complete_a_change(
 
 def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
-    recorded_changes.on_time(account.table, behind=20)
+    recorded_changes.on_time(account.table, lag=20)
     answer = undo(account, api, path, change)
     assert answer.kind == (409, "not-told")
     assert 15 <= int(answer.headers["retry-after"]) <= 20
     assert undo(account, api, path, str(uuid4())).kind == (409, "not-told"), "it may be of just now"
     account.table.delete(keys.LAG_OF_BEAT, keys.LAG)
     account.table.delete(keys.lag("0807", "plain"), keys.LAG)
-    assert undo(account, api, path, change).kind == (409, "not-told"), "nobody can tell how late it is"
+    assert undo(account, api, path, change).kind == (409, "not-told"), "its lag is unknown"
 
 
 def test_an_issue_with_a_version_that_the_history_lacks_is_refused(
@@ -543,7 +543,7 @@ def test_a_large_change_is_taken_back_by_a_job_which_can_be_undone(
     assert (answer.status, answer.body["kind"], answer.body["state"]) == (202, "undo", "waiting")
     assert answer.headers["location"] == f"{path}/jobs/{answer.body['id']}"
     assert answer.headers["x-change-id"] == answer.body["change"]
-    assert len(account.hints) == 1, "a worker is told at once"
+    assert len(account.hints) == 1, "a worker gets a hint at once"
     account.upkeep()
     done = api.get(answer.headers["location"]).body
     assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
@@ -619,8 +619,8 @@ def test_a_change_item_contains_the_instant_of_its_version(account: Cloud, api: 
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     account.follow()
     (found,) = members_of(account.table, "0807", "plain", UUID(CHANGE).bytes)
-    (told,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
-    assert (found.at, found.num, found.version) == (told.at, 1, 2)
+    (change,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
+    assert (found.at, found.num, found.version) == (change.at, 1, 2)
 
 
 # Right after the write
@@ -758,7 +758,7 @@ def test_the_callers_own_change_is_found_after_a_large_one(account: Cloud, api: 
     third = api.post(f"{path}/issues", {"name": "New"}).body["num"]
     edit(cem, path, third, {"name": "cem's"}, CHANGE)
     assert undone(undo(account, cem, path, CHANGE)) == {third: 3}
-    assert undo(account, api, path, CHANGE).kind == (409, "conflict"), "ben's alone fills a request"
+    assert undo(account, api, path, CHANGE).kind == (409, "conflict"), "ben's part fills a request"
 
 
 def test_an_administrator_names_the_user_of_a_change_of_several(

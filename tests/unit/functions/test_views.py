@@ -468,8 +468,8 @@ def test_a_view_follows_options_and_states_that_are_renamed(api: Client, home: s
     assert api.patch(project, {"states": states}).status == 200
     view = api.get(f"{home}/v1").body
     assert view["gone"] == []
-    told = view["query"]["filter"]["and"]
-    assert (told[0]["value"], told[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
+    parts = view["query"]["filter"]["and"]
+    assert (parts[0]["value"], parts[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
 
 
 def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, project: str) -> None:

@@ -342,8 +342,8 @@ def test_a_rotated_secret_signs_for_another_day(
 
 
 def test_a_few_secrets_sign_at_once_and_no_more(api: Client, account: Cloud, webhook: str) -> None:
-    told = [api.post(f"{webhook}/rotate").body["secret"] for _ in range(6)]
-    assert secrets_in(account) == told[::-1][:4]
+    secrets = [api.post(f"{webhook}/rotate").body["secret"] for _ in range(6)]
+    assert secrets_in(account) == secrets[::-1][:4]
 
 
 def test_the_seal_of_a_secret_opens_for_no_other_webhook(api: Client, account: Cloud, followed: str) -> None:
@@ -365,10 +365,10 @@ def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
     item = account.table.items[place]
     notice = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
     account.table.put({**item, "enabled": False, "notice": notice, "version": 2})
-    told = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
-    assert api.get(webhook).body["notice"] == told
-    assert [(one["enabled"], one["notice"]) for one in api.get(followed).body["items"]] == [(False, told)]
-    assert api.patch(webhook, {"url": OTHER}).body["notice"] == told
+    expected = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
+    assert api.get(webhook).body["notice"] == expected
+    assert [(one["enabled"], one["notice"]) for one in api.get(followed).body["items"]] == [(False, expected)]
+    assert api.patch(webhook, {"url": OTHER}).body["notice"] == expected
     enabled = api.patch(webhook, {"enabled": True})
     assert (enabled.body["enabled"], enabled.body["notice"], enabled.etag) == (True, None, '"4"')
 

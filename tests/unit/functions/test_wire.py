@@ -220,8 +220,8 @@ def test_a_body_of_two_lengths_or_of_none_is_refused_and_nothing_after_it_is_rea
     wire: Wire, lines: tuple[str, ...], refused: int
 ) -> None:
     head = [f"POST {PATH}/grid HTTP/1.1", "Host: x", bearer(), *lines]
-    behind = f"DELETE {PATH} HTTP/1.1\r\nHost: x\r\n{bearer('admin')}\r\n\r\n"
-    answers = wire.send(("\r\n".join(head) + "\r\n\r\n{}" + behind).encode())
+    following = f"DELETE {PATH} HTTP/1.1\r\nHost: x\r\n{bearer('admin')}\r\n\r\n"
+    answers = wire.send(("\r\n".join(head) + "\r\n\r\n{}" + following).encode())
     assert [status for status, _, _ in answers] == [refused]
     assert wire.events == []
 

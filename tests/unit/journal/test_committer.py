@@ -164,7 +164,7 @@ def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: Me
     items = table.query_all(issue(1), consistent=True)
     assert differences(issue(1), items, catalog_of(table), head=log_of(table).head()) == []
     assert given(table, {**one, "version": 2}) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 2)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 2)]
 
 
 def bulk_load(table: MemoryTable, *made: Item) -> None:
@@ -197,13 +197,13 @@ def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table:
     assert given(table, one) is None
     assert ledger(table, 1).number == 3
     assert numbers_in(record_of(table, 3)) == [1]
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
 
 
 # The items for the feed
 
 
-def told(table: MemoryTable) -> list[tuple[int, int | None, int]]:
+def journaled(table: MemoryTable) -> list[tuple[int, int | None, int]]:
     """Number, and the versions after which and up to which it delivers changes, for each change in order that delivers
     any.
     """
@@ -222,7 +222,7 @@ def test_each_version_is_journaled_once(table: MemoryTable) -> None:
     assert given(table, versions[0]) is None
     assert given(table, *versions[3:6]) is None
     assert given(table, *versions) is None
-    assert told(table) == [(1, 0, 2), (1, 2, 3), (1, 3, 6), (1, 6, 7)]
+    assert journaled(table) == [(1, 0, 2), (1, 2, 3), (1, 3, 6), (1, 6, 7)]
 
 
 def test_a_version_that_a_pass_derives_is_journaled_when_the_stream_brings_it(table: MemoryTable) -> None:
@@ -230,11 +230,11 @@ def test_a_version_that_a_pass_derives_is_journaled_when_the_stream_brings_it(ta
     assert given(table, first) is None
     pass_over_with(table, second)
     assert ledger(table, 1).version == 2
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     pass_over_with(table, second)
     assert given(table, second) is None
     assert given(table, second) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 2)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 2)]
 
 
 def test_a_version_that_a_pass_has_gone_past_is_journaled_with_the_next(table: MemoryTable) -> None:
@@ -242,9 +242,9 @@ def test_a_version_that_a_pass_has_gone_past_is_journaled_with_the_next(table: M
     assert given(table, one) is None
     pass_over_with(table, three)
     assert given(table, two) is None  # the stream has three too
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert given(table, three) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 3)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 3)]
 
 
 def test_completing_the_intent_of_a_dead_pass_does_not_journal_it(table: MemoryTable) -> None:
@@ -253,9 +253,9 @@ def test_completing_the_intent_of_a_dead_pass_does_not_journal_it(table: MemoryT
     with pytest.raises(Overloaded):
         pass_over_with(table, three, seen=table.seen_through(fails_at(puts_journal_item)))
     assert given(table, two) is None  # completes what the ledger intends, which is three
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert given(table, three) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 3)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 3)]
 
 
 def pass_over_with(table: MemoryTable, document: Item, seen: Table | None = None) -> None:
@@ -278,11 +278,11 @@ def test_the_versions_of_an_emptied_item_are_journaled_by_the_next(
     assert given(watched, *versions[1:3]) is not None
     if finished_by == "a pass":
         pass_over_with(table, versions[2])
-        assert told(table) == [(1, 0, 1), (1, 1, 3)]
+        assert journaled(table) == [(1, 0, 1), (1, 1, 3)]
     later = {"a later version": versions[3:], "an older version": versions[1:2]}.get(finished_by, [])
     assert given(table, *(later or versions[1:3])) is None
     last = 4 if finished_by == "a later version" else 3
-    assert told(table) == [(1, 0, 1), (1, 1, last)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, last)]
 
 
 def fails_at(meant: Callable[[Attempted], bool]) -> Callable[..., Any]:
@@ -300,7 +300,7 @@ def test_the_versions_of_a_bulk_load_are_not_journaled(table: MemoryTable) -> No
     bulk_load(table, document(table, 1))
     assert given(table, document(table, 1)) is None
     assert given(table, document(table, 1, version=2)) is None
-    assert told(table) == [(1, 1, 2)]
+    assert journaled(table) == [(1, 1, 2)]
 
 
 def test_after_a_lost_ledger_the_version_before_is_unknown(table: MemoryTable) -> None:
@@ -309,11 +309,11 @@ def test_after_a_lost_ledger_the_version_before_is_unknown(table: MemoryTable) -
     table.put(first)
     table.delete(issue(1), derived_keys.LEDGER)
     assert repair_issue(table, Catalogs(), issue(1))
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert given(table, document(table, 1, version=2)) is None
-    assert told(table) == [(1, 0, 1), (1, None, 2)]
+    assert journaled(table) == [(1, 0, 1), (1, None, 2)]
     assert given(table, document(table, 1, version=3)) is None
-    assert told(table)[-1] == (1, 2, 3)
+    assert journaled(table)[-1] == (1, 2, 3)
 
 
 def test_a_number_is_emptied_at_once_when_the_table_refuses_its_item(table: MemoryTable) -> None:
@@ -324,7 +324,7 @@ def test_a_number_is_emptied_at_once_when_the_table_refuses_its_item(table: Memo
     assert given(watched, one) is not None
     assert numbers_in(record_of(table, 1)) == []
     assert given(table, one) is None
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
 
 
 def test_an_item_that_arrived_after_all_is_left(table: MemoryTable) -> None:
@@ -335,7 +335,7 @@ def test_an_item_that_arrived_after_all_is_left(table: MemoryTable) -> None:
         return perform()
 
     assert given(table.seen_through(around), document(table, 1)) is None
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert log_of(table).head().last == 1
 
 

@@ -179,9 +179,9 @@ def test_a_block_that_cannot_be_read_is_reported_and_stops_nothing_else(table: M
     log(table, moved(1, _A, _B), moved(2, None, _A), moved(1, None, "2023-05-01", "a1.1"))
     key = derived_keys.block(TENANT, PROJECT, KIND, HEAD), derived_keys.directory(TENANT, PROJECT, KIND)
     table.put({**table.items[key], "set": b"\x07"})
-    told: list[Poison] = []
-    assert fold(table, told.append) == 1
-    ((issue, version, error),) = told
+    letters: list[Poison] = []
+    assert fold(table, letters.append) == 1
+    ((issue, version, error),) = letters
     assert (issue, version) == (keys.issue(TENANT, PROJECT, 1), 0)
     assert KIND in error
     assert log_of(table).head().folded == 2
@@ -214,7 +214,7 @@ def test_a_family_that_is_no_longer_written_is_not_created(table: MemoryTable) -
 @pytest.mark.parametrize(
     ("up_to", "position", "count"),
     [(None, 4, 1), (None, 6, 2), (10, 6, 1), (10, 11, 2)],
-    ids=["alike", "apart, and no fold", "apart, and nothing waits between", "behind the fold"],
+    ids=["alike", "apart, and no fold", "apart, and nothing waits between", "after the fold"],
 )
 def test_two_blocks_become_one_if_both_say_the_same_of_the_journal(
     table: MemoryTable, up_to: int | None, position: int, count: int

@@ -94,9 +94,9 @@ def test_a_project_that_was_made_again_is_checked_from_its_beginning(
     for _ in range(5):
         log.put(log.reserve(1), [CHANGE])
     gaps.close(log, log.head())
-    anew = log_of(new_table())
-    left, taken = anew.reserve(1), anew.reserve(1)
-    anew.put(taken, [CHANGE])
+    second = log_of(new_table())
+    left, taken = second.reserve(1), second.reserve(1)
+    second.put(taken, [CHANGE])
     monkeypatch.setattr(clock, "seconds", lambda: NOW + MISSING_SECONDS)
-    gaps.close(anew, anew.head())
-    assert anew.item(left) is not None
+    gaps.close(second, second.head())
+    assert second.item(left) is not None

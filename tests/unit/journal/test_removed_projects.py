@@ -85,11 +85,11 @@ class Invocation:
             if not attempted.writes or attempted.key[0] != ISSUE:
                 return perform()
             self._hub.switch()
-            stood = table.items.get(attempted.key, {})
+            former = table.items.get(attempted.key, {})
             try:
                 return perform()
             finally:
-                assert progress(table.items[attempted.key]) >= progress(stood), "a write goes back"
+                assert progress(table.items[attempted.key]) >= progress(former), "a write goes back"
 
         def run() -> None:
             failed = consume(table.seen_through(around), Catalogs(), changes, no_poison)

@@ -69,8 +69,8 @@ def test_the_last_word_on_each_key_counts() -> None:
         ],
         {ORDER},
     )
-    told = {(one.key, one.present, one.number) for one in words[ORDER]}
-    assert told == {(key("a"), True, 3), (key("b"), False, 3), (key("a", 2), True, 2)}
+    last = {(one.key, one.present, one.number) for one in words[ORDER]}
+    assert last == {(key("a"), True, 3), (key("b"), False, 3), (key("a", 2), True, 2)}
     assert {one.issue for one in words[ORDER]} == {"issue-acme.bridge.00000001", "issue-acme.bridge.00000002"}
 
 
@@ -88,9 +88,9 @@ def test_unchanged_tokens_are_written_only_after_an_unfinished_write(
 ) -> None:
     left, to = (sort_string(joined(words), 1) for words in (("x", "y"), ("y", "z")))
     words = last_words(PARTITION, [record(1, change(1, TOKENS, left, to, thorough=thorough))], {TOKENS})
-    told = {(one.key, one.present) for one in words[TOKENS]}
-    assert told - {(key("y"), True)} == {(key("x"), False), (key("z"), True)}
-    assert [present for one, present in told if one == key("y")] == stays
+    last = {(one.key, one.present) for one in words[TOKENS]}
+    assert last - {(key("y"), True)} == {(key("x"), False), (key("z"), True)}
+    assert [present for one, present in last if one == key("y")] == stays
 
 
 def block(position: int, *members: int) -> Block:

@@ -393,7 +393,7 @@ def test_the_read_units_of_the_feed(writer: Writer) -> None:
 
 
 def test_an_issue_that_was_removed_from_the_table_by_hand_is_a_reset(writer: Writer) -> None:
-    """Nobody made a version then, so there is none to deliver."""
+    """No user made a version then, so there is none to deliver."""
     writer.edit(1)
     assert writer.consume() is None
     end = page(writer.table).position
@@ -463,9 +463,9 @@ def test_a_delete_that_a_repair_commits_before_the_stream_is_delivered_once(
     assert ahead.position.number > end.number, "the repair has committed what has moved"
     assert writer.consume() is None
     found = page(writer.table, ahead.position)
-    told = ["1.2"] if known else ["1.2", "1.3"]
-    assert (ids(found), found.reset) == (told, False)
-    assert walk(writer.table, 1) == ["1.1", *told]
+    delivered = ["1.2"] if known else ["1.2", "1.3"]
+    assert (ids(found), found.reset) == (delivered, False)
+    assert walk(writer.table, 1) == ["1.1", *delivered]
 
 
 def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writer: Writer) -> None:
@@ -505,7 +505,7 @@ def interrupted(table: MemoryTable, meant: Callable[[Attempted], bool]) -> Table
     return table.seen_through(around)
 
 
-def mend_first(table: Table) -> None:
+def repair_first(table: Table) -> None:
     repair_issue(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
 
 
@@ -517,14 +517,14 @@ def test_the_repair_of_a_removed_issue_is_not_delivered(writer: Writer, how: str
     assert writer.consume() is None
     gone(writer, how)
     writer.consume(interrupted(writer.table, puts("xvalue")))
-    told = page(writer.table, page(writer.table, limit=1).position)
-    assert (ids(told), told.reset) == ((["1.2"], False) if how == "deleted" else ([], True))
+    removal = page(writer.table, page(writer.table, limit=1).position)
+    assert (ids(removal), removal.reset) == ((["1.2"], False) if how == "deleted" else ([], True))
     if dies:
         with pytest.raises(Overloaded):
-            mend_first(interrupted(writer.table, puts_journal_item))
-    mend_first(writer.table)
-    found = page(writer.table, told.position)
-    assert found.position.number > told.position.number
+            repair_first(interrupted(writer.table, puts_journal_item))
+    repair_first(writer.table)
+    found = page(writer.table, removal.position)
+    assert found.position.number > removal.position.number
     assert (ids(found), found.reset) == ([], False)
 
 
@@ -533,12 +533,12 @@ def test_a_repeated_delete_under_newer_definitions_is_not_delivered(writer: Writ
     writer.delete(1)
     again = writer.waiting
     assert writer.consume() is None
-    told = page(writer.table)
+    first = page(writer.table)
     attributes.create_attribute(
         writer.table, Catalogs(), ADMIN, PROJECT, {"name": "Effort", "id": "effort", "type": "text"}
     )
     assert consume(writer.table, Catalogs(), again, _unexpected) is None
-    found = page(writer.table, told.position)
+    found = page(writer.table, first.position)
     assert (ids(found), found.reset) == ([], False)
 
 

@@ -193,6 +193,6 @@ def test_the_fingerprints_of_rows_differ_by_filter_order_and_form(catalog: Catal
         {"sort": [{"field": "kind"}, {"field": "start"}]},
         {**KIND_A, "sort": [{"field": "kind"}]},
     ]
-    told = [rows_of(catalog, query).fingerprint for query in queries]
-    assert len(set(told)) == len(queries)
-    assert told == [rows_of(catalog, query).fingerprint for query in queries]
+    fingerprints = [rows_of(catalog, query).fingerprint for query in queries]
+    assert len(set(fingerprints)) == len(queries)
+    assert fingerprints == [rows_of(catalog, query).fingerprint for query in queries]

@@ -45,7 +45,7 @@ def sender(receiver: Receiver, *addresses: str, seconds: float = 5.0, localhost:
 def test_a_message_is_posted_with_its_headers(receiver: Receiver) -> None:
     receiver.otherwise = answers(202, b"thanks")
     assert sender(receiver).post(URL, {"webhook-id": "w_1_2"}, BODY) == Reply(202, "thanks")
-    (message,) = receiver.heard
+    (message,) = receiver.received
     assert (message.resource, message.body) == ("/hook?a=b", BODY)
     assert (
         message.headers.items()
@@ -83,7 +83,7 @@ def test_a_name_that_changes_its_meaning_between_judging_and_connecting_leads_no
         reply = rebound.post(URL, {}, BODY)
         assert reply == Reply(problem=f"Nothing was sent: the host has a forbidden address ({why}).")
     assert receiver.asked == [(PUBLIC, 443)]
-    assert len(receiver.heard) == 1
+    assert len(receiver.received) == 1
 
 
 @pytest.mark.parametrize("url", ["http://hooks.example.org/", "https://10.0.0.1/", "http://127.0.0.1:8000/"])
@@ -108,7 +108,7 @@ def test_a_redirect_is_not_followed(receiver: Receiver, status: int) -> None:
     receiver.otherwise = answers(status, b"elsewhere", Location="https://hooks.example.org/other")
     reply = sender(receiver).post(URL, {}, BODY)
     assert reply == Reply(status, "elsewhere", f"The receiver answered {status}; redirects are not followed.")
-    assert len(receiver.heard) == len(receiver.asked) == 1
+    assert len(receiver.received) == len(receiver.asked) == 1
 
 
 @pytest.mark.parametrize("status", [400, 404, 410, 429, 500, 503])
@@ -118,10 +118,13 @@ def test_a_status_but_of_success_is_a_failure(receiver: Receiver, status: int) -
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"), [("120", 120), ("0", 0), ("-1", 0), ("soon", 0), ("9" * 9, 86_400), ("9" * 5_000, 0)]
+    ("header", "seconds"),
+    [("120", 120), ("0", 0), ("-1", 0), ("soon", 0), ("9" * 9, 86_400), ("9" * 5_000, 0)],
 )
-def test_retry_after_of_a_receiver_is_read_in_seconds(receiver: Receiver, told: str, seconds: float) -> None:
-    receiver.otherwise = answers(503, b"", Retry_After=told)
+def test_retry_after_of_a_receiver_is_read_in_seconds(
+    receiver: Receiver, header: str, seconds: float
+) -> None:
+    receiver.otherwise = answers(503, b"", Retry_After=header)
     assert sender(receiver).post(URL, {}, BODY).asked == seconds
 
 
@@ -193,7 +196,7 @@ def test_a_certificate_of_another_host_or_an_unknown_authority_is_refused(receiv
     assert "certificate is not good" in other.problem
     strict = Sender(resolve=lambda *_: [PUBLIC], connect=receiver.connect, context=ssl.create_default_context)
     assert "certificate is not good" in strict.post(URL, {}, BODY).problem
-    assert receiver.heard == []
+    assert receiver.received == []
 
 
 def test_an_unknown_host_is_a_failure() -> None:

@@ -138,15 +138,15 @@ def test_no_address_of_a_forbidden_network_is_connected_to(
 ) -> None:
     """The first, the last and one in the middle; smaller networks of another name may be inside."""
     inside = network.network_address, network[network.num_addresses // 2], network.broadcast_address
-    told = [why_forbidden(str(address)) for address in inside]
-    assert None not in told
-    assert why in told
+    reasons = [why_forbidden(str(address)) for address in inside]
+    assert None not in reasons
+    assert why in reasons
 
 
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("0.0.0.0", "unspecified"),  # noqa: S104  (nobody listens)
+        ("0.0.0.0", "unspecified"),  # noqa: S104  (no server listens)
         ("127.0.0.1", "loopback"),
         ("127.255.255.254", "loopback"),
         ("10.1.2.3", "private"),

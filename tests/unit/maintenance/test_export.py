@@ -68,18 +68,18 @@ class World:
 
     def __init__(self, table: MemoryTable, s3: MemoryS3) -> None:
         self.table, self.s3 = table, s3
-        self.untold: list[dict[str, Any]] = []
-        table.tell(self._hear)
+        self.waiting: list[dict[str, Any]] = []
+        table.tell(self._receive)
 
-    def _hear(self, old: Any, new: Any) -> None:
+    def _receive(self, old: Any, new: Any) -> None:
         one = new or old or {}
         if keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK]):
-            self.untold.append(record(len(self.untold) + 1, old, new))
+            self.waiting.append(record(len(self.waiting) + 1, old, new))
 
     def remember(self) -> None:
         """Let the consumer process everything."""
-        told, self.untold = self.untold, []
-        history.record(self.table, told, lambda _: HISTORY)
+        shown, self.waiting = self.waiting, []
+        history.record(self.table, shown, lambda _: HISTORY)
 
     def copy(self) -> "World":
         return World(self.table.copy(), self.s3.copy())
@@ -133,7 +133,7 @@ def due_lines(table: Table) -> list[Hint]:
     return [hint for hint in due_jobs(table) if keys.is_job_line(hint.partition)]
 
 
-def told(world: World, job: str) -> Any:
+def shown(world: World, job: str) -> Any:
     return jobs.get_job(world.table, BEN, PROJECT, job)
 
 
@@ -141,9 +141,9 @@ def finish(world: World, time: Passing, job: str) -> Any:
     for _ in range(60):
         time.over += LEASE + 1
         work(world)
-        if told(world, job)["state"] in ("done", "failed", "cancelled") and not due_lines(world.table):
-            return told(world, job)
-    raise AssertionError(told(world, job))
+        if shown(world, job)["state"] in ("done", "failed", "cancelled") and not due_lines(world.table):
+            return shown(world, job)
+    raise AssertionError(shown(world, job))
 
 
 def rows(world: World) -> list[dict[str, str]]:
@@ -208,7 +208,7 @@ def test_ndjson_has_the_rows_of_the_api(world: World, time: Passing) -> None:
 def test_a_turn_of_any_length_is_enough(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 20)
-    assert told(world, job)["state"] == "done"
+    assert shown(world, job)["state"] == "done"
     assert rows(world) == expected(*range(1, 10))
 
 
@@ -252,13 +252,13 @@ def test_a_job_that_is_cancelled_at_any_time_has_no_file(world: World, time: Pas
     for count in range(1, 8):
         copy = world.copy()
         turns(copy, time, count)
-        if told(copy, job)["state"] == "done":
+        if shown(copy, job)["state"] == "done":
             break
         jobs.cancel_job(copy.table, BEN, PROJECT, job)
         done = finish(copy, time, job)
         assert (done["state"], done["url"]) == ("cancelled", None)
         assert not copy.s3.files
-        assert not copy.s3.uploads, "nobody pays for what nobody completes"
+        assert not copy.s3.uploads, "an upload that stays incomplete would cost money"
     assert count > 3
 
 
@@ -269,7 +269,7 @@ def test_values_are_those_of_the_instant_despite_later_changes(world: World, tim
     job = begin(world, filter=KIND_A, sort=[{"field": "cost"}])
     edit(world, 3, bare=5)
     turns(world, time, 1)
-    assert told(world, job)["of"] == 8
+    assert shown(world, job)["of"] == 8
     time.over += 1
     for _ in range(2):
         edit(world, 1, kind="b", cost=100 + _)
@@ -309,11 +309,11 @@ def test_rows_wait_for_the_history_and_are_refused_where_it_never_comes(world: W
     edit(world, 1, cost=100)
     edit(world, 5, cost=100)
     patient = world.copy()
-    patient.untold = list(world.untold)
+    patient.waiting = list(world.waiting)
     for _ in range(3):
         time.over += 6
         work(patient)
-    assert told(patient, job)["state"] == "running"
+    assert shown(patient, job)["state"] == "running"
     patient.remember()
     finish(patient, time, job)
     assert rows(patient) == expected(*range(1, 10))
@@ -330,7 +330,7 @@ def test_a_purged_issue_is_refused_at_once(world: World, time: Passing) -> None:
     turns(world, time, 1)
     world.table.delete(keys.issue(TENANT, PROJECT, 4), keys.project(TENANT, PROJECT))
     work(world)
-    done = told(world, job)
+    done = shown(world, job)
     assert (done["state"], done["done"], done["refused"]) == ("done", 8, 1)
 
 
@@ -360,7 +360,7 @@ def test_the_write_of_a_token_is_included_despite_a_fast_clock(
         edit(world, 9, kind="b", cost=0)
         world.remember()
     work(world)
-    done = told(world, job)
+    done = shown(world, job)
     assert (done["state"], done["done"]) == ("done", 9)
     assert rows(world)[0] == {"num": "9", "name": "issue 9", "Kind": "a", "Cost": "-9"}
 
@@ -373,7 +373,7 @@ def test_a_foreign_part_has_the_whole_file_written_again(world: World, time: Pas
     turns(world, time, 4)
     (parts,) = world.s3.uploads.values()
     assert parts
-    parts[1] = b"of somebody who came late"
+    parts[1] = b"of a late worker"
     done = finish(world, time, job)
     assert (done["state"], done["done"], done["of"]) == ("done", 9, 9)
     assert rows(world) == expected(*range(1, 10))

@@ -853,7 +853,7 @@ def test_slices_of_a_project_that_is_deleted_end_and_its_removal_waits_until_all
     assert worker(table).take_turn(sliced[0]) is not None
     delete_project(table)
     for hint in sliced[1:]:
-        assert worker(table).take_turn(hint) == Turn(), "nothing is passed over, and nobody is woken"
+        assert worker(table).take_turn(hint) == Turn(), "nothing is passed over, and no worker is woken"
     (job,) = parts_of(table)
     assert clock.until(job.due) > SETTLING - 5
     finish(table, time)

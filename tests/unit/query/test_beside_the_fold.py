@@ -174,5 +174,5 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
 def test_the_least_value_is_found_after_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
     table = moved(MANY)
     asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
-    (told,) = summarized(context(table), asked).body["summaries"]
-    assert (told["min"], told["max"]) == (day(MANY + 1), day(MANY, year=2024))
+    (summary,) = summarized(context(table), asked).body["summaries"]
+    assert (summary["min"], summary["max"]) == (day(MANY + 1), day(MANY, year=2024))

@@ -316,7 +316,7 @@ CALL = "PATCH /v1/projects/35e9/attributes/"
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         (condition("secret", "eq", "x"), [CALL + 'secret {"indexed": true}']),
         (condition("secret", "contains", "x"), [CALL + 'secret {"indexed": true}']),
@@ -335,11 +335,11 @@ CALL = "PATCH /v1/projects/35e9/attributes/"
     ids=str,
 )
 def test_undecidable_conditions_are_listed_with_a_remedy(
-    project: Loaded, given: Any, told: list[str]
+    project: Loaded, given: Any, expected: list[str]
 ) -> None:
     found = Selection(project.parse(given), project.catalog).undecidable()
-    assert len(found) == len(told)
-    assert all(part in one for one, part in zip(found, told, strict=True))
+    assert len(found) == len(expected)
+    assert all(part in one for one, part in zip(found, expected, strict=True))
 
 
 def test_an_estimate_is_near_where_blocks_are_whole(project: Loaded) -> None:

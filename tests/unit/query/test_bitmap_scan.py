@@ -443,10 +443,10 @@ def test_a_plain_page_reads_detailed_blocks_once_the_directories_are_known(
         order[20:40],
         order[:20],
     ]
-    told = [
+    by_entries = [
         "Read the sort entries" in " ".join(page["explain"]["plan"]) for page in (walked, first, second, back)
     ]
-    assert told == [True, False, False, False]
+    assert by_entries == [True, False, False, False]
     assert back["explain"]["sequential_calls"] == 1 < walked["explain"]["sequential_calls"]
     assert "the index holds the documents" in by_number["explain"]["plan"][0]
 
@@ -493,8 +493,8 @@ def test_issues_without_a_value_are_read_only_if_a_page_reaches_them(
     assert field is not None
     without = [num for num in order if field.value_in(project.documents[num]) is None]
     at = len(without) + beyond
-    behind = project.page(offset=at, **body)
-    back = project.page(behind["prev"], explain=True, **body)
+    following = project.page(offset=at, **body)
+    back = project.page(following["prev"], explain=True, **body)
     assert nums(back) == order[at - 5 : at]
     assert back["explain"]["sequential_calls"] == rounds
     # Two directories, a block or two, five documents; or also the blocks of all numbers and of all kinds.

@@ -203,8 +203,8 @@ def test_documents_decide_the_order_of_ties_if_there_are_further_keys() -> None:
     assert not isinstance(result, TooManyTies)
     _, portions = result
     assert [(one.rows, one.end) for one in portions] == [(3, None), (3, None)]
-    told = [[one.num for one in places_in(found.order, portion, documents())] for portion in portions]
-    assert told == [[9, 6, 3], [7, 4, 1]]
+    numbers = [[one.num for one in places_in(found.order, portion, documents())] for portion in portions]
+    assert numbers == [[9, 6, 3], [7, 4, 1]]
     (first, _) = portions
     back = places_in(found.order, first, documents(), backward=True)
     assert [one.num for one in back] == [3, 6, 9]
@@ -223,18 +223,18 @@ def test_a_walk_orders_issues_by_the_index_not_by_their_documents() -> None:
     assert [one.num for one in places_in(found.order, portion, moved)] == [6, 3]
 
 
-@pytest.mark.parametrize(("after", "before", "behind"), [(False, [9], [6, 3]), (True, [9, 6], [3])])
+@pytest.mark.parametrize(("after", "before", "following"), [(False, [9], [6, 3]), (True, [9, 6], [3])])
 def test_a_spot_parts_the_rows_that_documents_order(
-    after: bool, before: list[int], behind: list[int]
+    after: bool, before: list[int], following: list[int]
 ) -> None:
     found = of_two_keys()
     spot = Spot(place_of(found.order.keys, documents()[6]), after)
     at = found.order.at(spot)
-    for backward, expected in ((True, before[::-1]), (False, behind)):
+    for backward, expected in ((True, before[::-1]), (False, following)):
         result = walked(found, Ahead(found.order.buckets[at : at + 1], spot=spot), ALL, backward=backward)
         assert not isinstance(result, TooManyTies)
         portion = result[1][0]
-        assert portion.rows == 0, "only documents tell how many there are"
+        assert portion.rows == 0, "only documents give their number"
         places = places_in(found.order, portion, documents(), backward=backward)
         assert [one.num for one in places] == expected
 

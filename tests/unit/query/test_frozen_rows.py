@@ -52,9 +52,7 @@ def test_random_orders_hold_what_matches_as_the_grid_has_it(
         assert [num for num in found if num in matching] == expected, body
         without_filter = {name: value for name, value in body.items() if name != "filter"}
         whole = project.expected(**without_filter)
-        assert found == [num for num in whole if num in set(found)], (
-            "what is undecided stands where it belongs"
-        )
+        assert found == [num for num in whole if num in set(found)], "undecided issues are where they belong"
 
 
 def test_an_order_that_blocks_decide_reads_no_document(project: Project) -> None:

@@ -470,5 +470,5 @@ def test_a_number_of_an_index_is_shown_as_that_of_a_document(number: str, small:
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
     answer, _ = grouped_counts(loaded.context(), query, CURSORS)
     (expected,) = group_request.grouped(query, loaded.documents)
-    told = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
-    assert dumps(answer["groups"]) == dumps([told])
+    shown = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
+    assert dumps(answer["groups"]) == dumps([shown])

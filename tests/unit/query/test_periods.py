@@ -50,20 +50,20 @@ def moments(random: Random) -> list[str]:
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_runs_of_a_period_contain_exactly_its_instants(zone: str, unit: PeriodUnit) -> None:
     random = Random(f"{zone} {unit}")  # noqa: S311
-    tell = of_instant(unit, ZoneInfo(zone))
+    period_of = of_instant(unit, ZoneInfo(zone))
     found = moments(random)
-    for period in {tell(one) for one in found}:
+    for period in {period_of(one) for one in found}:
         runs = instants_in(period, ZoneInfo(zone))
         assert runs == sorted(runs)
         for one in found:
             inside = any(run.first <= one <= run.last for run in runs)
-            assert inside == (tell(one) == period), (period, one, runs)
+            assert inside == (period_of(one) == period), (period, one, runs)
         for first, last in runs:
-            assert tell(first) == tell(last) == period
+            assert period_of(first) == period_of(last) == period
             if first != FIRST:
-                assert tell(stored(datetime.fromisoformat(first) - LEAST)) != period
+                assert period_of(stored(datetime.fromisoformat(first) - LEAST)) != period
             if last != LAST:
-                assert tell(stored(datetime.fromisoformat(last) + LEAST)) != period
+                assert period_of(stored(datetime.fromisoformat(last) + LEAST)) != period
         assert periods.earliest_in(period) < runs[0].first
 
 

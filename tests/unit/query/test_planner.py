@@ -94,7 +94,7 @@ def test_sort_entries_are_read_where_they_cost_less_than_documents() -> None:
     assert not planner.reads_entries(bucket, 18, 0)
     assert planner.reads_entries(bucket, 900, 100)
     assert not planner.reads_entries(bucket, 100, 100), "the page takes these documents anyway"
-    assert not planner.reads_entries(line(bodies=3).buckets[1], 900, 0), "the block tells its body"
+    assert not planner.reads_entries(line(bodies=3).buckets[1], 900, 0), "the block has its body"
 
 
 def test_rows_without_a_value_are_looked_for_among_all_documents_where_there_are_many() -> None:
@@ -112,7 +112,8 @@ def test_there_is_an_end_to_what_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field_id", "reason"), [(None, "the groups of 10,001 issues are told"), ("tags", "their values of tags")]
+    ("field_id", "reason"),
+    [(None, "the groups of 10,001 issues are returned"), ("tags", "their values of tags")],
 )
 def test_groups_by_documents_are_those_of_ten_thousand_issues_at_most(
     field_id: str | None, reason: str

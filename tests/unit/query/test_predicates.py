@@ -34,7 +34,7 @@ class Sample(NamedTuple):
     value: Any
     equal: tuple[Any, ...]
     before: Any
-    behind: Any
+    after: Any
 
 
 SAMPLES = {
@@ -97,7 +97,7 @@ def test_the_value_itself_however_it_is_written(op: str, kind: FieldType) -> Non
 
 @pytest.mark.parametrize("kind", FieldType)
 @pytest.mark.parametrize(
-    ("op", "before", "behind"),
+    ("op", "before", "following"),
     [
         *(("lt", True, False), ("lte", True, False), ("gt", False, True), ("gte", False, True)),
         *(
@@ -109,11 +109,11 @@ def test_the_value_itself_however_it_is_written(op: str, kind: FieldType) -> Non
         ),
     ],
 )
-def test_the_values_beside_it(kind: FieldType, op: str, before: bool, behind: bool) -> None:
+def test_the_values_beside_it(kind: FieldType, op: str, before: bool, following: bool) -> None:
     sample = SAMPLES[kind]
     assert passes(kind, op, sample.before, **operand(op, kind)) == before
-    if sample.behind is not None:
-        assert passes(kind, op, sample.behind, **operand(op, kind)) == behind
+    if sample.after is not None:
+        assert passes(kind, op, sample.after, **operand(op, kind)) == following
 
 
 def test_between_holds_both_ends_and_nothing_when_they_are_the_wrong_way_round() -> None:

@@ -25,8 +25,8 @@ AT = "2026-11-21T08:00:00.000000Z"
 
 
 def change(num: int = 7, version: int = 3, **other: Any) -> Change:
-    told: dict[str, Any] = {"kind": "update", "by": "ann", "at": AT, "change": CHANGE.bytes}
-    return Change(num, version, fields={"a2": Values("secret", None)}, **{**told, **other})
+    values: dict[str, Any] = {"kind": "update", "by": "ann", "at": AT, "change": CHANGE.bytes}
+    return Change(num, version, fields={"a2": Values("secret", None)}, **{**values, **other})
 
 
 def entries(items: list[dict[str, Any]], kind: str) -> list[tuple[int, int]]:
@@ -63,11 +63,16 @@ def test_an_entry_names_fields_and_holds_no_values() -> None:
     activity, member = list_items("acme", "bridge", HistorySetting(), [change()])
     (entry,), (part,) = activity_entries(activity), member_entries(member)
     assert entry.pop(keys.TTL_ATTRIBUTE) == part.pop(keys.TTL_ATTRIBUTE) == activity[keys.TTL_ATTRIBUTE]
-    told = {"num": 7, "version": 3, "kind": "update", "by": "ann", "at": AT}
+    expected = {"num": 7, "version": 3, "kind": "update", "by": "ann", "at": AT}
     entry.pop(keys.PK, None), part.pop(keys.PK, None)
-    assert entry == {**told, keys.SK: f"{AT}.00000007.0000000000003", "keys": ["a2"], "change": CHANGE.bytes}
+    assert entry == {
+        **expected,
+        keys.SK: f"{AT}.00000007.0000000000003",
+        "keys": ["a2"],
+        "change": CHANGE.bytes,
+    }
     assert {**part, "change": CHANGE.bytes} == {
-        **told,
+        **expected,
         keys.SK: "00000007.0000000000003",
         "change": CHANGE.bytes,
     }

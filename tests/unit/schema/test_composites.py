@@ -332,11 +332,11 @@ def test_while_options_are_moved_an_issue_may_be_where_it_was_before_each_move()
     order = order_of(catalog([first, second], Composite("c1", (Part("a1"), Part("a2")), READY)))
     document = {"num": 1, "fields": {"a1": "o0", "a2": "o0"}}
     old = OPTIONS[0].rank
-    stood = [(old, old), ("m400", old), ("m400", "m500"), ("m601", "m500")]
+    former = [(old, old), ("m400", old), ("m400", "m500"), ("m601", "m500")]
     assert order.moving
     assert present_sort_strings(order, document) == {
         sort_strings.sort_string(sort_strings.composite([KeyPart(one), KeyPart(other)]), 1)
-        for one, other in stood
+        for one, other in former
     }
     settled = [one.after_pass(6, 7) for one in (first, second)]
     after = order_of(catalog(settled, Composite("c1", (Part("a1"), Part("a2")), READY)))

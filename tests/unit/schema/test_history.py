@@ -25,7 +25,7 @@ ITEM_BYTES = 400 * 1024
 
 
 def change(fields: dict[str, Values] | None = None, **other: Any) -> Change:
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "num": 7,
         "version": 3,
         "kind": "update",
@@ -34,7 +34,7 @@ def change(fields: dict[str, Values] | None = None, **other: Any) -> Change:
         "change": CHANGE.bytes,
         "fields": fields or {"name": Values("a", "b")},
     }
-    return Change(**told | other)
+    return Change(**values | other)
 
 
 def read_back(items: list[dict[str, Any]]) -> Change:
@@ -182,5 +182,5 @@ def test_a_value_that_was_put_by_hand_breaks_no_event(key: str, wrong: object) -
 
 
 def test_a_missing_user_and_change_are_null() -> None:
-    told = event_json(CATALOG, change(by="", change=None, kind="delete"))
-    assert (told["by"], told["change"]) == (None, None)
+    event = event_json(CATALOG, change(by="", change=None, kind="delete"))
+    assert (event["by"], event["change"]) == (None, None)

@@ -69,10 +69,10 @@ def test_a_project_that_is_on_time_is_noted_once_an_hour(
 ) -> None:
     notes = Notes()
 
-    def noted(at: float, behind: float) -> bool:
+    def noted(at: float, late: float) -> bool:
         monkeypatch.setattr(clock, "seconds", lambda: at)
         before = table.items.get(NOTE)
-        notes.note(table, [record(1, at - behind)])
+        notes.note(table, [record(1, at - late)])
         return table.items[NOTE] != before
 
     assert noted(1_000.0, 2.0)
@@ -150,7 +150,7 @@ def test_the_age_of_a_change_comes_from_its_document(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "seconds", lambda: 1_000.9)
-    for image, behind in (
+    for image, late in (
         ({"updated": {"S": "1970-01-01T00:16:40.650000Z"}}, 250),
         ({"updated": {"S": "1969-01-01T00:00:00.000000Z"}}, 900),
         ({"updated": {"S": "yesterday"}}, 900),
@@ -159,7 +159,7 @@ def test_the_age_of_a_change_comes_from_its_document(
         one = record(1, 1_000.0)
         one["dynamodb"]["NewImage"] = image
         Notes().note(table, [one])
-        assert table.items[NOTE]["lag"] == behind
+        assert table.items[NOTE]["lag"] == late
 
 
 def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:

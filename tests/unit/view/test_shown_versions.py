@@ -14,7 +14,7 @@ NOW = 1_800_000_000.0
 
 
 @pytest.fixture(autouse=True)
-def standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
+def time_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "seconds", lambda: NOW)
 
 
@@ -26,8 +26,8 @@ def change(num: int, version: int, *, removed: bool = False) -> IssueChange:
     return IssueChange(num, version, removed, 1, {})
 
 
-def logged(*changes: IssueChange, behind: tuple[JournalItem, ...] = (), seconds: float = 1.0) -> Logged:
-    return Logged(last=57, items=[JournalItem(57, NOW - seconds, changes)], beyond=behind)
+def logged(*changes: IssueChange, after_gap: tuple[JournalItem, ...] = (), seconds: float = 1.0) -> Logged:
+    return Logged(last=57, items=[JournalItem(57, NOW - seconds, changes)], beyond=after_gap)
 
 
 def test_versions_made_within_a_minute_and_the_lag_are_named() -> None:
@@ -46,9 +46,9 @@ def test_the_last_of_several_versions_of_an_issue_is_named() -> None:
 
 
 def test_versions_in_the_journal_are_covered_by_its_number() -> None:
-    told = logged(change(1, 2), change(2, 3), change(3, 4, removed=True), change(4, 7))
-    laid = [ShownVersion(3, 4, removed=True), ShownVersion(4, 8, removed=True), ShownVersion(5, 1)]
-    shown = Shown.of([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], None, laid, told)
+    journal = logged(change(1, 2), change(2, 3), change(3, 4, removed=True), change(4, 7))
+    overlaid = [ShownVersion(3, 4, removed=True), ShownVersion(4, 8, removed=True), ShownVersion(5, 1)]
+    shown = Shown.of([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], None, overlaid, journal)
     assert (shown.versions, shown.number) == ({2: 4, 4: DELETED, 5: 1, 6: 1}, 57)
 
 
@@ -74,15 +74,15 @@ def test_versions_after_a_missing_number_are_named() -> None:
         JournalItem(59, NOW, (change(1, 2), change(2, 3))),
         JournalItem(60, NOW, (change(1, 3), change(3, 4, removed=True))),
     )
-    told = logged(change(2, 2), behind=items)
-    shown = Shown.of([], None, beyond(told), told)
+    journal = logged(change(2, 2), after_gap=items)
+    shown = Shown.of([], None, beyond(journal), journal)
     assert shown.versions == {1: 3, 2: 3, 3: DELETED}
     assert beyond(None) == []
 
 
 def test_at_most_500_issues_are_named_overlaid_ones_first_then_the_latest() -> None:
     versions = [ago(num, 1, num / 100) for num in range(1, MAX_ISSUES + 100)]
-    laid = [ShownVersion(num, 1) for num in range(10_000, 10_100)]
-    shown = Shown.of(reversed(versions), None, laid)
+    overlaid = [ShownVersion(num, 1) for num in range(10_000, 10_100)]
+    shown = Shown.of(reversed(versions), None, overlaid)
     assert len(shown.versions) == MAX_ISSUES
     assert {*shown.versions} == {*range(10_000, 10_100), *range(1, MAX_ISSUES - 99)}

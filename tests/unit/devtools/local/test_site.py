@@ -89,8 +89,8 @@ def test_the_page_is_served_with_its_type_and_the_headers_that_protect_it(
     assert page.security_headers().items() <= headers.items()
     assert int(headers["content-length"]) == len(body) > 0
     assert browser.ask("HEAD", target)[2] == b""
-    refused, told, _ = browser.ask("POST", target, {})
-    assert (refused, told["allow"]) == (405, "GET, HEAD")
+    refused, headers_of_refusal, _ = browser.ask("POST", target, {})
+    assert (refused, headers_of_refusal["allow"]) == (405, "GET, HEAD")
     assert browser.events == []
 
 
@@ -179,7 +179,7 @@ def test_a_key_that_is_late_is_none(browser: Browser) -> None:
     (kept,) = (browser.data / "page-keys").iterdir()
     os.utime(kept, (then, then))
     sessions.new_key(browser.data)
-    assert not kept.exists(), "nobody used it"
+    assert not kept.exists(), "it was not used"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", {}, {"key": 5}, {"key": "a", "more": 1}, []])
@@ -197,7 +197,7 @@ def test_a_wrong_key_buys_nothing(browser: Browser, key: str) -> None:
 
 def test_the_api_is_called_as_the_user_who_is_signed_in(browser: Browser) -> None:
     browser.open()
-    assert browser.ask("GET", "/v1/projects")[0] == 401, "nobody is signed in"
+    assert browser.ask("GET", "/v1/projects")[0] == 401, "no user is signed in"
     assert browser.ask("PUT", sessions.PATH, PERSON)[0] == 204
     assert browser.session() == PERSON
     assert browser.ask("GET", "/v1/projects")[0] == 200

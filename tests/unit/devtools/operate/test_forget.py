@@ -27,23 +27,23 @@ BOTH = {"name": "Pier", "fields": {"who": ANN, "also": ANN}}
 KEY = {"idempotency-key": "k"}
 
 
-def told(value: Any) -> str:
+def text_of(value: Any) -> str:
     """A value as text, with all packed values in it."""
     if isinstance(value, bytes):
         try:
-            return told(json.loads(zlib.decompress(value)))
+            return text_of(json.loads(zlib.decompress(value)))
         except (zlib.error, ValueError):
             return repr(value)
     if isinstance(value, dict):
-        return " ".join(f"{name} {told(one)}" for name, one in value.items())
+        return " ".join(f"{name} {text_of(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
-        return " ".join(map(told, value))
+        return " ".join(map(text_of, value))
     return str(value)
 
 
 def held(item: dict[str, Any]) -> str:
     """All contents of an item, including the bodies of a block."""
-    text = told(item)
+    text = text_of(item)
     if item[keys.PK].startswith(derived_keys.BLOCK_PREFIX):
         text += " ".join(Block.from_item(item).sets or ())
     return text

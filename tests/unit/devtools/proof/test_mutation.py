@@ -75,7 +75,7 @@ MUTATIONS = {
         "        if item is None or (item.gone and (not self.kept)):\n            return None\n",
         "",
     ),
-    "parts that stand for themselves": (
+    "parts that represent themselves": (
         "x:Box.put",
         "[*X, Y]",
         "[Y, *X]",

@@ -58,8 +58,8 @@ def test_tests_of_a_sample_are_proven_in_full() -> None:
         for path in (paths.ROOT / "tests").rglob("test_*.py")
         if re.search(r"(?m)^from tests\.support\.depth import", path.read_text("utf-8"))
     ]
-    told = Path(proofs.__file__).read_text("utf-8")
-    left = {path.name for path in files if f'"{path.relative_to(paths.ROOT).as_posix()}"' not in told}
+    code = Path(proofs.__file__).read_text("utf-8")
+    left = {path.name for path in files if f'"{path.relative_to(paths.ROOT).as_posix()}"' not in code}
     # Its scenarios are among those of `faults`, and its mutants are those of `mutants`.
     assert left == {"test_mutants.py"}
 
@@ -192,8 +192,8 @@ def test_tests_that_fail_are_a_difference(tmp_path: Any, monkeypatch: pytest.Mon
     failing.write_text("def test_it():\n    assert 1 == 2\n")
     found = proofs.run_tests([str(failing)], 1)
     assert "1 failed" in found.figures
-    (told,) = found.differences
-    assert "assert 1 == 2" in told
+    (difference,) = found.differences
+    assert "assert 1 == 2" in difference
     passed = subprocess.CompletedProcess([], 0, "..\n2 passed in 1s\n", "")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: passed)
     assert proofs.run_tests([str(failing)], 1) == Proven("2 passed in 1s", [])

@@ -48,18 +48,18 @@ def on(answers: Answers) -> Tour:
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> dict[str, Exception | None]:
     """The end of each step; by default success."""
-    told: dict[str, Exception | None] = dict.fromkeys(STEPS)
+    outcomes: dict[str, Exception | None] = dict.fromkeys(STEPS)
 
     def step(name: str) -> Any:
         def end(_: Tour) -> None:
-            error = told[name]
+            error = outcomes[name]
             if error is not None:
                 raise error
 
         return end
 
     monkeypatch.setattr(command, "STEPS", {name: step(name) for name in STEPS})
-    return told
+    return outcomes
 
 
 def test_every_step_is_reported_as_what_it_is_and_the_project_is_deleted(

@@ -37,8 +37,8 @@ def played(seeds: tuple[int, ...]) -> list[Played]:
 
 def assert_no_difference(seeds: Sequence[int]) -> None:
     differing = [one for one in played(tuple(seeds)) if one.difference is not None]
-    told = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
-    assert not told, "\n".join(told)
+    reports = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
+    assert not reports, "\n".join(reports)
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def rewritten(world: World, family: str, **instead: Any) -> None:
     world.engine.put(replace(found, **instead).to_item("acme", project.PROJECT))
 
 
-def behind(world: World, family: str, **instead: Any) -> None:
+def put_back(world: World, family: str, **instead: Any) -> None:
     """Add another block after the only one of a family."""
     one = Block.from_item(block(world, family))
     other: dict[str, Any] = {"id": "1", "lower": "z", "upper": None, "next": None, "sets": {}, **instead}
@@ -340,19 +340,17 @@ SPOILT_BLOCKS: dict[str, Callable[[World], Any]] = {
     "a word too many": lambda world: rewritten(
         world, "name.1.has", sets={"m": BitMap((1,)), "n": BitMap((1, 2))}
     ),
-    "numbers that are told no bodies": lambda world: rewritten(
+    "numbers without bodies": lambda world: rewritten(
         world, "num", sets=None, rest=BitMap((1, 2)), write_id="p1"
     ),
-    "a write id that tells of bodies": lambda world: world.engine.put(
-        {**block(world, "a1.1"), "write_id": "p1"}
-    ),
+    "a write id of bodies": lambda world: world.engine.put({**block(world, "a1.1"), "write_id": "p1"}),
     "a size that is none": lambda world: world.engine.put({**block(world, "num"), "size": 3}),
     "a chain that ends early": lambda world: rewritten(world, "num", upper="x", next="1"),
     "a chain that begins late": lambda world: rewritten(world, "num", lower="\x01\x01"),
-    "a gap": lambda world: behind(world, "num", lower="zz"),
-    "blocks that overlap": lambda world: behind(world, "num", lower="a"),
-    "a link that goes back": lambda world: behind(world, "num", upper="zz", next="0"),
-    "an end without a fence": lambda world: behind(world, "num", upper="zz"),
+    "a gap": lambda world: put_back(world, "num", lower="zz"),
+    "blocks that overlap": lambda world: put_back(world, "num", lower="a"),
+    "a link that goes back": lambda world: put_back(world, "num", upper="zz", next="0"),
+    "an end without a fence": lambda world: put_back(world, "num", upper="zz"),
     "a block that no link leads to": lambda world: world.engine.put(
         replace(Block.from_item(block(world, "num")), id="1", lower="z", sets={}).to_item(
             "acme", project.PROJECT
@@ -439,11 +437,11 @@ def test_a_lagging_index_lists_one_of_the_former_states(world: World) -> None:
     def listed() -> str:
         return str(memory.query(block_key[1], index=True).items[0]["write_id"])
 
-    told = []
+    listings = []
     for back in range(4):  # noqa: B007  (the lambda reads it)
-        told.append(listed())
-    first = told[-1]
-    assert told == ["d1", "d1", first, first]
+        listings.append(listed())
+    first = listings[-1]
+    assert listings == ["d1", "d1", first, first]
     assert first not in ("d1", "d2")
 
 
@@ -473,7 +471,9 @@ SPOILT: dict[str, Callable[[World], Any]] = {
         {**entry(world, 1, "a1.1"), "revision": 99}
     ),
     "something else": lambda world: world.engine.put({keys.PK: key(1), keys.SK: "else"}),
-    "a document that nobody wrote": lambda world: world.engine.delete(key(1), keys.project("acme", "bridge")),
+    "a document that was never written": lambda world: world.engine.delete(
+        key(1), keys.project("acme", "bridge")
+    ),
 }
 
 
@@ -498,8 +498,8 @@ OWN, OTHER = (keys.project(*home) for home in (("acme", project.PROJECT), ZETA))
     ],
 )
 def test_a_call_is_about_the_items_of_those_for_whom_it_is_made(call: Attempted, wrong: str | None) -> None:
-    told = trespass(call, {("acme", "bridge")}, shares=True)
-    assert told is None if wrong is None else wrong in (told or "")
+    found = trespass(call, {("acme", "bridge")}, shares=True)
+    assert found is None if wrong is None else wrong in (found or "")
 
 
 @pytest.mark.parametrize(
@@ -553,7 +553,7 @@ def test_a_walk_finds_a_missing_and_a_misplaced_issue(world: World) -> None:
     def walk() -> None:
         truth.assert_walk(world, "start", descending=False, nulls_first=False, limit=1)
 
-    world.pass_time(60)  # otherwise the journal of a moment ago would be laid over the stored state
+    world.pass_time(60)  # otherwise the journal of a moment ago would be overlaid on the stored state
     walk()
     found = entry(world, 1, "a1.1")
     world.engine.delete(key(1), found[keys.SK])
