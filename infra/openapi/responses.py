@@ -58,7 +58,7 @@ class Build(AnswerModel):
 
     state: Literal["building", "rebuilding", "reordering", "removing"]
     done: Count
-    of: Count
+    total: Count
 
 
 class Error(AnswerModel):
@@ -354,7 +354,7 @@ class Explanation(AnswerModel):
     read_units: float
 
 
-class IndexAge(AnswerModel):
+class IndexLag(AnswerModel):
     """How late the index is that an answer was read from."""
 
     lag_ms: Count | None = ModelField(
@@ -374,10 +374,10 @@ class IssuePage(AnswerModel):
     offset: Count | None = ModelField(description="Rows before the page; null after a cursor.")
     total: Count = omissible(description="Issues of the project, as of the index.")
     matched: Count = omissible(description="Issues that pass the filter.")
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -406,10 +406,10 @@ class IssueGroups(AnswerModel):
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -433,10 +433,10 @@ class IssueSummary(AnswerModel):
 
     matched: Count = ModelField(description="Issues that pass the filter.")
     summaries: list[FieldAggregates]
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -462,14 +462,14 @@ class ChangeEvent(AnswerModel):
     fields: dict[str, FieldEdit] = ModelField(
         description="By field id; fields that are gone, and options, are left out."
     )
-    move: Literal["enter", "leave", "change"] = omissible(
+    move: Literal["enter", "leave", "update"] = omissible(
         description="What the change does to the rows that are followed."
     )
     key: str | None = omissible(
         description="The key of the row, whose order is that of the rows; null if it has left."
     )
-    from_: str | None = omissible(
-        alias="from", description="The row's key before the change; null if it has entered."
+    previous_key: str | None = omissible(
+        description="The row's key before the change; null if it has entered."
     )
 
 
@@ -491,16 +491,18 @@ class IssuedTicket(AnswerModel):
 
     ticket: str
     url: str = ModelField(description="Where to connect: with the query parameter `ticket`.")
-    until: AwareDatetime = ModelField(description="Until when the socket may stand without another ticket.")
+    token_expires: AwareDatetime = ModelField(
+        description="When the access token that bought the ticket expires. The socket ends then, unless another ticket renews it."
+    )
 
 
-class Position(AnswerModel):
-    """The place of an issue in an order."""
+class RowNumber(AnswerModel):
+    """The row number of an issue in an order."""
 
-    position: Count | None = ModelField(
+    row_number: Count | None = ModelField(
         description="Rows before the issue; null if it does not pass the filter."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -534,13 +536,13 @@ class SavedFooter(AnswerModel):
     function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
 
 
-class GonePart(AnswerModel):
+class MissingPart(AnswerModel):
     """A field or an option that a view named when it was written and that no longer exists.
 
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "footers", "color"]
+    part: Literal["sort", "filter", "columns", "groups", "footers", "color_by"]
     field: str = omissible(description="Its id; left out where a filter has grown too large to be told.")
     value: str = omissible(description="Of an option that was removed.")
 
@@ -559,9 +561,9 @@ class SavedView(_Written):
     )
     groups: list[SavedGroup]
     footers: list[SavedFooter]
-    color: str | None = ModelField(description="The field with options whose colors the rows have.")
-    height: Ordinal = ModelField(description="Of a row, in pixels.")
-    gone: list[GonePart] = ModelField(description="The first 100 things that are gone of it.")
+    color_by: str | None = ModelField(description="The field with options whose colors the rows have.")
+    row_height: Ordinal = ModelField(description="In pixels.")
+    missing: list[MissingPart] = ModelField(description="The first 100 of its parts that no longer exist.")
     remedies: list[QueryRemedy] = ModelField(
         description="Calls that together make its order possible, where no index gives it."
     )
@@ -574,8 +576,8 @@ class SavedViewPage(AnswerModel):
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
 
 
-class WebhookNotice(AnswerModel):
-    """The reason why a webhook waits for an administrator."""
+class WebhookWarning(AnswerModel):
+    """The reason why an administrator should look at a webhook."""
 
     at: AwareDatetime
     reason: str
@@ -602,16 +604,16 @@ class WebhookAnswer(_Written):
     columns: list[str] | None = ModelField(
         description="The only fields whose values are sent; null: all. A deleted field is not sent."
     )
-    gone: list[GonePart] = ModelField(
+    missing: list[MissingPart] = ModelField(
         description="The first 100 deleted fields and options of the filter, the order and the columns."
     )
-    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
+    events: list[Literal["create", "update", "delete", "restore", "enter", "leave"]]
     enabled: bool
-    notice: WebhookNotice | None = ModelField(
+    warning: WebhookWarning | None = ModelField(
         description="Why it was disabled by itself, or that its view is deleted or private while it goes on. "
-        "Choosing rows, enabling it or `notice: null` clears it."
+        "Choosing rows, enabling it or `warning: null` clears it."
     )
-    rotating_until: AwareDatetime | None = ModelField(
+    previous_secret_expires: AwareDatetime | None = ModelField(
         description="Until when a secret that was replaced signs too; null if none does."
     )
 
@@ -640,8 +642,8 @@ class WebhookDelivery(AnswerModel):
     """The delivery of a change to a webhook, with its attempts and outcome."""
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
-    message: str = ModelField(description="The header `webhook-id` of its message.")
-    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
+    message_id: str = ModelField(description="The header `webhook-id` of its message.")
+    event: Literal["create", "update", "delete", "restore", "enter", "leave", "reset"]
     issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
     at: AwareDatetime = ModelField(description="When the change was made.")
     status: Literal["pending", "delivered", "failed"] = ModelField(
@@ -650,9 +652,11 @@ class WebhookDelivery(AnswerModel):
     attempts: int = ModelField(ge=0, description="Since it was first tried, or replayed.")
     last_attempt: AwareDatetime | None
     next_attempt: AwareDatetime | None
-    code: int | None = ModelField(description="The status that the receiver answered; null if it gave none.")
-    answer: str = ModelField(description="The beginning of its answer.")
-    problem: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
+    response_status: int | None = ModelField(
+        description="The HTTP status of the receiver's response; null without one."
+    )
+    response_body: str = ModelField(description="The beginning of the response's body.")
+    failure: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
 
 
 class DeliveryPage(AnswerModel):
@@ -687,10 +691,9 @@ class BackgroundJob(AnswerModel):
         description="The last three are final."
     )
     done: Count = ModelField(description="Issues that are as the job wants them; of an export, rows written.")
-    of: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
+    total: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
     refused: Count = ModelField(description="Issues that could not be changed, or written.")
     change: str = ModelField(description="The change that all writes of the job are part of.")
-    changes: str | None
     url: str | None = ModelField(
         description="Of an export that is done, a link to its file: good for five minutes, told by `GET .../jobs/{job}` alone."
     )

@@ -288,9 +288,9 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
         >= {
             "status": "pending",
             "attempts": 1,
-            "code": 500,
-            "answer": "broken",
-            "problem": "The receiver answered 500.",
+            "response_status": 500,
+            "response_body": "broken",
+            "failure": "The receiver answered 500.",
         }.items()
     )
     assert failed["next_attempt"] > failed["last_attempt"]
@@ -299,7 +299,7 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
     courier.deliver()
     assert [one["status"] for one in courier.log(hook)] == ["delivered", "pending"]
     courier.wait(6)
-    assert [(one["status"], one["attempts"], one["code"]) for one in courier.log(hook)] == [
+    assert [(one["status"], one["attempts"], one["response_status"]) for one in courier.log(hook)] == [
         ("delivered", 1, 200),
         ("delivered", 2, 200),
     ]
@@ -335,7 +335,10 @@ def test_a_message_that_one_receiver_never_takes_is_tried_ten_times_over_a_day_a
     assert gaps == sorted(gaps)
     assert gaps[0] < 10
     log = courier.log(hook)
-    assert log[-1].items() >= {"status": "failed", "attempts": 10, "next_attempt": None, "code": 422}.items()
+    assert (
+        log[-1].items()
+        >= {"status": "failed", "attempts": 10, "next_attempt": None, "response_status": 422}.items()
+    )
     assert {one["status"] for one in log[:-1]} == {"delivered"}
     assert courier.api.get(hook).body["enabled"] is True
 
@@ -370,9 +373,9 @@ def test_a_webhook_is_disabled_after_a_day_of_failures(
     found = courier.api.get(hook).body
     assert (found["enabled"], found["version"], found["updated_by"]) == (False, 2, "ann")
     first = courier.log(hook)[0]["at"][:16]
-    assert found["notice"]["reason"].startswith(f"Every attempt since {first}")
-    assert found["notice"]["reason"].endswith(" has failed. The last one: The receiver answered 500.")
-    assert found["notice"]["at"] == found["updated"]
+    assert found["warning"]["reason"].startswith(f"Every attempt since {first}")
+    assert found["warning"]["reason"].endswith(" has failed. The last one: The receiver answered 500.")
+    assert found["warning"]["at"] == found["updated"]
     tried = len(receiver.received)
     courier.issue(path)
     courier.wait(26 * HOUR)
@@ -386,7 +389,7 @@ def test_a_webhook_that_is_enabled_again_begins_with_a_reset(
     courier.api.patch(hook, {"enabled": False})
     courier.issue(path)
     courier.wait(400)
-    assert courier.api.patch(hook, {"enabled": True}).body["notice"] is None
+    assert courier.api.patch(hook, {"enabled": True}).body["warning"] is None
     courier.issue(path)
     courier.wait(70)
     assert [one["type"] for one in receiver.contents] == ["reset", "create"]
@@ -394,7 +397,7 @@ def test_a_webhook_that_is_enabled_again_begins_with_a_reset(
     assert receiver.contents[1]["data"]["num"] == 2
     created, reset = courier.log(hook)
     assert (reset["event"], reset["issue"], reset["status"]) == ("reset", None, "delivered")
-    assert reset["message"] == receiver.received[0].headers["webhook-id"]
+    assert reset["message_id"] == receiver.received[0].headers["webhook-id"]
     assert created["event"] == "create"
     courier.wait(1_000)
     assert len(receiver.received) == 2
@@ -420,7 +423,7 @@ def test_a_receiver_that_answers_410_gets_no_more_messages(
     courier.wait(HOUR)
     assert len(receiver.received) <= AT_ONCE
     found = courier.api.get(hook).body
-    assert (found["enabled"], found["notice"]["reason"]) == (
+    assert (found["enabled"], found["warning"]["reason"]) == (
         False,
         "The receiver answered 410: it wants no more messages.",
     )
@@ -788,7 +791,7 @@ def test_a_secret_that_cannot_be_opened_disables_the_webhook(
     courier.issue(path)
     courier.deliver()
     found = courier.api.get(hook).body
-    assert (found["enabled"], found["notice"]["reason"]) == (
+    assert (found["enabled"], found["warning"]["reason"]) == (
         False,
         "Its secret cannot be opened any more. Rotate it, then enable it.",
     )
@@ -845,7 +848,7 @@ def test_a_webhook_of_a_view_gets_rows_that_enter_leave_and_change(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
     hook = defined(courier, path, view=shared)
-    assert (hook["view"], hook["events"]) == (shared, ["enter", "leave", "change"])
+    assert (hook["view"], hook["events"]) == (shared, ["enter", "leave", "update"])
     feed_of_view = courier.api.get(f"{path}/changes", query={"view": shared}).body["next"]
     issue = f"{path}/issues/{courier.issue(path)['num']}"
     courier.deliver()
@@ -855,9 +858,9 @@ def test_a_webhook_of_a_view_gets_rows_that_enter_leave_and_change(
         courier.skip(2)
         courier.deliver()
     events = courier.api.get(f"{path}/changes", query={"view": shared, "since": feed_of_view}).body["items"]
-    assert [one["type"] for one in receiver.contents] == ["enter", "change", "leave", "enter"]
+    assert [one["type"] for one in receiver.contents] == ["enter", "update", "leave", "enter"]
     assert [one["data"] for one in receiver.contents] == events
-    assert [one["event"] for one in courier.log(hook["path"])] == ["enter", "leave", "change", "enter"]
+    assert [one["event"] for one in courier.log(hook["path"])] == ["enter", "leave", "update", "enter"]
 
 
 def test_only_the_moves_that_were_asked_for_are_sent(
@@ -898,7 +901,7 @@ def test_an_editors_change_of_a_view_does_not_change_the_messages(
         found["created"],
     )
     assert found["frozen"]["query"]["filter"] == {"field": "state", "op": "eq", "value": "open"}
-    assert (found["enabled"], found["notice"]) == (True, None)
+    assert (found["enabled"], found["warning"]) == (True, None)
 
 
 def test_naming_the_view_again_freezes_its_present_state(
@@ -931,15 +934,15 @@ def test_a_webhook_without_its_view_continues_until_an_administrator_decides(
     found = courier.api.get(hook).body
     assert (found["enabled"], found["version"], found["view"]) == (True, 2, shared)
     fate = "is private now" if private else "was deleted"
-    assert found["notice"]["reason"].startswith(f'The view "Open" {fate}.')
-    assert courier.api.get(other).body["notice"] is None
+    assert found["warning"]["reason"].startswith(f'The view "Open" {fate}.')
+    assert courier.api.get(other).body["warning"] is None
     courier.issue(path, state="closed")
     courier.issue(path)
     courier.deliver()
     assert sorted(one["type"] for one in receiver.contents) == ["create", "create", "enter"]
-    assert courier.api.get(hook).body["notice"] == found["notice"]
-    confirmed = courier.api.patch(hook, {"notice": None}).body
-    assert (confirmed["notice"], confirmed["enabled"], confirmed["version"]) == (None, True, 3)
+    assert courier.api.get(hook).body["warning"] == found["warning"]
+    confirmed = courier.api.patch(hook, {"warning": None}).body
+    assert (confirmed["warning"], confirmed["enabled"], confirmed["version"]) == (None, True, 3)
     courier.skip(2)
     courier.issue(path)
     courier.deliver()
@@ -958,9 +961,9 @@ def test_other_rows_and_none_clear_the_notice(
         "view": "must be a view that everybody sees"
     }
     one = courier.api.patch(hooks[0], {"view": closed}).body
-    assert (one["view"], one["events"], one["notice"]) == (closed, ["enter"], None)
+    assert (one["view"], one["events"], one["warning"]) == (closed, ["enter"], None)
     other = courier.api.patch(hooks[1], {"view": None}).body
-    assert (other["view"], other["frozen"], other["notice"]) == (None, None, None)
+    assert (other["view"], other["frozen"], other["warning"]) == (None, None, None)
     assert other["events"] == ["create", "update", "delete", "restore"]
     courier.issue(path)
     courier.deliver()
@@ -1001,8 +1004,8 @@ def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
     courier.deliver()
     found = courier.api.get(hook).body
     assert (receiver.contents, found["enabled"]) == ([], False)
-    assert found["notice"]["reason"].endswith("A field of the filter has been deleted.")
-    assert found["gone"] == [{"part": "filter", "field": "secret"}]
+    assert found["warning"]["reason"].endswith("A field of the filter has been deleted.")
+    assert found["missing"] == [{"part": "filter", "field": "secret"}]
     for answer in (
         courier.api.patch(hook, {"view": view}),
         courier.api.post(f"{path}/webhooks", {"url": URL, "view": view}),
@@ -1044,7 +1047,7 @@ def test_failed_messages_of_former_rows_are_neither_retried_nor_replayed(
     courier.wait(HOUR)
     assert [one["type"] for one in receiver.contents] == ["reset"]
     (given_up,) = (one for one in courier.log(hook) if one["event"] == "enter")
-    assert (given_up["status"], given_up["problem"]) == (
+    assert (given_up["status"], given_up["failure"]) == (
         "failed",
         "Nothing was sent: an administrator has chosen other rows since.",
     )
@@ -1132,11 +1135,11 @@ def test_a_webhook_of_a_view_sends_its_columns_unless_it_names_its_own(
     assert [(one["type"], one["data"]["fields"]) for one in limited] == [
         ("enter", {"place": {"old": None, "new": "north"}})
     ]
-    assert (limited[0]["data"]["key"], limited[0]["data"]["from"]) == (None, None), (
+    assert (limited[0]["data"]["key"], limited[0]["data"]["previous_key"]) == (None, None), (
         "keys hold what rows are sorted by"
     )
     whole = [one for one in receiver.contents if one["webhook"] == every["id"]]
-    assert [one["type"] for one in whole] == ["enter", "change"]
+    assert [one["type"] for one in whole] == ["enter", "update"]
     assert all(one["data"]["key"] for one in whole)
 
 
@@ -1148,7 +1151,7 @@ def test_a_column_that_is_deleted_is_not_sent_and_one_of_its_id_is_another(
     assert courier.api.get(hook).body["columns"] == ["cost"], "a new name is the same field"
     courier.api.delete(f"{priced}/attributes/cost")
     found = courier.api.get(hook).body
-    assert (found["columns"], found["gone"]) == ([], [{"part": "columns", "field": "cost"}])
+    assert (found["columns"], found["missing"]) == ([], [{"part": "columns", "field": "cost"}])
     courier.issue(priced, fields={"place": "north"})
     courier.deliver()
     assert sent_fields(receiver) == [("create", {})], "without columns nothing is sent, not everything"
@@ -1240,7 +1243,7 @@ def test_a_replay_sends_the_same_message_again(
     assert replayed.body.items() >= {"id": logged["id"], "status": "pending", "attempts": 0}.items()
     courier.deliver()
     first, second = receiver.received
-    assert first.headers["webhook-id"] == second.headers["webhook-id"] == logged["message"]
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == logged["message_id"]
     assert first.content == second.content
     (after,) = courier.log(hook)
     assert (after["status"], after["attempts"]) == ("delivered", 1)
@@ -1318,7 +1321,7 @@ def test_a_pending_message_without_its_change_is_given_up(
         courier.account.table.delete(*place)
     courier.wait(10)
     log = courier.log(hook)
-    assert (log[-1]["status"], log[-1]["problem"]) == (
+    assert (log[-1]["status"], log[-1]["failure"]) == (
         "failed",
         "Nothing was sent: what the message tells is not remembered any more.",
     )

@@ -368,7 +368,7 @@ def test_a_request_that_collides_with_its_twin_gets_in_progress(
 
     through(collide)
     answer = create(api, "create_issue")
-    assert answer.kind == (429, "in-progress")
+    assert answer.kind == (429, "request-in-progress")
     assert answer.headers["retry-after"] == "1"
     through(None)
     assert create(api, "create_issue").status == 201

@@ -82,7 +82,7 @@ def test_changes_with_all_values_need_no_reads(table: MemoryTable, catalog: Cata
     rows = rows_of(catalog, {**KIND_A, "sort": [{"field": "start"}, {"field": "updated"}]})
     assert judged(own, catalog, rows, created, renamed(2), deleted) == [
         "enter",
-        "change",
+        "update",
         "leave",
     ]
     assert own.meter.calls == []
@@ -100,7 +100,7 @@ def test_fields_that_a_creation_omits_are_empty(table: MemoryTable, catalog: Cat
 def test_a_document_of_this_version_is_one_read(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2))
     own = table.metered()
-    assert judged(own, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["change"]
+    assert judged(own, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["update"]
     assert own.meter.capacity == 1
 
 
@@ -115,7 +115,7 @@ def test_a_field_that_changed_later_comes_from_that_change_or_is_waited_for(
     remembered(table, later)
     assert judged(table, catalog, rows, renamed(2)) == [expected]  # 3 may have changed it too
     remembered(table, renamed(3))
-    assert judged(table, catalog, rows, renamed(2)) == ["change"]
+    assert judged(table, catalog, rows, renamed(2)) == ["update"]
 
 
 def test_the_first_later_change_of_a_field_has_its_value(table: MemoryTable, catalog: Catalog) -> None:
@@ -146,7 +146,7 @@ def test_the_deletion_of_an_issue_without_a_document_has_its_values(
     gone = Change(7, 3, "delete", "", LONG_AGO, None, {kind: Values("o1", None)}, LONG_AGO, created=LONG_AGO)
     if remember:
         remembered(table, gone)
-    assert judged(table, catalog, rows, renamed(2)) == ["change" if remember else Unjudged.FOREVER]
+    assert judged(table, catalog, rows, renamed(2)) == ["update" if remember else Unjudged.FOREVER]
 
 
 def test_an_option_that_no_longer_exists_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
@@ -167,8 +167,8 @@ def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, cat
     plain = Change(7, 2, "update", "ann", LONG_AGO, None, {"name": Values("m", "n")})
     by_update = rows_of(catalog, {"sort": [{"field": "updated"}]})
     assert judged(table, catalog, by_update, plain) == [Unjudged.FOREVER]
-    assert judged(table, catalog, by_update, renamed(2)) == ["change"]
-    assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["change"]
+    assert judged(table, catalog, by_update, renamed(2)) == ["update"]
+    assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["update"]
 
 
 def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) -> None:
@@ -177,7 +177,7 @@ def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) 
     rows = rows_of(catalog, KIND_A)
     assert judged(table, catalog, rows, other, renamed(2), other) == [
         Unjudged.FOREVER,
-        "change",
+        "update",
         Unjudged.FOREVER,
     ]
 

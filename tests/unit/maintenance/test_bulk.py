@@ -217,7 +217,7 @@ def test_everything_that_matches_is_changed_once_as_one_change_of_the_user(
 ) -> None:
     job, written = start(table, body), Written()
     ended = finish(table.seen_through(written.around), time, job)
-    assert (ended["state"], ended["done"], ended["of"], ended["refused"]) == ("done", ISSUES, ISSUES, 0)
+    assert (ended["state"], ended["done"], ended["total"], ended["refused"]) == ("done", ISSUES, ISSUES, 0)
     assert written == Counter(range(1, ISSUES + 1))
     assert all(is_as_wanted(table, body, num) for num in range(1, ISSUES + 1))
     untouched = stored(table, ISSUES + 1)
@@ -231,7 +231,12 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_writes_noth
     job = start(table, body)
     for copy, written in killed_copies(table, time):
         ended = finish(copy.seen_through(written.around), time, job)
-        assert (ended["state"], ended["done"], ended["of"], ended["refused"]) == ("done", ISSUES, ISSUES, 0)
+        assert (ended["state"], ended["done"], ended["total"], ended["refused"]) == (
+            "done",
+            ISSUES,
+            ISSUES,
+            0,
+        )
         assert written == Counter(range(1, ISSUES + 1))
         assert all(is_as_wanted(copy, body, num) for num in range(1, ISSUES + 1))
 
@@ -256,7 +261,7 @@ def test_edits_of_others_after_a_kill_stay_and_no_issue_is_written_twice(
                 edit(copy, num, **later)
         ended = finish(copy.seen_through(written.around), time, job)
         assert max(written.values(), default=1) == 1
-        assert (ended["state"], ended["done"] + ended["refused"]) == ("done", ended["of"])
+        assert (ended["state"], ended["done"] + ended["refused"]) == ("done", ended["total"])
         assert len(refused(copy, job)) == ended["refused"]
         for num in range(1, ISSUES + 1):
             found = stored(copy, num)
@@ -401,7 +406,12 @@ def test_issues_that_cannot_be_written_are_refused_with_a_reason(table: MemoryTa
     edit(table, 5, kind="b")
     job = start(table, {"filter": KIND_A, "set": {"fields": {"due": "2024-01-01"}}})
     ended = finish(table, time, job)
-    assert (ended["state"], ended["done"], ended["refused"], ended["of"]) == ("done", ISSUES - 3, 3, ISSUES)
+    assert (ended["state"], ended["done"], ended["refused"], ended["total"]) == (
+        "done",
+        ISSUES - 3,
+        3,
+        ISSUES,
+    )
     assert refused(table, job) == {3: "not-found", 4: "invalid-request", 5: "conflict"}
 
 
@@ -415,7 +425,7 @@ def test_documents_decide_which_candidates_belong_to_the_job(
     job = start(table, {"filter": only, "set": {"state": "closed"}})
     ended = finish(table, time, job)
     matching = [1, 3, 5, 7, *([9] if "field" in only else [])]
-    assert (ended["done"], ended["of"], ended["refused"]) == (len(matching), len(matching), 0)
+    assert (ended["done"], ended["total"], ended["refused"]) == (len(matching), len(matching), 0)
     documents = {num: stored(table, num) for num in range(1, ISSUES + 2)}
     assert [num for num, one in documents.items() if one is not None and one["version"] == 2] == matching
 
@@ -430,7 +440,7 @@ def test_rows_of_an_order_are_changed_and_no_others(table: MemoryTable, time: Pa
 def test_nothing_at_all_is_done_at_once(table: MemoryTable, time: Passing) -> None:
     only = {"field": "cost", "op": "gt", "value": 100}
     ended = finish(table, time, start(table, {"filter": only, "set": {"state": "closed"}}))
-    assert (ended["state"], ended["of"], ended["done"]) == ("done", 0, 0)
+    assert (ended["state"], ended["total"], ended["done"]) == ("done", 0, 0)
 
 
 def test_an_issue_with_the_wanted_values_counts_as_done_and_is_not_written(
@@ -516,13 +526,13 @@ def test_a_job_waits_while_the_index_lags(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = start(table, CHANGES["set"])
-    late = freshness.Note(clock.seconds(), numbered_turn.MOST_LAG + 1)
+    late = freshness.Note(clock.seconds(), numbered_turn.TOLERATED_LAG + 1)
     with monkeypatch.context() as patch:
         patch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), late, None))
         (waited,) = work(table)
         assert waited.issues == 0
         assert RETRY - 1 < clock.until(waited.hints[0].due) <= RETRY
-        assert jobs.get_job(table, BEN, PROJECT, job)["of"] is None
+        assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
     assert finish(table, time, job)["done"] == ISSUES
 
 

@@ -59,9 +59,9 @@ class ExportRequest(RequestModel):
 
     query: ExportQuery = ModelField(default_factory=ExportQuery)
     format: ExportFormat
-    raw: bool = ModelField(
-        default=False,
-        description="Of CSV: texts that a spreadsheet would take for formulas stay as they are.",
+    formula_guard: bool = ModelField(
+        default=True,
+        description="Of CSV: an apostrophe precedes texts that a spreadsheet would run as formulas. NDJSON has no guard.",
     )
 
 
@@ -74,7 +74,7 @@ class ExportOrder:
     """The order of a job, in stored form. `columns`: the keys of the fields; None: all, which CSV never says."""
 
     format: ExportFormat
-    raw: bool
+    formula_guard: bool
     filter: list[Any] | None
     sort: Sequence[Mapping[str, Any]]
     columns: list[str] | None
@@ -84,7 +84,7 @@ class ExportOrder:
         """Encode."""
         return {
             "format": self.format,
-            "raw": self.raw,
+            "formula_guard": self.formula_guard,
             "filter": self.filter,
             "sort": [dict(key) for key in self.sort],
             "columns": self.columns,
@@ -101,7 +101,7 @@ class ExportOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """Return the order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
@@ -119,7 +119,7 @@ class ExportOrder:
 
 
 def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
-    """Parse a request. InvalidRequest lists all errors at once; NotFound; Unprocessable, IndexNotReady of its
+    """Parse a request. InvalidRequest lists all errors at once; NotFound; QueryTooExpensive, IndexNotReady of its
     order.
     """
     errors: list[FieldError] = []
@@ -150,7 +150,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         named = [NUM, *(field.key for field in (*catalog.builtins, *catalog.attributes))]
     return ExportOrder(
         request.format,
-        request.raw,
+        request.formula_guard,
         None if only is None else to_stored(only),
         sort,
         named,
