@@ -543,7 +543,10 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         lambda our: our.writes_per_second <= _HIGHEST_RATE,
         f"at most {_HIGHEST_RATE:,}",
     ),
-    "stored-form": (lambda our: forms.OLDEST <= our.stored_form <= forms.NEWEST, f"{forms.OLDEST} to {forms.NEWEST}"),
+    "stored-form": (
+        lambda our: forms.OLDEST <= our.stored_form <= forms.NEWEST,
+        f"{forms.OLDEST} to {forms.NEWEST}",
+    ),
     "fold-weight": (lambda our: 1 <= our.fold_weight <= HEAVIEST, f"1 to {HEAVIEST:,}"),
     "fold-seconds": (lambda our: 1 <= our.fold_seconds <= LONGEST, f"1 to {LONGEST}"),
     "transport": (

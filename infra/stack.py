@@ -147,10 +147,16 @@ class GridviewStack(Stack):
         if (note := concurrency.concurrency_note(settings)) is not None:
             CfnOutput(self, concurrency.OUTPUT, value=note)
         CfnOutput(
-            self, "StoredFormRead", value=str(forms.NEWEST), description="Newest stored form that the functions read"
+            self,
+            "StoredFormRead",
+            value=str(forms.NEWEST),
+            description="Newest stored form that the functions read",
         )
         CfnOutput(
-            self, "StoredFormWritten", value=str(settings.stored_form), description="Newest stored form that they write"
+            self,
+            "StoredFormWritten",
+            value=str(settings.stored_form),
+            description="Newest stored form that they write",
         )
 
     def _require_snap_start(self) -> None:

@@ -23,7 +23,12 @@ from tests.support.aws_stubs import (
 )
 
 HERE = {"CDK_DEFAULT_ACCOUNT": ACCOUNT}
-CHOSEN = {"first-deployment": "false", "stored-form": "1", "account-concurrency": "0", "restored-stream": "none"}
+CHOSEN = {
+    "first-deployment": "false",
+    "stored-form": "1",
+    "account-concurrency": "0",
+    "restored-stream": "none",
+}
 STREAM = (
     f"arn:aws:dynamodb:eu-west-1:{ACCOUNT}:table/Gridview-20261121T080000Z/stream/2026-11-21T09:00:00.000"
 )

@@ -313,7 +313,11 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
     chosen = rebuild(account.table, Catalogs(), TENANT, "35e9", None, rate=0, settling=0)
     assert chosen == ["name", "state", "created", "updated", "3812", "882a", "3fe6", "47e5"]
     account.forget()
-    assert api.get(f"{bridge}/attributes/3812").body["build"] == {"state": "rebuilding", "done": 0, "total": 3}
+    assert api.get(f"{bridge}/attributes/3812").body["build"] == {
+        "state": "rebuilding",
+        "done": 0,
+        "total": 3,
+    }
     assert sorted_by(api, bridge, "3812") == expected
     api.patch(f"{bridge}/issues/1", {"fields": {"3812": "2024-01-01"}})
     account.derive()

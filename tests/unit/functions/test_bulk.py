@@ -58,7 +58,9 @@ def test_what_matches_is_changed_by_the_caller_as_one_change(
     assert answer.headers["location"] == f"{indexed}/jobs/{answer.body['id']}"
     assert (answer.body["state"], answer.body["total"], answer.body["change"]) == ("waiting", None, CHANGE)
     done = ended(account, api, answer.headers["location"])
-    told = {name: done[name] for name in ("kind", "state", "done", "total", "refused", "created_by", "problem")}
+    told = {
+        name: done[name] for name in ("kind", "state", "done", "total", "refused", "created_by", "problem")
+    }
     assert told == {
         "kind": "update",
         "state": "done",

@@ -151,7 +151,9 @@ def test_what_is_read_back_is_what_the_grid_shows(
         {**row, "created_by": None, "updated_by": None} for row in grid
     ]
     file = tmp_path / "nasty.csv"
-    file.write_text(exported(account, api, path, query={"sort": sort}, formula_guard=False), "utf-8", newline="")
+    file.write_text(
+        exported(account, api, path, query={"sort": sort}, formula_guard=False), "utf-8", newline=""
+    )
     cells = [row.cells for row in open_source(file).rows()]
     names = {attribute["id"]: attribute["name"] for attribute in nasty.ATTRIBUTES}
     assert len(cells) == len(grid)
@@ -205,7 +207,9 @@ def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
         api.made(f"{project}/issues", {"name": text, "fields": fields})
     account.derive()
     query = {"columns": ["name", "note", "cost", "tags", "who"]}
-    guarded, raw = (lines(exported(account, api, project, query=query, formula_guard=one)) for one in (True, False))
+    guarded, raw = (
+        lines(exported(account, api, project, query=query, formula_guard=one)) for one in (True, False)
+    )
     for (text, told), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
         assert (safe["name"], safe["'=Note"], safe["Who"]) == (told,) * 3
         assert (safe["Cost"], same["Cost"]) == ("-5", "-5"), "a number is none"
