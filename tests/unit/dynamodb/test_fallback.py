@@ -378,7 +378,7 @@ def test_where_botocore_signs_otherwise_it_is_the_client(monkeypatch: pytest.Mon
     monkeypatch.setattr("gridview.support.signed_requests.signed_headers", signed_headers)
     monkeypatch.setattr(SigV4Auth, "add_auth", not_at_all)
     assert not isinstance(clients.connect("", Transport(True, reasons.append)), SignedClient)
-    assert reasons == ["botocore signs otherwise"] * 2
+    assert reasons == ["botocore signs differently"] * 2
 
 
 # Attempts

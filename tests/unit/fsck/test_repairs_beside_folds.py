@@ -455,4 +455,4 @@ def test_what_another_writer_has_begun_since_is_no_persons_task() -> None:
         Difference("issue", kind, "place") for kind in (DifferenceKind.LEDGER, DifferenceKind.UNKNOWN)
     )
     assert _reason(False, [derived, stranger]) is None
-    assert "a person" in (_reason(False, [stranger]) or "")
+    assert "an operator" in (_reason(False, [stranger]) or "")

@@ -56,7 +56,7 @@ def stack_transport(logger: Logger) -> Transport:
         ):
             if reason not in logged:
                 logged.add(reason)
-                logger.warning("botocore carries out calls of the direct client", extra={"reason": reason})
+                logger.warning("botocore made a call in place of the direct client", extra={"reason": reason})
 
     return Transport(text == "direct", count)
 
