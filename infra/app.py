@@ -36,7 +36,8 @@ def _settings(app: App) -> Settings:
     held = answers.get("stored-form", forms.NEWEST)
     if held != forms.NEWEST:
         print(
-            f"This deployment brings the stored form {forms.NEWEST}: it is written from the next one on.",
+            f"This deployment brings the stored form {forms.NEWEST}. The functions write it from the next "
+            "deployment on.",
             file=sys.stderr,
         )
     return settings_from(lambda name: answers[name] if name in answers else given(name))

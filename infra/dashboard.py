@@ -82,7 +82,7 @@ def _load(
             ],
         ),
         _graph(
-            "Attempts at webhooks, and those that failed",
+            "Attempts at webhooks, all and failed",
             [
                 _custom(name, "deliver", stack_name, five_minutes)
                 for name in ("WebhookAttempts", "WebhookFailures", "WebhooksDisabled")

@@ -104,7 +104,8 @@ class Settings:
     first_deployment: bool = field(
         default=False,
         metadata=_described(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing behind (the app asks AWS)"
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing in the "
+            "account (the app asks AWS)"
         ),
     )
     emulator: bool = field(
@@ -113,7 +114,9 @@ class Settings:
     )
     alarm_email: str = field(
         default="",
-        metadata=_described("address that receives a mail when an alarm goes off; its owner confirms once"),
+        metadata=_described(
+            "address that receives a mail when an alarm goes off; its owner must confirm once"
+        ),
     )
     mail_from: str = field(
         default="",
@@ -501,7 +504,8 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
             if our.socket_domain_name
             else True
         ),
-        "a host name of its own, such as live.example.org: API Gateway has no sockets on the domain of an HTTP API",
+        "a host name other than `domain-name`, such as live.example.org: API Gateway has no sockets on the domain "
+        "of an HTTP API",
     ),
     "regional-certificate-arn": (
         lambda our: (
@@ -533,7 +537,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
             or not our.reserved_concurrency
             or sum(our._given_concurrency.values()) + UNRESERVED <= our.account_concurrency
         ),
-        f"what reserved-concurrency sets aside, and {UNRESERVED} that stay unreserved, or more",
+        f"at least the sum of reserved-concurrency and {UNRESERVED} that stay unreserved",
     ),
     "long-query-percent": (
         lambda our: our.long_query_percent <= _WHOLE_PERCENT,
@@ -543,7 +547,10 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         lambda our: our.writes_per_second <= _HIGHEST_RATE,
         f"at most {_HIGHEST_RATE:,}",
     ),
-    "stored-form": (lambda our: forms.OLDEST <= our.stored_form <= forms.NEWEST, f"{forms.OLDEST} to {forms.NEWEST}"),
+    "stored-form": (
+        lambda our: forms.OLDEST <= our.stored_form <= forms.NEWEST,
+        f"{forms.OLDEST} to {forms.NEWEST}",
+    ),
     "fold-weight": (lambda our: 1 <= our.fold_weight <= HEAVIEST, f"1 to {HEAVIEST:,}"),
     "fold-seconds": (lambda our: 1 <= our.fold_seconds <= LONGEST, f"1 to {LONGEST}"),
     "transport": (

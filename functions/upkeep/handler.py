@@ -107,7 +107,7 @@ def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
     try:
         done = redrive.redrive(batches, _derive_again, _send, remaining, _report_crash)
     except Overloaded:
-        logger.warning("the batches that wait cannot be read", exc_info=True)
+        logger.warning("the waiting batches cannot be read", exc_info=True)
         return {}
     if not any(done):
         return {}
@@ -120,7 +120,7 @@ def _derive_again(batch: Batch) -> Batch:
 
 
 def _report_crash(_: Exception) -> None:
-    logger.exception("a batch that waits cannot be derived")
+    logger.exception("a waiting batch cannot be derived")
     metrics.add_metric(name="RedriveCrashes", unit=MetricUnit.Count, value=1)
 
 

@@ -50,7 +50,7 @@ class Command(FunctionSpec):
     """Everything that writes for a caller."""
 
     name = "command"
-    description = "gridview: everything that writes for a caller"
+    description = "gridview: carries out the writes of callers"
     timeout_seconds = ANSWER_SECONDS
     memory_mib = 1769
     published = True

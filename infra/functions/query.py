@@ -22,7 +22,7 @@ class Query(FunctionSpec):
     """Everything that reads. It writes nothing."""
 
     name = "query"
-    description = "gridview: everything that reads"
+    description = "gridview: carries out the reads of callers"
     timeout_seconds = ANSWER_SECONDS
     memory_mib = 1769
     published = True

@@ -349,7 +349,7 @@ ANSWERS: dict[str, Json] = {
                     "type": "edit-conflict",
                     "title": "Edit conflict",
                     "status": 409,
-                    "detail": "Changed since, by version 5.",
+                    "detail": "The issue was changed since, in version 5.",
                     "conflicts": [
                         {
                             "field": "3812",
@@ -372,7 +372,7 @@ ANSWERS: dict[str, Json] = {
                     "type": "conflict",
                     "title": "Conflict with the current state",
                     "status": 409,
-                    "detail": "The issue has changed, and does not match any more.",
+                    "detail": "The issue was changed, and no longer matches the filter.",
                 },
             }
         ],

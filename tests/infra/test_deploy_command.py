@@ -144,8 +144,8 @@ def test_any_other_deployment_is_made_once(npx: Npx, protected: str) -> None:
 
 def test_a_first_deployment_that_was_asked_for_is_made_once(npx: Npx) -> None:
     _reports(npx, protection.NOT_YET)
-    assert cli.main(["deploy", "-c", "first=true"]) == 0
-    assert _typed(npx) == [["deploy", "-c", "first=true"]]
+    assert cli.main(["deploy", "-c", "first-deployment=true"]) == 0
+    assert _typed(npx) == [["deploy", "-c", "first-deployment=true"]]
 
 
 def test_a_failed_deployment_is_not_repeated(npx: Npx) -> None:

@@ -78,7 +78,7 @@ def test_a_page_that_was_removed_or_built_by_hand_is_built_again(root: Path) -> 
 def test_a_failed_build_is_reported_and_tried_again(root: Path) -> None:
     (root / "web" / "broken").touch()
     for _ in range(2):
-        with pytest.raises(PageError, match=r"^The page could not be built; see .*/\.build/web\.log\.$"):
+        with pytest.raises(PageError, match=r"^The page could not be built\. Read .*/\.build/web\.log\.$"):
             build()
     (root / "web" / "broken").unlink()
     assert build() == ["Building the page ..."]
@@ -86,7 +86,7 @@ def test_a_failed_build_is_reported_and_tried_again(root: Path) -> None:
 
 def test_a_missing_tool_or_file_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(root))
-    with pytest.raises(PageError, match=r"npm was not found on the PATH \(it comes with Node\)"):
+    with pytest.raises(PageError, match=r"npm is not on the PATH\. Install Node"):
         build()
     (root / "web" / "package.json").unlink()
     with pytest.raises(PageError, match=r"web/ has no package\.json"):

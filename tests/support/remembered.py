@@ -29,7 +29,7 @@ class HeldStream:
 
     def __init__(self, table: MemoryTable) -> None:
         self._records: list[dict[str, Any]] = []
-        table.tell(self._receive)
+        table.set_listener(self._receive)
 
     def _receive(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
         one = new or old or {}

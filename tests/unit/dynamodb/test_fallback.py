@@ -376,7 +376,7 @@ def test_botocore_is_the_client_if_its_signatures_differ(monkeypatch: pytest.Mon
     monkeypatch.setattr("gridview.support.signed_requests.signed_headers", signed_headers)
     monkeypatch.setattr(SigV4Auth, "add_auth", not_at_all)
     assert not isinstance(clients.connect("", Transport(True, reasons.append)), SignedClient)
-    assert reasons == ["botocore signs otherwise"] * 2
+    assert reasons == ["botocore signs differently"] * 2
 
 
 # Attempts

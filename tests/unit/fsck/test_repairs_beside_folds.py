@@ -455,4 +455,4 @@ def test_a_difference_of_a_later_writer_has_no_reason() -> None:
         Difference("issue", kind, "place") for kind in (DifferenceKind.LEDGER, DifferenceKind.UNKNOWN)
     )
     assert _reason(False, [derived, stranger]) is None
-    assert "a person" in (_reason(False, [stranger]) or "")
+    assert "an operator" in (_reason(False, [stranger]) or "")

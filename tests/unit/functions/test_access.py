@@ -260,7 +260,7 @@ def test_a_wrong_method_gets_405_with_allow_with_or_without_a_token(
 def test_an_unknown_path_is_not_found_by_any_method(owner: Client, method: str, path: str) -> None:
     answer = owner.call(method, path)
     assert answer.kind == (404, "not-found")
-    assert answer.body["detail"].startswith("The API has no such path.")
+    assert answer.body["detail"].startswith("The API does not have this path.")
     assert "allow" not in answer.headers
 
 

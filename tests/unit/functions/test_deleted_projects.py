@@ -29,6 +29,7 @@ from tests.unit.functions.test_access import BODIES, make, without_request_id
 BRIDGE = "/v1/projects/35e9"
 DELETED = "/v1/deleted-projects"
 HIDDEN = f"{DELETED}/35e9"
+TAKEN = "The id is already in use. Choose another id."
 PARTITION = "project-0807.35e9"
 DAY = 86_400
 ADA = Actor("0807", "ada", Role.ADMIN)
@@ -280,7 +281,7 @@ def test_after_seven_days_it_is_removed(
     later(120)
     assert listed(api) == [], "before upkeep has come, too"
     assert restore(api).kind == api.delete(HIDDEN).kind == (404, "not-found")
-    assert api.post("/v1/projects", {"id": "35e9", "name": "Again"}).body["detail"] == "The id is taken."
+    assert api.post("/v1/projects", {"id": "35e9", "name": "Again"}).body["detail"] == TAKEN
     assert account.upkeep() > 0
     account.derive()
     left = {key for key in account.table.items if "0807.35e9" in key[0] and not key[0].startswith("lag-")}
@@ -336,7 +337,7 @@ def test_its_id_is_taken_until_it_is_permanently_deleted(api: Client, account: C
     assert f"DELETE {HIDDEN}" in taken.body["detail"]
     theirs = account.api(tenant="0808")
     theirs.made("/v1/projects", {"id": "35e9", "name": "Theirs"})
-    assert theirs.post("/v1/projects", {"id": "35e9", "name": "x"}).body["detail"] == "The id is taken."
+    assert theirs.post("/v1/projects", {"id": "35e9", "name": "x"}).body["detail"] == TAKEN
 
 
 def test_it_can_be_permanently_deleted_at_once(api: Client, account: Cloud, bridge: str) -> None:

@@ -425,7 +425,7 @@ def test_a_receiver_that_answers_410_gets_no_more_messages(
     found = courier.api.get(hook).body
     assert (found["enabled"], found["warning"]["reason"]) == (
         False,
-        "The receiver answered 410: it wants no more messages.",
+        "The receiver answered 410, so it wants no more messages.",
     )
     assert {one["status"] for one in courier.log(hook)} == {"failed"}
 
@@ -793,7 +793,7 @@ def test_a_secret_that_cannot_be_opened_disables_the_webhook(
     found = courier.api.get(hook).body
     assert (found["enabled"], found["warning"]["reason"]) == (
         False,
-        "Its secret cannot be opened any more. Rotate it, then enable it.",
+        "The webhook's secret can no longer be decrypted. Rotate the secret, then enable the webhook.",
     )
     assert receiver.received == []
 
@@ -958,7 +958,7 @@ def test_other_rows_and_none_clear_the_notice(
     hooks = [defined(courier, path, view=shared, events=["enter"])["path"] for _ in range(2)]
     courier.api.delete(f"{path}/views/{shared}")
     assert courier.api.patch(hooks[0], {"view": shared}).errors == {
-        "view": "must be a view that everybody sees"
+        "view": "must be a view that all users of the project see"
     }
     one = courier.api.patch(hooks[0], {"view": closed}).body
     assert (one["view"], one["events"], one["warning"]) == (closed, ["enter"], None)
@@ -1004,7 +1004,7 @@ def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
     courier.deliver()
     found = courier.api.get(hook).body
     assert (receiver.contents, found["enabled"]) == ([], False)
-    assert found["warning"]["reason"].endswith("A field of the filter has been deleted.")
+    assert found["warning"]["reason"].endswith("A field of the filter was deleted. Choose another filter.")
     assert found["missing"] == [{"part": "filter", "field": "secret"}]
     for answer in (
         courier.api.patch(hook, {"view": view}),
@@ -1185,7 +1185,7 @@ def test_a_view_that_not_everybody_sees_has_no_webhook(courier: Courier, path: s
     own = courier.api.made(f"{path}/views", {"name": "Own"})["id"]
     for view in (own, "v999"):
         answer = courier.api.post(f"{path}/webhooks", {"url": URL, "view": view})
-        assert answer.errors == {"view": "must be a view that everybody sees"}
+        assert answer.errors == {"view": "must be a view that all users of the project see"}
     for body in ({"view": shared, "events": ["create"]}, {"events": ["enter"]}):
         assert courier.api.post(f"{path}/webhooks", {"url": URL, **body}).errors.keys() == {"events"}
 
@@ -1304,7 +1304,7 @@ def test_a_refused_replay_says_why(courier: Courier, path: str, hook: str) -> No
         courier.account.table.delete(*place)
     forgotten = courier.api.post(replay)
     assert forgotten.kind == (409, "conflict")
-    assert "not remembered" in forgotten.body["detail"]
+    assert "has expired" in forgotten.body["detail"]
 
 
 def test_a_pending_message_without_its_change_is_given_up(
@@ -1323,7 +1323,7 @@ def test_a_pending_message_without_its_change_is_given_up(
     log = courier.log(hook)
     assert (log[-1]["status"], log[-1]["failure"]) == (
         "failed",
-        "Nothing was sent: what the message tells is not remembered any more.",
+        "Nothing was sent: the change in the message has expired.",
     )
 
 

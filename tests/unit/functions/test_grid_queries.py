@@ -239,7 +239,7 @@ def test_aggregates_are_exact(owner: Client, shared_account: Cloud, project: str
     assert opened["aggregates"][3]["value"] == Decimal("0.06")
     assert answer.body["explain"]["sequential_calls"] >= 2
     assert (
-        "Fetch the 7 issues that there are, in ranges of numbers side by side; group them by state in memory."
+        "Fetch the 7 issues that exist, in parallel ranges of numbers; group them by state in memory."
         in answer.body["explain"]["plan"]
     )
 

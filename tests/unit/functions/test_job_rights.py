@@ -119,7 +119,7 @@ def test_a_job_of_a_user_without_the_right_writes_nothing_after_its_turn(
         "forbidden",
         403,
     )
-    assert "What the job has written stays" in ended["problem"]["detail"]
+    assert "The changes of the job stay" in ended["problem"]["detail"]
     assert states(api, project) == written
     assert ended["done"] == written.count("closed"), "what it wrote is counted"
     assert account.upkeep() == 0, "the line is empty"

@@ -66,7 +66,7 @@ def test_an_import_is_in_rows_counts_groups_and_places_at_once(
 def test_the_plan_says_that_new_issues_were_overlaid(api: Client, indexed: str) -> None:
     imported(api, indexed, 7)
     plan = grid(api, indexed, explain=True)["explain"]["plan"]
-    assert any("has not heard of: 7 issues, laid over it" in said for said in plan)
+    assert any("7 issues that the index does not have yet, and overlay them" in said for said in plan)
 
 
 def test_the_plan_says_that_too_many_new_issues_are_missing(
@@ -80,7 +80,7 @@ def test_the_plan_says_that_too_many_new_issues_are_missing(
     imported(api, indexed, 4)
     page = grid(api, indexed, explain=True, sort=[{"field": "3812"}])
     assert (page["total"], page["index"]["pending"]) == (3, 111)
-    assert any("too many to be laid over it" in said for said in page["explain"]["plan"])
+    assert any("too many to be overlaid" in said for said in page["explain"]["plan"])
 
 
 def test_all_new_issues_of_a_small_project_are_overlaid(

@@ -279,8 +279,8 @@ def test_attributes_and_options_that_were_deleted_since_are_named(
     problem = refused(answer)[1]
     assert problem["type"] == "conflict"
     assert {one["field"]: one["message"] for one in problem["errors"]} == {
-        "fields": "an attribute that was set is deleted",
-        "fields.kind": "an option that it had is deleted",
+        "fields": "an attribute that the change set was deleted",
+        "fields.kind": "the former option was deleted",
     }
     assert values(api, path, 1) == {"name": "Pier", "state": "open", "fields": {"kind": "b"}}
 

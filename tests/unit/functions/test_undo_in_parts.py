@@ -132,8 +132,8 @@ def test_issues_that_the_change_did_not_touch_are_named(account: Cloud, api: Cli
     assert answer.kind == (400, "invalid-request")
     assert answer.body["detail"] == "The change did not touch the issues 4, 99. Leave them out of `nums`."
     assert answer.body["errors"] == [
-        {"field": "nums.1", "message": "is no issue that the change touched"},
-        {"field": "nums.2", "message": "is no issue that the change touched"},
+        {"field": "nums.1", "message": "must be an issue that the change touched"},
+        {"field": "nums.2", "message": "must be an issue that the change touched"},
     ]
     assert seen(api, path) == before, "nothing is taken back"
 

@@ -121,7 +121,7 @@ def test_an_invalid_webhook_is_refused_by_name(
 def test_a_url_that_is_refused_says_why(api: Client, followed: str) -> None:
     answer = api.post(followed, {"url": "https://10.0.0.1/"})
     assert answer.errors == {
-        "url": "must name a host in lower case, such as hooks.example.org, and no address"
+        "url": "must have a host name in lower case, such as hooks.example.org, not an IP address"
     }
 
 

@@ -48,5 +48,5 @@ def test_it_is_good_for_as_long_as_there_may_be_anything_that_the_index_lacks() 
 
 @pytest.mark.parametrize(("tenant", "project"), [("other", CATALOG.project), (CATALOG.tenant, "other")])
 def test_it_is_of_one_tenant_and_project(tenant: str, project: str) -> None:
-    with pytest.raises(ValueError, match="no cursor"):
+    with pytest.raises(ValueError, match="not a cursor"):
         held(at(58), tenant, project)

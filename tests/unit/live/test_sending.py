@@ -132,14 +132,14 @@ def test_retry_after_of_a_receiver_is_read_in_seconds(
     ("behaviour", "problem"),
     [
         (hangs, "did not answer in time"),
-        (drips(b""), "no HTTP"),
+        (drips(b""), "not HTTP"),
         (drips(b"HTTP/1.1 200 OK\r\nX: "), "did not answer in time"),
         (hangs_up, "connection failed"),
-        (says(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "no HTTP"),
-        (says(b"\x00" * 100 + b"\r\n\r\n"), "no HTTP"),
+        (says(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "not HTTP"),
+        (says(b"\x00" * 100 + b"\r\n\r\n"), "not HTTP"),
         (says(b"HTTP/1.1 200 OK\r\n"), "connection failed"),
-        (pours(b"HTTP/1.1 200 OK\r\nX: "), "no HTTP"),
-        (pours(b""), "no HTTP"),
+        (pours(b"HTTP/1.1 200 OK\r\nX: "), "not HTTP"),
+        (pours(b""), "not HTTP"),
     ],
 )
 def test_a_receiver_that_misbehaves_is_a_failure_and_no_error(
@@ -153,7 +153,7 @@ def test_a_receiver_that_misbehaves_is_a_failure_and_no_error(
 
 def test_headers_are_read_up_to_a_limit(receiver: Receiver) -> None:
     receiver.otherwise = says(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000)
-    assert sender(receiver).post(URL, {}, BODY).problem == "The receiver's answer is no HTTP."
+    assert sender(receiver).post(URL, {}, BODY).problem == "The receiver's answer is not HTTP."
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_an_answer_is_kept_as_text_whatever_it_contains(receiver: Receiver) -> N
 
 def test_a_certificate_of_another_host_or_an_unknown_authority_is_refused(receiver: Receiver) -> None:
     other = sender(receiver).post("https://other.example.org/", {}, BODY)
-    assert "certificate is not good" in other.problem
+    assert "certificate is not valid" in other.problem
     strict = Sender(resolve=lambda *_: [PUBLIC], connect=receiver.connect, context=ssl.create_default_context)
-    assert "certificate is not good" in strict.post(URL, {}, BODY).problem
+    assert "certificate is not valid" in strict.post(URL, {}, BODY).problem
     assert receiver.received == []
 
 

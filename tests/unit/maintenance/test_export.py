@@ -69,7 +69,7 @@ class World:
     def __init__(self, table: MemoryTable, s3: MemoryS3) -> None:
         self.table, self.s3 = table, s3
         self.waiting: list[dict[str, Any]] = []
-        table.tell(self._receive)
+        table.set_listener(self._receive)
 
     def _receive(self, old: Any, new: Any) -> None:
         one = new or old or {}

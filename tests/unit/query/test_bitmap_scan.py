@@ -303,18 +303,18 @@ FEW = {"field": "name", "op": "eq", "value": "issue 7"}
     [
         ({}, "Read the issues in number order"),
         ({"sort": [{"field": "name"}]}, "Read the sort entries of name"),
-        ({"filter": OPEN}, "a set of issues is in that order already"),
-        ({"filter": FEW, "sort": [{"field": "note"}]}, "They are few enough"),
-        ({"filter": OPEN, "sort": [{"field": "note"}], "limit": 5}, "Go along the blocks of note"),
+        ({"filter": OPEN}, "sets of issues are in that order already"),
+        ({"filter": FEW, "sort": [{"field": "note"}]}, "Few issues remain"),
+        ({"filter": OPEN, "sort": [{"field": "note"}], "limit": 5}, "Follow the blocks of note"),
         (
             {"sort": [{"field": "note"}], "offset": 30},
-            "Row 30 is found by adding up how many issues stand in each block",
+            "Find row 30 by adding up the issues in each block",
         ),
         (
             {"sort": [{"field": "kind"}, {"field": "name"}]},
-            "Sort those of one kind by name ascending, by their documents",
+            "Sort the issues with one kind by name ascending, from their documents",
         ),
-        ({"sort": [{"field": "note", "nulls": "first"}]}, "Go along the blocks of note"),
+        ({"sort": [{"field": "note", "nulls": "first"}]}, "Follow the blocks of note"),
     ],
 )
 def test_the_plan_is_the_one_for_the_query(
@@ -326,7 +326,7 @@ def test_the_plan_is_the_one_for_the_query(
 def test_too_many_undecided_issues_are_read_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
     body: dict[str, Any] = {"filter": {"field": "bare", "op": "lt", "value": 5}, "sort": [{"field": "name"}]}
-    assert "read all that may match" in explained(project, **body)
+    assert "read all issues that may match" in explained(project, **body)
     assert nums(project.page(**body, limit=500)) == project.expected(**body)
     monkeypatch.setattr(planner, "WHOLE", 399)
     with pytest.raises(QueryTooExpensive, match="bare"):
@@ -367,7 +367,7 @@ def test_a_query_that_takes_too_many_blocks_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "MAX_BLOCKS", 5)
-    with pytest.raises(QueryTooExpensive, match="5 are read at most"):
+    with pytest.raises(QueryTooExpensive, match="at most 5 are read"):
         project.page(sort=[{"field": "note", "nulls": "first"}], offset=1)
 
 
@@ -448,7 +448,7 @@ def test_a_plain_page_reads_detailed_blocks_once_the_directories_are_known(
     ]
     assert by_entries == [True, False, False, False]
     assert back["explain"]["sequential_calls"] == 1 < walked["explain"]["sequential_calls"]
-    assert "the index holds the documents" in by_number["explain"]["plan"][0]
+    assert "the index contains the documents" in by_number["explain"]["plan"][0]
 
 
 @pytest.mark.parametrize("field", ["state", "kind"])

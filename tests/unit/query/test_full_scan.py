@@ -64,14 +64,14 @@ def test_the_plan_reads_well(few: Grid) -> None:
         **OPEN, sort=[{"field": "day", "direction": "desc"}, {"field": "num"}], count=True, explain=True
     )
     assert found["explain"]["plan"][:-3] == [
-        "Read the directories: which blocks the indexes have, and how many issues stand in each.",
-        "Choose the way to the rows by the sizes that the directories tell.",
-        "Keep what matches: bare is the value given. By the sets of the index 0 issues do, and 9 may.",
-        "Choose how to sort what matches by how many do, and by the blocks of the order where they should be.",
-        "The request asks for a filter that the index leaves open for many issues, and the project has 9 issues: read all that "
-        "may match, in ranges of numbers side by side, and judge and sort them in memory.",
-        "Show 100 rows at most: fetch the documents that were not read yet, and leave out rows whose documents no longer pass or "
-        "stand elsewhere by now.",
+        "Read the directories: the blocks of the indexes, and the number of issues in each.",
+        "Choose the way to the rows by the sizes in the directories.",
+        "Keep the issues that match: bare is the value given. By the index, 0 issues match, and 9 may match.",
+        "Choose how to sort the matching issues by their number, and by the blocks of the order that should contain them.",
+        "The request needs a filter that the index leaves open for many issues, and the project has 9 issues: read all issues "
+        "that may match, in parallel ranges of numbers, and filter and sort them in memory.",
+        "Show at most 100 rows: fetch their documents if they were not read yet. Leave out rows that no longer match or whose "
+        "place has changed.",
     ]
 
 
@@ -87,7 +87,7 @@ def test_issues_that_are_too_large_to_be_read_whole_are_refused(
 ) -> None:
     few.fill(few.document(num, note="x" * 300_000, bare=1) for num in range(10, 30))
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 4)
-    with pytest.raises(QueryTooExpensive, match="open for many issues: more than 4 MB"):
+    with pytest.raises(QueryTooExpensive, match="open for many issues: this would read more than 4 MB"):
         few.page(**OPEN)
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 40)
     assert few.page(**OPEN, count=True)["matched"] == 29
@@ -119,7 +119,9 @@ def test_a_full_scan_of_a_larger_project_is_refused_with_a_remedy(
     monkeypatch.setattr(planner, "WHOLE", 9)
     few.page(**OPEN)
     few.fill([few.document(10, bare=1)])
-    with pytest.raises(QueryTooExpensive, match=r"open for 10 issues.*bare is the value given.*indexed"):
+    with pytest.raises(
+        QueryTooExpensive, match=r"open whether 10 issues match.*bare is the value given.*indexed"
+    ):
         few.page(**OPEN)
     assert nums(few.page(**BY_DAY, limit=2)) == [3, 8]
 

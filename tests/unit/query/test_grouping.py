@@ -196,9 +196,9 @@ KINDS = (
     "count by their size",
     "Intersect them with the sets",
     "Intersect the sets",
-    "in ranges of numbers",
+    "in parallel ranges of numbers",
     "in memory",
-    "tell how the values are spelled",
+    "for the spelling of the values",
 )
 """The words that identify the plans."""
 
@@ -210,7 +210,7 @@ def test_a_field_of_few_values_is_counted_by_only_the_directory(small: None) -> 
     assert found == [("open", 40), ("closed", 20)]
     assert meter.rounds == 1
     (said,) = plan
-    assert "count by their size; 0 are read" in said
+    assert "count by their size, and 0 are read" in said
 
 
 def test_the_first_groups_of_many_read_only_the_first_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +268,7 @@ def test_texts_that_begin_alike_are_grouped_by_their_documents(
     ]
     assert loaded.groups(by=["note", "state"], limit=3)[2] == (f"{long}B", "closed", 4)
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 11)
-    with pytest.raises(QueryTooExpensive, match="12 issues have texts that begin alike"):
+    with pytest.raises(QueryTooExpensive, match="12 issues have texts with the same first 240 characters"):
         loaded.ask(by=["note"])
 
 
@@ -349,7 +349,7 @@ def test_a_filter_that_sets_cannot_decide_says_what_would_help(
 
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
-    [("MAX_WORK", 20, "more than 20 intersections"), ("MAX_BLOCKS", 1, "more than 1 blocks would have to")],
+    [("MAX_WORK", 20, "more than 20 intersections"), ("MAX_BLOCKS", 1, "more than 1 blocks")],
 )
 def test_documents_are_read_above_the_budget_of_sets_and_have_their_own_budget(
     small: None, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, said: str

@@ -113,7 +113,7 @@ def test_there_is_an_end_to_what_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("field_id", "reason"),
-    [(None, "the groups of 10,001 issues are returned"), ("tags", "their values of tags")],
+    [(None, "the groups of 10,001 issues would need"), ("tags", "their values of tags")],
 )
 def test_groups_by_documents_are_those_of_ten_thousand_issues_at_most(
     field_id: str | None, reason: str

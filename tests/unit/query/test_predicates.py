@@ -276,7 +276,7 @@ def test_a_value_of_the_wrong_type_is_named_with_its_field_and_place(op: str, ki
 )
 def test_an_operator_that_a_type_does_not_have_is_refused(op: str, kind: FieldType) -> None:
     assert refused({"field": FIELDS[kind].id, "op": op, "value": SAMPLES[kind].value}) == {
-        "filter.op": f"{FIELDS[kind].id} is of the type {kind}, which has no {op}"
+        "filter.op": f"{FIELDS[kind].id} has the type {kind}, which does not have the operator {op}"
     }
 
 

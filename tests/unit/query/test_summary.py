@@ -224,7 +224,7 @@ def test_a_refusal_names_the_functions_that_take_the_documents(
     assert summary_of(filled, "cost", ["count", "max"])["max"] == 90
     for body in ({}, some):
         with pytest.raises(
-            QueryTooExpensive, match=r"^distinct, sum of cost would take the documents of \d+ issues"
+            QueryTooExpensive, match=r"^distinct, sum of cost would need the documents of \d+ issues"
         ):
             summary_of(filled, "cost", ["count", "distinct", "sum"], **body)
     with pytest.raises(QueryTooExpensive, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
@@ -243,7 +243,9 @@ def test_texts_that_begin_alike_have_a_limit(filled: Loaded, monkeypatch: pytest
         "matched": 30, "distinct": 2, "min": f"{long}a", "max": f"{long}b",
     }  # fmt: skip
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
-    with pytest.raises(QueryTooExpensive, match="distinct of note: 30 issues have texts that begin alike"):
+    with pytest.raises(
+        QueryTooExpensive, match="distinct of note: 30 issues have texts with the same first 240 characters"
+    ):
         summary_of(loaded, "note", ["distinct"])
 
 

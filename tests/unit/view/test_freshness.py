@@ -194,17 +194,17 @@ def test_a_container_reads_the_heartbeat_seldom(table: MemoryTable) -> None:
         (Lag(0.0, None, None), "The index has processed no change of this project for a week."),
         (
             Lag(0.0, None, Note(-9.0, 0.3)),
-            "The index has processed no change of this project for a week; it is 0.3 s behind.",
+            "The index has processed no change of this project for a week; its lag is 0.3 s.",
         ),
         (
             Lag(0.0, Note(-12.0, 0.84), None),
-            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; it is 0.8 s "
-            "behind.",
+            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; its "
+            "lag is 0.8 s.",
         ),
         (
             Lag(0.0, Note(-1_234.0, 61.0), Note(-1_300.0, 1.0)),
-            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; it is "
-            "1,211 s behind.",
+            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; its "
+            "lag is 1,211 s.",
         ),
     ],
 )

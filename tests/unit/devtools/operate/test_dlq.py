@@ -225,7 +225,7 @@ def test_issues_that_are_still_poison_stay_with_their_reason(
     assert status == 1
     assert "1 redriven, 2 left." in output
     assert (
-        output.count(f"{key_of(3)}: UnknownOption: a document holds an option that the catalog does not know")
+        output.count(f"{key_of(3)}: UnknownOption: a document has an option that the catalog does not know")
         == 2
     )
     assert (world.letters(), world.hidden(), world.stored()) == (1, 0, [batch])
@@ -292,7 +292,7 @@ def test_all_are_dropped_even_unreadable_ones(world: World, capsys: pytest.Captu
 @pytest.mark.parametrize("command", ["redrive", "drop"])
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [((), "Say which"), (("--all", "x"), "Say which"), (("x",), "There is no x")],
+    [((), "Name ids"), (("--all", "x"), "Name ids"), (("x",), "There is no x")],
 )
 def test_redrive_and_drop_require_existing_names(
     world: World, capsys: pytest.CaptureFixture[str], command: str, arguments: tuple[str, ...], said: str
@@ -318,7 +318,7 @@ def test_foreign_messages_stay_where_they_are(world: World, capsys: pytest.Captu
     status, output = dev(capsys, "list")
     assert status == 0
     assert "This is not a dead letter of gridview." in output
-    assert "It is not a failed batch with its records: no 'payload'." in output
+    assert "This is not a failed batch with its records: it has no 'payload'." in output
     status, output = dev(capsys, "redrive", "--all")
     assert status == 1
     assert "0 redriven, 3 left." in output

@@ -55,7 +55,7 @@ def test_a_sound_table_ends_well(
 ) -> None:
     status, output = dev(capsys, *arguments)
     assert status == 0
-    assert f"{issues} issues looked at in" in output
+    assert f"{issues} issues checked in" in output
     assert " a second" in output
     assert output.endswith("No difference remains.\n")
 
@@ -88,7 +88,7 @@ def test_it_repairs_and_says_so(
     assert f"{key_of(5)}  repaired" in output
     repaired = [line.split()[0] for line in output.splitlines() if line.endswith("  repaired")]
     assert {key_of(num) for num in range(1, 13)} <= set(repaired)
-    assert f"{len(repaired)} were wrong and are repaired." in output
+    assert f"{len(repaired)} were wrong and have been repaired." in output
     status, output = dev(capsys, *arguments)
     assert (status, output.splitlines()[1:]) == (0, ["No difference remains."])
 
@@ -101,9 +101,9 @@ def test_differences_beyond_repair_remain_with_the_reason(
     damage.change(table, key_of(3), "something", {})
     status, output = dev(capsys, "--repair")
     assert status == 1
-    assert f"{key_of(1)}  not repaired: UnknownOption: a document holds an option" in output
+    assert f"{key_of(1)}  not repaired: UnknownOption: a document has an option" in output
     assert f"{key_of(2)}  repaired" in output
-    assert f"{key_of(3)}  not repaired: It is not derived data, so a person must look at it." in output
+    assert f"{key_of(3)}  not repaired: It is not derived data, so an operator must check it." in output
     assert output.endswith("2 are wrong, in 2 places.\n")
 
 
@@ -116,8 +116,8 @@ def test_one_project_can_be_checked(table: MemoryTable, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--project", "x"), "go together"),
-        (("--tenant", "x"), "go together"),
+        (("--project", "x"), "Name both"),
+        (("--tenant", "x"), "Name both"),
         (("--project", "x", "--tenant", TENANT), f"The tenant '{TENANT}' has no project 'x'."),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_busy_table_is_asked_again_and_given_up_in_the_end(
     refusals, limit = 0, 1_000_000
     status, output = dev(capsys)
     assert status == 1
-    assert "goes on refusing" in output
+    assert "keeps refusing" in output
 
 
 def test_a_refusal_by_aws_is_one_sentence(
@@ -168,4 +168,4 @@ def test_a_refusal_by_aws_is_one_sentence(
     monkeypatch.setattr(MemoryTable, "scan", denied)
     status, output = dev(capsys)
     assert status == 1
-    assert "The table of the test cannot be used" in output
+    assert "The table of the test cannot be read" in output

@@ -56,7 +56,7 @@ def stack_transport(logger: Logger) -> Transport:
         ):
             if reason not in logged:
                 logged.add(reason)
-                logger.warning("botocore carries out calls of the direct client", extra={"reason": reason})
+                logger.warning("botocore made a call in place of the direct client", extra={"reason": reason})
 
     return Transport(text == "direct", count)
 
@@ -86,7 +86,9 @@ def long_query_percent() -> int:
     """
     percent = _whole("LONG_QUERY_PERCENT", 100)
     if not 1 <= percent <= 100:
-        raise ConfigurationError("The environment variable LONG_QUERY_PERCENT must be a number from 1 to 100.")
+        raise ConfigurationError(
+            "The environment variable LONG_QUERY_PERCENT must be a number from 1 to 100."
+        )
     return percent
 
 

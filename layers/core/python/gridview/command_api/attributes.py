@@ -78,7 +78,7 @@ def delete_attribute(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/deleted-attributes/<attribute>/restore",
     Role.ADMIN,
-    "Bring a deleted attribute back with its values",
+    "Restore a deleted attribute with its values",
     answer="Attribute",
     problems=(Conflict, LimitExceeded),
 )
@@ -96,7 +96,7 @@ def restore_attribute(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/deleted-attributes/<attribute>",
     Role.ADMIN,
-    "Remove a deleted attribute for good",
+    "Permanently delete a deleted attribute",
     problems=(Conflict,),
 )
 @counted

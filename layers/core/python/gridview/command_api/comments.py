@@ -49,7 +49,7 @@ def create_comment(request: CommandRequest) -> Response:
 @endpoints.patch(
     "/v1/projects/<project>/issues/<num>/comments/<comment>",
     Role.EDITOR,
-    "Change one's own comment",
+    "Change your own comment",
     body="CommentPatch",
     answer="IssueComment",
     problems=(Conflict,),

@@ -21,7 +21,7 @@ endpoints = Endpoints[CommandContainer]("History", "command")
 @endpoints.post(
     "/v1/projects/<project>/undo",
     Role.EDITOR,
-    "Take back all that was written under an X-Change-Id",
+    "Undo all writes under an X-Change-Id",
     body="UndoRequest",
     answer="UndoAnswer",
     takes=(Takes.TOKENS_OF_CHANGE,),

@@ -16,7 +16,7 @@ endpoints = Endpoints[CommandContainer]("Indexes", "command")
 @endpoints.post(
     "/v1/projects/<project>/indexes",
     Role.ADMIN,
-    "Define an order by several fields",
+    "Create a composite index",
     status=201,
     body="CompositeCreate",
     answer="CompositeIndex",

@@ -60,7 +60,7 @@ def create_issue(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/issues/batch",
     Role.EDITOR,
-    "Up to 500 creates, updates and deletes",
+    "Create, update and delete up to 500 issues",
     body="BatchRequest",
     answer="BatchAnswer",
     gives=(Gives.TOKEN_OF_WRITES,),
@@ -131,7 +131,7 @@ def update_issue(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/issues/<num>",
     Role.EDITOR,
-    "Put an issue into the trash",
+    "Move an issue to the trash",
     gives=(Gives.TOKEN_OF_WRITES,),
     problems=(Conflict, LimitExceeded),
 )

@@ -71,7 +71,7 @@ def delete_matching(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/export",
     Role.VIEWER,
-    "Begin to write rows into a file",
+    "Export rows to a file, in the background",
     status=202,
     body="ExportRequest",
     answer="BackgroundJob",
@@ -98,7 +98,7 @@ def export(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/jobs/<job>",
     Role.VIEWER,
-    "Cancel a job: what it has done stays",
+    "Cancel a job; its finished work stays",
     takes=(),
     problems=(Forbidden,),
 )
@@ -154,4 +154,4 @@ def wake(request: CommandRequest) -> None:
         if hint is not None:
             own.job_queue.send(hint)
     except (Overloaded, *aws.FAILURES):
-        own.logger.exception("the hint at a job failed")
+        own.logger.exception("could not send the hint for a job")

@@ -70,7 +70,7 @@ def delete_project(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/deleted-projects/<project>/restore",
     Role.ADMIN,
-    "Bring a deleted project back with all that is in it",
+    "Restore a deleted project with its contents",
     answer="Project",
     problems=(Conflict, LimitExceeded),
 )
@@ -87,7 +87,7 @@ def restore_project(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/deleted-projects/<project>",
     Role.ADMIN,
-    "Remove a deleted project for good",
+    "Permanently delete a deleted project",
     problems=(Conflict,),
 )
 @counted

@@ -21,7 +21,7 @@ endpoints = Endpoints[CommandContainer]("Trash", "command")
 @endpoints.post(
     "/v1/projects/<project>/trash/<num>/restore",
     Role.EDITOR,
-    "Bring a deleted issue back",
+    "Restore a deleted issue",
     answer="Issue",
     gives=(Gives.TOKEN_OF_WRITES,),
     problems=(Conflict, LimitExceeded),
@@ -51,7 +51,7 @@ def restore_issue(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/trash/<num>",
     Role.ADMIN,
-    "Remove a deleted issue for good",
+    "Permanently delete a deleted issue",
     problems=(Conflict,),
 )
 @counted

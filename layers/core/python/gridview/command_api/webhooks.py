@@ -20,7 +20,7 @@ endpoints = Endpoints[CommandContainer]("Webhooks", "command")
 @endpoints.post(
     "/v1/projects/<project>/webhooks",
     Role.ADMIN,
-    "Have changes sent to a receiver",
+    "Create a webhook",
     status=201,
     body="WebhookCreate",
     answer="WebhookWithSecret",
@@ -124,7 +124,7 @@ def _hint(own: CommandContainer, hint: Hint) -> None:
     try:
         own.webhook_queue.send(hint)
     except aws.FAILURES:
-        own.logger.exception("the hint at an outbox failed")
+        own.logger.exception("could not send the hint for a webhook")
 
 
 def _with_secret(request: CommandRequest, response: Response) -> Response:

@@ -81,7 +81,8 @@ def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
     """Raise LimitExceeded if the project with these attributes would be larger than an answer can be."""
     if not has_room(items, fields):
         raise LimitExceeded(
-            f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB."
+            f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB. "
+            "Delete attributes or options first."
         )
 
 

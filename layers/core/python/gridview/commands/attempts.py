@@ -71,7 +71,9 @@ class Attempt:
         try:
             self._table.put(changed, _held(self._state))
         except ConditionFailed as error:
-            raise RequestInProgress("Another attempt at this request has taken over.") from error
+            raise RequestInProgress(
+                "Another attempt at this request has taken over. Send the request again to get its answer."
+            ) from error
         self._state = changed
 
 
@@ -115,7 +117,7 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
         state = {**new_state(use), "change": change.bytes, "lease": lease}
         if record.state is not None:
             if record.state["lease"] >= time.time() * 1000:
-                raise RequestInProgress("The same request is in progress.")
+                raise RequestInProgress("The same request is in progress. Send it again to get its answer.")
             state = {**record.state, "again": True, "lease": lease}
         admission.require(table)
         try:
@@ -123,7 +125,7 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
         except ConditionFailed:
             continue
         return state
-    raise RequestInProgress("The same request is in progress.")
+    raise RequestInProgress("The same request is in progress. Send it again to get its answer.")
 
 
 def _held(state: Item) -> Condition:

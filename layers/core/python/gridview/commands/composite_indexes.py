@@ -47,7 +47,7 @@ def create_composite(
         normal, _ = normal_form(sort)
         for one in catalog.living_composites:
             if one.normal == normal:
-                raise Conflict(f"The index {one.id} already gives this order or its reversal.")
+                raise Conflict(f"The index {one.id} already serves this order or its reversal. Use it.")
         if len(catalog.living_composites) >= MAX_COMPOSITES:
             raise LimitExceeded(
                 f"A project can have at most {MAX_COMPOSITES} composite indexes. Delete one first."
@@ -107,14 +107,16 @@ def _parts(catalog: Catalog, sort: list[CompositeKey]) -> tuple[Part, ...]:
         field = catalog.get(one.field)
         where = f"sort.{place}.field"
         if one.field == NUM:
-            errors.append(FieldError(where, "cannot be a key: ties are in number order anyway"))
+            errors.append(
+                FieldError(where, "cannot be a key: issues with equal keys are sorted by number already")
+            )
         elif field is None:
             errors.append(FieldError(where, "is not a field of the project"))
         elif field.key in seen:
-            errors.append(FieldError(where, "is repeated"))
+            errors.append(FieldError(where, "must not be repeated"))
         else:
             seen.add(field.key)
             parts.append(Part(field.key, one.direction == "desc", one.nulls == "first"))
     if errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return tuple(parts)

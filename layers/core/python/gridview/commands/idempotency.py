@@ -52,7 +52,7 @@ def recall(table: Table, use: Use) -> Record:
     """
     record = Record(use.digest, _stored(table, use))
     if record.state is not None and record.state["body"] != use.body:
-        raise Conflict("The Idempotency-Key was used for another request.")
+        raise Conflict("The Idempotency-Key was used for another request. Send a new key.")
     return record
 
 
@@ -102,7 +102,9 @@ def created_once(
             table.transact([*writes, put(state, _as_seen(record)), *map(put, parts)])
         except TransactionFailed as error:
             if len(writes) in error.failed:
-                raise RequestInProgress("The same request is in progress.") from error
+                raise RequestInProgress(
+                    "The same request is in progress. Send it again to get its answer."
+                ) from error
             raise
         given.append(made)
 

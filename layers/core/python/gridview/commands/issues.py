@@ -60,11 +60,13 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
     if taken is not None:
         return taken
     if issues_in(table, catalog) + count > MAX_ISSUES:
-        raise LimitExceeded(f"A project can have at most {MAX_ISSUES:,} issues.")
+        raise LimitExceeded(
+            f"A project can have at most {MAX_ISSUES:,} issues. Delete some, or use another project."
+        )
     taken = _take_numbers(table, catalog, count, MAX_ISSUE_NUMBER)
     if taken is None:
         raise LimitExceeded(
-            f"A project can have issue numbers up to {MAX_ISSUE_NUMBER:,}, including deleted issues."
+            f"The project has used all issue numbers, up to {MAX_ISSUE_NUMBER:,}. Create another project."
         )
     return taken
 
@@ -108,9 +110,11 @@ def create_issue(context: WriteContext, body: Any, *, transact: Transact | None 
         transact(table, [put(document, ABSENT)], documents.to_json(catalog, document))
     except TransactionFailed as error:
         if error.failed:
-            raise Conflict("The number is taken.") from error
+            raise Conflict("The number of the new issue is already in use. Try again.") from error
         # Nobody else has this number, so the conflict is with the record of the request.
-        raise RequestInProgress("The same request is in progress.") from error
+        raise RequestInProgress(
+            "The same request is in progress. Send it again to get its answer."
+        ) from error
     return document
 
 
@@ -145,7 +149,7 @@ def write_new(
         found = error.item or {}
         ours = {mark, None} if again else {mark}
         if not error.is_repeat_of(document) and (mark is None or found.get("mark") not in ours):
-            raise Conflict("The number is taken.") from error
+            raise Conflict("The number of the new issue is already in use. Try again.") from error
         return found
     return document
 

@@ -194,11 +194,11 @@ def _taken(table: Table, actor: Actor, project: str) -> Conflict:
     own = table.get(keys.project(actor.tenant, project), keys.tenant(actor.tenant), consistent=True) or {}
     deleted = restorable.deletion_of(own)
     if deleted is None or restorable.is_over(deleted.at):
-        return Conflict("The id is taken.")
+        return Conflict("The id is already in use. Choose another id.")
     path = f"/v1/deleted-projects/{project}"
     return Conflict(
-        "The project with this id was deleted and can still be restored. "
-        f"Restore it (POST {path}/restore), or remove it for good (DELETE {path}); its id then stays taken for some months."
+        f"The project with this id was deleted and can still be restored. Restore it (POST {path}/restore), or "
+        f"permanently delete it (DELETE {path}). Its id then stays in use for some months."
     )
 
 

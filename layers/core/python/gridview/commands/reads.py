@@ -171,6 +171,8 @@ def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady
     else:
         build = get_attribute(table, actor, project, error.attribute)["build"]
     progress = (
-        f"{build['done']:,} of {build['total']:,} issues are done." if build else "The index is ready now."
+        f"{build['done']:,} of {build['total']:,} issues are done. Send the request again later."
+        if build
+        else "The index is ready now. Send the request again."
     )
     return IndexBuilding(f"{error.detail} {progress}", members={"build": build})

@@ -59,7 +59,9 @@ def restore_issue(
             continue
         except TransactionFailed as error:
             if not error.failed:
-                raise RequestInProgress("The same request is in progress.") from error
+                raise RequestInProgress(
+                    "The same request is in progress. Send it again to get its answer."
+                ) from error
             continue
         return document
     raise Conflict("Other requests are changing this issue. Try again.")
@@ -71,7 +73,7 @@ def require_place(table: Table, catalog: Catalog) -> None:
     """
     counter = table.get(keys.project(catalog.tenant, catalog.project), keys.COUNTER, consistent=True) or {}
     if counter.get("last", 0) > MAX_ISSUES and issues_in(table, catalog) >= MAX_ISSUES:
-        raise LimitExceeded(f"A project can have at most {MAX_ISSUES:,} issues.")
+        raise LimitExceeded(f"A project can have at most {MAX_ISSUES:,} issues. Delete some first.")
 
 
 def purge_issue(

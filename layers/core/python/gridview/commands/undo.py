@@ -136,7 +136,7 @@ def parse_undo(body: Any) -> UndoRequest:
 def require_another(asked: UndoRequest, change: UUID) -> None:
     """Raise InvalidRequest if an undo were part of the change that it takes back."""
     if UUID(asked.change) == change:
-        message = "must not be the change that is taken back"
+        message = "must not be the change to undo"
         raise InvalidRequest(f"{CHANGE_ID} {message}.", [FieldError(CHANGE_ID, message)])
 
 
@@ -175,7 +175,7 @@ def find(
 
 def _require_admin(actor: Actor) -> None:
     if actor.role < Role.ADMIN:
-        raise Forbidden("Someone else made this change. Ask an administrator to take it back.")
+        raise Forbidden("Someone else made this change. Ask an administrator to undo it.")
 
 
 class _Search:
@@ -243,7 +243,8 @@ class _Search:
         if missing > 0:
             wait = min(missing, self._lag + SETTLED)
             raise HistoryNotReady(
-                "The history does not hold this change yet. Try again, or send the consistency tokens of its writes.",
+                "The history does not contain this change yet. Try again, or send the consistency tokens of its "
+                "writes.",
                 headers={"Retry-After": str(max(math.ceil(wait), 1))},
             )
 
@@ -309,7 +310,7 @@ def of_issues(
         raise InvalidRequest(
             f"The change did not touch the issue{'s' if len(unknown) > 1 else ''} {named}{more}. Leave "
             f"{'them' if len(unknown) > 1 else 'it'} out of `nums`.",
-            [FieldError(f"nums.{place}", "is no issue that the change touched") for place in unknown],
+            [FieldError(f"nums.{place}", "must be an issue that the change touched") for place in unknown],
         )
     return part
 
@@ -333,7 +334,8 @@ def require_history(catalog: Catalog) -> None:
     """Raise HistoryDisabled if the project does not remember changes."""
     if not catalog.history.enabled:
         raise HistoryDisabled(
-            "The project's history is off: it does not remember changes so that they can be taken back."
+            "The project's history is off, so its changes cannot be undone. An administrator can turn it on for "
+            f'later changes: PATCH /v1/projects/{catalog.project} {{"history": {{"enabled": true}}}}.'
         )
 
 
@@ -342,7 +344,8 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
     begun = math.inf if not extent.first else clock.instant(extent.first)
     if begun < clock.instant(floor_of(catalog.history)) + _MARGIN:
         raise HistoryExpired(
-            f"The project remembers changes for {catalog.history.days} days. This one is older, or about to be forgotten."
+            f"The project keeps changes for {catalog.history.days} days. This change is older, or is about to "
+            "expire."
         )
 
 
@@ -361,7 +364,7 @@ def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
     found = read_changes(table, catalog.tenant, catalog.project, wanted, consistent=True)
     if len(found) < len(wanted):
         raise HistoryNotReady(
-            "The history does not hold all of the change yet.", headers={"Retry-After": "1"}
+            "The history does not contain all of the change yet. Try again.", headers={"Retry-After": "1"}
         )
 
 
@@ -375,8 +378,8 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
     missing = lag + SETTLED - (clock.seconds() - clock.instant(last)) if last else lag - SETTLED
     if missing > 0:
         raise HistoryNotReady(
-            "More of the change may come: it was made just now, or the history is late. "
-            "Send the consistency tokens of its writes, or try again.",
+            "The change may have more writes: it was made just now, or the history is late. Send the consistency "
+            "tokens of its writes, or try again.",
             headers={"Retry-After": str(math.ceil(missing))},
         )
 
@@ -386,7 +389,8 @@ def lag_of(table: Table, catalog: Catalog) -> float:
     lag = freshness.read(table, catalog, BlockCache()).seconds
     if lag is None:
         raise HistoryNotReady(
-            "It is not known yet how late the history is. Send the consistency tokens of the change, or try later.",
+            "The lag of the history is not known yet. Send the consistency tokens of the change, or try again "
+            "later.",
             headers={"Retry-After": "60"},
         )
     return lag
@@ -505,13 +509,17 @@ class _Group:
         """Take back the change of one issue, write by write."""
         affected, undo = self._affected[num], self._undo
         if not affected.parts:
-            reason = "What the change did to the issue is not remembered any more."
+            reason = "The history of this change in the issue has expired."
             return TakenBack(
-                num, None, Conflict(reason) if affected.found else NotFound("The issue is gone.")
+                num,
+                None,
+                Conflict(reason) if affected.found else NotFound("The issue was permanently deleted."),
             )
         if self._is_unrecorded(affected):
             return TakenBack(
-                num, None, HistoryNotReady("The history does not hold all of the issue's changes yet.")
+                num,
+                None,
+                HistoryNotReady("The history does not contain all changes of the issue yet. Try again."),
             )
         for _ in range(_ATTEMPTS):
             verdict = decide(undo, affected, clock.now(), clock.seconds())
@@ -531,7 +539,7 @@ class _Group:
             else:
                 kind = _kind_of(before, found)
                 affected = replace(affected, found=found, own={**affected.own, found["version"]: kind})
-        busy = Conflict("Other requests keep changing the issue.")
+        busy = Conflict("Other requests keep changing the issue. Try again.")
         return TakenBack(num, None, busy, wrote=bool(affected.own))
 
     def _outcome(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:

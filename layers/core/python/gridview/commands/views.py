@@ -246,7 +246,9 @@ class _Books:
     def next_number(self) -> int:
         """Return the number of a new view, given out if its transaction is carried out."""
         if self._register.last >= MAX_VIEW_NUMBER:
-            raise LimitExceeded(f"A project can have view numbers up to {MAX_VIEW_NUMBER:,}.")
+            raise LimitExceeded(
+                f"The project has used all view numbers, up to {MAX_VIEW_NUMBER:,}. It takes no more views."
+            )
         self._register = replace(self._register, last=self._register.last + 1)
         return self._register.last
 

@@ -195,7 +195,8 @@ class _Turn:
             secrets = opened_secrets(self._means.seals, webhook)
             if not secrets:
                 if self._disabled(
-                    webhook, "Its secret cannot be opened any more. Rotate it, then enable it."
+                    webhook,
+                    "The webhook's secret can no longer be decrypted. Rotate the secret, then enable the webhook.",
                 ):
                     return None
                 continue
@@ -237,7 +238,7 @@ class _Turn:
         except IndexNotReady:
             return _BUILDING
         except (Conflict, InvalidRequest, QueryTooExpensive) as error:
-            why = f"The rows of its view cannot be followed. {error.detail}"
+            why = f"The webhook cannot follow the rows of its view. {error.detail}"
             return None if self._disabled(attempts.webhook, why) else 0.0
         self._outbox = due.outbox
         if not self._page_delivered(attempts, due):

@@ -27,7 +27,7 @@ from gridview.support import clock
 _PAGE: Final = 100
 """Changes that are read together."""
 
-_FORGOTTEN: Final = "Nothing was sent: what the message tells is not remembered any more."
+_FORGOTTEN: Final = "Nothing was sent: the change in the message has expired."
 _OTHER_ROWS: Final = "Nothing was sent: an administrator has chosen other rows since."
 
 

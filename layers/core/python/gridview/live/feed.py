@@ -101,7 +101,10 @@ def read_changes(
     """
     now = clock.seconds()
     if position.since < now - _SECONDS:
-        raise CursorExpired("What happened after this cursor is not remembered any more.")
+        raise CursorExpired(
+            "The changes after this cursor have expired. Ask for changes without `since`, then read again what you "
+            "show."
+        )
     log = Log(table, catalog.tenant, catalog.project)
     items, beyond, head = _items(log, position, limit, consistent)
     if _is_of_another_past(log, position, items, head):

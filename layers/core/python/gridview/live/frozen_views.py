@@ -65,7 +65,9 @@ def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
             from_stored(catalog, made.filter)
     except Conflict:
         message = "has a filter by a deleted field: save the view with another filter, or choose another view"
-        raise InvalidRequest("The request is not valid.", [FieldError("view", message)]) from None
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.", [FieldError("view", message)]
+        ) from None
     return made
 
 

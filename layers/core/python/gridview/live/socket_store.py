@@ -56,7 +56,7 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
     _use(table, ticket)
     if seat_store.count(table, tenant, now) >= MAX_SOCKETS:
         raise TooManySockets(
-            f"Your tenant has {MAX_SOCKETS} sockets open; close one, or wait a minute.",
+            f"Your tenant has {MAX_SOCKETS} open sockets, the most allowed. Close one, or wait a minute.",
             headers={"Retry-After": "60"},
         )
     seat_store.take_start(table, tenant, user, spent)
@@ -89,7 +89,9 @@ def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
         socket.user,
         socket.project,
     ):
-        raise Unauthenticated("The ticket is for another socket.")
+        raise Unauthenticated(
+            "The ticket is for another user or project. Get one for this socket's: POST .../tickets."
+        )
     renewed = replace(socket, until=ticket.until, name=ticket.name, role=ticket.actor.role)
     news = {"until": milliseconds(renewed.until), "name": renewed.name, "role": renewed.role.value}
     _use(table, ticket)
@@ -311,7 +313,7 @@ def _use(table: Table, ticket: Ticket) -> None:
     try:
         table.put(_used(ticket), ABSENT)
     except ConditionFailed:
-        raise Unauthenticated("The ticket was used before; POST .../tickets gives another.") from None
+        raise Unauthenticated("The ticket was used before. Get another: POST .../tickets.") from None
 
 
 def _used(ticket: Ticket) -> dict[str, Any]:

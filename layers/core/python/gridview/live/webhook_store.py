@@ -151,7 +151,8 @@ def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
     item = table.get(*place, consistent=True)
     if item is None:
         raise InvalidRequest(
-            "The request is not valid.", [FieldError("view", "must be a view that everybody sees")]
+            "The request is not valid. Fix what `errors` lists.",
+            [FieldError("view", "must be a view that all users of the project see")],
         )
     return View.from_item(item)
 
@@ -286,11 +287,13 @@ def replay_delivery(
         if before is None:
             raise NotFound("Delivery not found.")
         if before.choice != found.choice and before.num is not None:
-            raise Conflict("The webhook has followed other rows since. Read the issue instead.")
+            raise Conflict(
+                "The webhook follows other rows now, so it cannot send this message again. Read the issue instead."
+            )
         if before.num is not None and before.version is not None:
             change = before.num, before.version
             if change not in read_history(table, actor.tenant, project, [change], consistent=True):
-                raise Conflict("What the message told is not remembered any more.")
+                raise Conflict("The change in the message has expired. Read the issue instead.")
         after = before.replayed(clock.now())
         answered = after.to_json(webhook)
         transact(table, store.replay(before, after), answered)
@@ -317,5 +320,5 @@ def with_secret(
     try:
         secret = seals.open(content["secret"], binding_of(actor.tenant, project, content["id"]))
     except ValueError:
-        raise Conflict("The secret cannot be told again. Rotate it.") from None
+        raise Conflict("The secret can no longer be decrypted. Rotate it.") from None
     return {**content, "secret": secret.decode()}

@@ -35,7 +35,7 @@ endpoints = Endpoints[LiveContainer]("Changes", "live")
 @endpoints.get(
     "/v1/projects/<project>/changes",
     Role.VIEWER,
-    "What has changed since a cursor, or changes within seconds",
+    "The changes since a cursor, or the first ones within seconds",
     parameters="ChangesRequest",
     answer="ChangePage",
     gives=(Gives.TOKEN_OF_CHANGES,),

@@ -72,7 +72,7 @@ _REFUSED = 500
 _PROBLEM_BYTES = 500
 
 _PURGED = Unrecorded()
-_UNRECORDED = "The issue was changed since, and what it was is not remembered."
+_UNRECORDED = "The issue was changed since, and the history no longer has the former values."
 
 
 class Exports:
@@ -259,7 +259,7 @@ class _ExportTurn:
         place = self._place
         if len(place.parts) >= MOST_PARTS:
             raise LimitExceeded(
-                "The file would be larger than an export can be. A filter or fewer columns make it smaller."
+                "The file would be larger than an export can be. Use a filter or fewer columns."
             )
         upload = place.upload or self._files.begin(self._key, MEDIA[self._order.format])
         etag = self._files.part(self._key, upload, len(place.parts) + 1, bytes(self._lines))
@@ -325,7 +325,7 @@ class _ExportTurn:
         self._place = self._place.from_the_beginning()
         if self._place.restarts > MOST_RESTARTS:
             raise Internal(
-                "The file could not be put together: what was written of it was lost again and again."
+                "The file could not be completed: S3 lost parts of it several times. Start another export."
             )
         self._job = replace(self._held.job, done=0, refused=0, total=self._place.rows)
         self._save()

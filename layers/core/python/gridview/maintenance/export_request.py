@@ -32,18 +32,23 @@ class ExportQuery(RequestModel):
     filter.
     """
 
-    view: str | None = ModelField(default=None, pattern=f"^{VIEW.pattern}$", description="A saved view.")
+    view: str | None = ModelField(
+        default=None,
+        pattern=f"^{VIEW.pattern}$",
+        description="The saved view whose rows and columns are exported.",
+    )
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
     columns: Annotated[list[FieldId], ModelField(min_length=1, max_length=MAX_COLUMNS)] | None = ModelField(
-        default=None, description="In the order of CSV; null: all fields as the project has them."
+        default=None,
+        description="The columns in their order in CSV; null for all fields in the project's order.",
     )
 
     @field_validator("sort", "filter", "columns")
     @classmethod
     def _not_of_a_view(cls, given: Any, known: ValidationInfo) -> Any:
         if known.data.get("view") is not None and given:
-            raise ValueError("cannot go together with view")
+            raise ValueError("cannot be combined with view")
         return given
 
     @field_validator("columns")
@@ -61,7 +66,7 @@ class ExportRequest(RequestModel):
     format: ExportFormat
     formula_guard: bool = ModelField(
         default=True,
-        description="Of CSV: an apostrophe precedes texts that a spreadsheet would run as formulas. NDJSON has no guard.",
+        description="For CSV: an apostrophe precedes texts that a spreadsheet would run as formulas. NDJSON has no guard.",
     )
 
 
@@ -135,7 +140,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         except InvalidRequest as error:
             errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     query = request.query
     sort, columns = [key.model_dump() for key in query.sort], query.columns
     if query.view is not None:

@@ -64,7 +64,8 @@ def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reach
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != query.arrangements:
         raise CursorExpired(
-            "An index was rebuilt, or its options reordered, since the cursor was given; start again without it."
+            "An index was rebuilt, or its options reordered, since the cursor was returned. Start again without "
+            "the cursor."
         )
     place, count, *recent = rest
     reached = Reached(tuple((without, body, apart) for without, body, apart in place), count)

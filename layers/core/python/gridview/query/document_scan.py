@@ -45,8 +45,8 @@ def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -
         calls += len(ranges)
         if calls > _MAX_CALLS:
             raise refused(
-                f"The project's issues are too large for {reason}: more than {_MAX_CALLS} MB would be read for it. "
-                "They can be sorted by one indexed field, without a filter, and walked by cursors."
+                f"The project's issues are too large for {reason}: this would read more than {_MAX_CALLS} MB. Sort "
+                "by one indexed field, without a filter, and follow the cursors."
             )
         pages = yield from ask(node, ReadRanges(tuple(ranges), paths))
         found += (item for page in pages for item in page.items if item["num"] in among)

@@ -99,7 +99,9 @@ def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, b
     payload: Any = cursors.open(query.cursor or "", binding)
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != _arrangements(query):
-        raise CursorExpired("The order was rebuilt since the cursor was given; start again without it.")
+        raise CursorExpired(
+            "The index was rebuilt since the cursor was returned. Start again without the cursor."
+        )
     backward, after, parts, num, *recent = rest
     return Spot(Place(tuple(parts), num), after), backward, from_texts(recent)
 

@@ -67,7 +67,10 @@ class GridRequest(RequestModel):
     offset: int | None = ModelField(default=None, ge=0, le=MAX_OFFSET)
     count: bool = False
     keys: Annotated[
-        bool, ModelField(description="Whether each row has its key, whose order is that of the rows.")
+        bool,
+        ModelField(
+            description="Whether each row has its sort key. The order of the keys is that of the rows."
+        ),
     ] = False
     explain: bool = False
 
@@ -75,7 +78,7 @@ class GridRequest(RequestModel):
     @classmethod
     def _not_from_a_cursor_on(cls, offset: int | None, known: ValidationInfo) -> int | None:
         if offset is not None and known.data.get("cursor") is not None:
-            raise ValueError("cannot go together with cursor")
+            raise ValueError("cannot be combined with cursor")
         return offset
 
 
@@ -194,7 +197,7 @@ def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tupl
         except InvalidRequest as error:
             errors += error.errors
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return request, found
 
 
@@ -257,7 +260,7 @@ def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) 
     remedies = [whole] if whole is not None else [index_field(catalog, field) for field in unserved]
     names = ", ".join(field.id for field in unserved)
     raise refused(
-        f"Nothing can be sorted by {names} without an index. An administrator can have it built: {in_calls(remedies)}.",
+        f"A sort by {names} needs an index. An administrator can build it: {in_calls(remedies)}.",
         remedies,
     )
 

@@ -71,10 +71,10 @@ _Name = Annotated[str, ModelField(min_length=1, max_length=MAX_NAME_LENGTH)]
 _Columns = Annotated[list[ViewColumn], ModelField(max_length=MAX_COLUMNS)] | None
 _Groups = Annotated[list[GroupInput], ModelField(max_length=MAX_GROUP_KEYS)]
 _Footers = Annotated[list[ViewFooter], ModelField(max_length=MAX_FOOTERS)]
-_Height = Annotated[int, ModelField(ge=16, le=400, description="Of a row, in pixels.")]
+_Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
 
-_COLUMNS = "In the order of the screen; null: all fields as the project has them."
-_COLOR = "The field with options whose colors the rows have."
+_COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
+_COLOR = "The field with options that gives the rows their colors."
 
 
 class ViewCreate(RequestModel):
@@ -131,7 +131,7 @@ def _parsed(catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, *,
         given = set(model.model_fields) if whole else request.model_fields_set
         errors += _wrong(catalog, request, given)
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     look = {part: stored(catalog, request) for part, stored in _STORED.items() if part in given}
     if "query" in given:
         look["sort"] = [list(asked_key(catalog, one).part) for one in request.query.sort]
@@ -182,16 +182,16 @@ def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -
         for at, footer in enumerate(request.footers):
             of_numbers = _field(catalog, footer.field).type is FieldType.NUMBER
             if footer.function in OF_NUMBERS and not of_numbers:
-                yield FieldError(f"footers.{at}.function", "is for number fields")
+                yield FieldError(f"footers.{at}.function", "can be used only with number fields")
     if request.color_by is not None and _field(catalog, request.color_by).type is not FieldType.ENUM:
-        yield FieldError("color_by", "is not a field whose values have colors")
+        yield FieldError("color_by", "must be a field whose options have colors")
 
 
 def _repeated(part: str, fields: Sequence[str]) -> Iterator[FieldError]:
     seen = set[str]()
     for at, one in enumerate(fields):
         if one in seen:
-            yield FieldError(f"{part}.{at}.field", "is named twice")
+            yield FieldError(f"{part}.{at}.field", "must not be named twice")
         seen.add(one)
 
 
@@ -213,7 +213,9 @@ def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
     whole = replace(view, look={**view.look, "named": named})
     answer = view_json(catalog, whole)
     if max(whole.size, len(dumps(answer))) > MAX_VIEW_BYTES:
-        raise LimitExceeded(f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB.")
+        raise LimitExceeded(
+            f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB. Shorten its filter or remove columns."
+        )
     return whole, answer
 
 

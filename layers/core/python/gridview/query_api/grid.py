@@ -85,7 +85,7 @@ def groups(request: QueryRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/summary",
     Role.VIEWER,
-    "Exact aggregates of fields over the issues that pass a filter",
+    "Exact aggregates of fields over the issues that match a filter",
     body="SummaryRequest",
     answer="IssueSummary",
     takes=(Takes.TOKENS,),

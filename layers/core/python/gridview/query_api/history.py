@@ -37,7 +37,7 @@ def issue_history(request: QueryRequest) -> Response:
 @endpoints.get(
     "/v1/projects/<project>/activity",
     Role.VIEWER,
-    "The changes of a project by person, field and time, newest first",
+    "The changes of a project by user, field and time, newest first",
     parameters="ActivityParameters",
     answer="ActivityPage",
     gives=(Gives.TOKEN_OF_SHOWN,),

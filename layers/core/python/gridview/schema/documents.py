@@ -253,9 +253,9 @@ def _complete(catalog: Catalog, document: Document) -> Document:
         if field.required and field.key not in document["fields"]
     ]
     if missing:
-        raise InvalidRequest("The issue lacks required values.", missing)
+        raise InvalidRequest("The issue lacks required values. Fix what `errors` lists.", missing)
     if item_size(document) > MAX_DOCUMENT_BYTES:
-        raise LimitExceeded("The issue would be larger than 400 KB.")
+        raise LimitExceeded("The issue would be larger than 400 KB. Shorten its texts.")
     return document
 
 

@@ -15,8 +15,8 @@ def require_room(tenant: Item | None, most: int) -> None:
     """Raise LimitExceeded unless a tenant, by its item, may have one more project. `most`: how many; 0: no limit."""
     if most and _count_in(tenant) >= most:
         raise LimitExceeded(
-            f"The tenant has {_count_in(tenant):,} projects; this deployment allows {most:,}. "
-            "Delete one (DELETE /v1/projects/{project}), or ask the operator to raise projects-per-tenant."
+            f"The tenant has {_count_in(tenant):,} projects; this deployment allows {most:,}. Delete one (DELETE "
+            "/v1/projects/{project}), or ask the operator to raise projects-per-tenant."
         )
 
 

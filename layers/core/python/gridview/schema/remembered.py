@@ -78,7 +78,9 @@ class Record:
             return None
         names = [_part(state, place) for place in range(state["parts"])]
         if any(name not in self._items for name in names):
-            raise RequestInProgress("The answer to the same request is just being written.")
+            raise RequestInProgress(
+                "The answer to the same request is being written. Send the request again to get it."
+            )
         packed = [state["answer"], *(self._items[name]["answer"] for name in names)]
         return Answer(state["status"], state["headers"], zlib.decompress(b"".join(packed)))
 

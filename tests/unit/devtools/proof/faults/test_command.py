@@ -36,7 +36,7 @@ def test_one_scenario_is_printed_event_by_event(capsys: pytest.CaptureFixture[st
         "command 1 begins",
         "consumer 1 begins",
         "in the stream: 1:",
-        "it becomes quiet",
+        "all becomes quiet",
         "no difference",
     ):
         assert event in output
@@ -57,7 +57,7 @@ def test_one_command_replays_a_difference(monkeypatch: pytest.MonkeyPatch, engin
     assert "--seed 6" not in output
     assert output.rstrip().endswith("1 scenarios differ")
     again = console()
-    assert command.tell(again, 7, chosen) == 1
+    assert command.play_one(again, 7, chosen) == 1
     assert "a [difference]" in printed(again)
 
 
