@@ -160,7 +160,7 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
     sender = SimpleNamespace(post=lambda *_: replies.pop(0) if replies else Reply(200))
     vars(account.modules["deliver"])["sender"] = sender
     hook, spare = (api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"] for _ in range(2))
-    api.made(f"{path}/issues", {"name": "told"})
+    api.made(f"{path}/issues", {"name": "sent"})
     account.follow()
     deliver = account.modules["deliver"].handler
     hint = Hint(live_keys.outbox("0807", "tower", hook), clock.now())
