@@ -282,7 +282,7 @@ def _index_rules(
 ) -> dict[str, _Rule]:
     timeout = FUNCTIONS["maintain"].timeout_seconds
     return {
-        "ConsumerBehind": _Rule(
+        "ConsumerLag": _Rule(
             severity=Severity.NOW,
             metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),
             threshold=LAG_SECONDS * 1000,
@@ -400,16 +400,16 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             do=f"Read its log group, and run {_JOBS} to see what waits. If the check did not begin, run {_CHECK},"
             " or wait for the next night.",
         ),
-        "JobRefused": _Rule(
+        "JobFailing": _Rule(
             severity=Severity.TODAY,
-            metric=_metric("gridview", "JobRefusals", own, "Maximum"),
+            metric=_metric("gridview", "JobFailures", own, "Maximum"),
             threshold=REFUSALS,
             notices="Administrators: a build or removal hangs.",
             logs="upkeep: errors",
             means=f"A project's job failed {REFUSALS} times in succession.",
             do=f"Run {_JOBS} to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
         ),
-        "UpkeepSilent": _Rule(
+        "UpkeepNotRunning": _Rule(
             severity=Severity.NOW,
             metric=_of_function(upkeep, "Invocations"),
             threshold=1,
@@ -421,7 +421,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             means="The upkeep function has not run for 15 minutes (a new stack: not yet).",
             do="Check that its schedule is enabled. Look for throttles.",
         ),
-        "JobsBehind": _Rule(
+        "JobsLag": _Rule(
             severity=Severity.TODAY,
             metric=jobs.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
@@ -440,7 +440,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             means=f"A fold is {FOLD_SECONDS // 60} minutes overdue.",
             do=f"Run {_JOURNALS} to see which. Look for throttles, and in upkeep's log group. {_REPAIR} closes gaps.",
         ),
-        "IndexLate": _Rule(
+        "IndexLag": _Rule(
             severity=Severity.TODAY,
             metric=_metric("gridview", "CanaryAge", own, "Maximum", _MINUTE),
             threshold=INDEX_SECONDS,
@@ -453,7 +453,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
     }
     if settings.workers == 1:
         # No function takes hints from the queue: they expire there.
-        del rules["JobsBehind"]
+        del rules["JobsLag"]
     return rules
 
 
@@ -478,7 +478,7 @@ def _socket_rules(socket: lambda_.Function, sockets: SocketApi) -> dict[str, _Ru
             means=f"API Gateway itself refused {CALLERS_REFUSED} or more connects or messages of sockets in 5 minutes.",
             do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: above its throttle it refuses everyone.",
         ),
-        "PushesBehind": _Rule(
+        "PushesLag": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(socket, "IteratorAge", "Maximum", _MINUTE),
             threshold=PUSH_SECONDS * 1000,
@@ -504,7 +504,7 @@ def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue, settings: Sett
     rules = _delivery_rules(deliver, webhooks)
     if settings.deliverers == 1:
         # No function takes hints from the queue: a minute is as late as messages are meant to be.
-        del rules["WebhooksBehind"]
+        del rules["WebhooksLag"]
     return rules
 
 
@@ -520,7 +520,7 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
             means="The deliver function failed three times or more in 5 minutes.",
             do="Read its log group.",
         ),
-        "DeliverSilent": _Rule(
+        "DeliverNotRunning": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(deliver, "Invocations"),
             threshold=1,
@@ -532,7 +532,7 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
             means="The deliver function has not run for 15 minutes (a new stack: not yet).",
             do="Check that its schedule is enabled. Look for throttles.",
         ),
-        "WebhooksBehind": _Rule(
+        "WebhooksLag": _Rule(
             severity=Severity.TODAY,
             metric=webhooks.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,

@@ -33,7 +33,7 @@ def _settings(app: App) -> Settings:
     """The settings of the context, with the account's answers where it has none."""
     given = app.node.try_get_context
     answers = account_answers(given, os.environ, Account(clients(os.environ.get("CDK_DEFAULT_REGION"))))
-    held = answers.get("forms", forms.NEWEST)
+    held = answers.get("stored-form", forms.NEWEST)
     if held != forms.NEWEST:
         print(
             f"This deployment brings the stored form {forms.NEWEST}. The functions write it from the next "

@@ -78,7 +78,7 @@ def _load(
             "Stream records, and issues processed by jobs",
             [
                 _custom("Records", "maintain", stack_name, five_minutes),
-                _custom("PassedOver", "upkeep", stack_name, five_minutes),
+                _custom("IssuesProcessed", "upkeep", stack_name, five_minutes),
             ],
         ),
         _graph(

@@ -147,12 +147,15 @@ class GridviewStack(Stack):
         if (note := concurrency.concurrency_note(settings)) is not None:
             CfnOutput(self, concurrency.OUTPUT, value=note)
         CfnOutput(
-            self, "Forms", value=str(forms.NEWEST), description="Newest stored form that the functions read"
+            self,
+            "StoredFormRead",
+            value=str(forms.NEWEST),
+            description="Newest stored form that the functions read",
         )
         CfnOutput(
             self,
-            "FormsWritten",
-            value=str(settings.forms),
+            "StoredFormWritten",
+            value=str(settings.stored_form),
             description="Newest stored form that the functions write",
         )
 

@@ -51,7 +51,7 @@ def deploy(args: argparse.Namespace) -> int:
         outputs = ROOT / asked if asked else Path(folder) / "outputs.json"
         options = more if asked else [*more, "--outputs-file", str(outputs)]
         status = cdk("deploy", *options)
-        if status == 0 and not chosen.first and _protected(outputs) == protection.NOT_YET:
+        if status == 0 and not chosen.first_deployment and _protected(outputs) == protection.NOT_YET:
             print("The stack is there. It is deployed again, with its protection against deletion.")
             status = cdk("deploy", *options)
     return status

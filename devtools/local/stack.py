@@ -160,7 +160,7 @@ def _environment(
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
-            "FORMS": os.environ.get("FORMS") or str(forms.NEWEST),
+            "STORED_FORM": os.environ.get("STORED_FORM") or str(forms.NEWEST),
             "FOLD_SECONDS": os.environ.get("FOLD_SECONDS") or _FOLD_SECONDS,
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "WEBHOOK_SECRET": tokens.webhook_secret_in(folder.path),

@@ -158,8 +158,8 @@ def open_jobs(table: Table) -> Iterator[str]:
             stored = table.get(keys.jobs(tenant, one.project), one.id, consistent=True)
             if stored is not None:
                 job = UserJob.from_item(stored)
-                of = "" if job.of is None else f" {job.done + job.refused:,} of {job.of:,} issues,"
-                yield f"{tenant}/{one.project}: {job.kind} {job.id} by {job.user}:{of} {job.state}"
+                total = "" if job.total is None else f" {job.done + job.refused:,} of {job.total:,} issues,"
+                yield f"{tenant}/{one.project}: {job.kind} {job.id} by {job.user}:{total} {job.state}"
 
 
 def _work_on(table: Table, partition: str) -> Work | None:

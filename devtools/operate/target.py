@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_STACK = "Gridview"
 
-_NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket", "FormsWritten")
+_NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket", "StoredFormWritten")
 
 
 class FailedBatches(Protocol):
@@ -156,7 +156,7 @@ def _deployed(name: str, profile: str | None) -> Target:
                 f"The stack {name} has no output {missing[0]}: name a stack of gridview with --stack-name."
             )
         # The stack's functions read the items that this command repairs.
-        forms.write_up_to(min(int(found["FormsWritten"]), forms.NEWEST))
+        forms.write_up_to(min(int(found["StoredFormWritten"]), forms.NEWEST))
         return Target(
             Table(found["TableName"]),
             boto3.client("sqs"),

@@ -104,7 +104,7 @@ def _connected(calls: SocketCalls, connection: str, event: Mapping[str, Any]) ->
         refusal = problem(error)
         logger.info("refused", extra={"problem": refusal["type"]})
         return {"statusCode": problem_type(error).status}
-    _count("Opened")
+    _count("SocketsOpened")
     return {"statusCode": 200}
 
 

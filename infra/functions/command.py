@@ -99,7 +99,7 @@ class Command(FunctionSpec):
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
             "WRITES_PER_SECOND": str(rate) if rate else None,
             "PROJECTS_PER_TENANT": str(settings.projects_per_tenant),
-            "FORMS": str(settings.forms),
+            "STORED_FORM": str(settings.stored_form),
         }
 
     @override

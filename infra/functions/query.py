@@ -71,7 +71,7 @@ class Query(FunctionSpec):
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
             "EXPORT_BUCKET": parts.exports.bucket.bucket_name,
-            "WORK_PERCENT": str(parts.settings.work_share),
+            "LONG_QUERY_PERCENT": str(parts.settings.work_share),
         }
 
     @override

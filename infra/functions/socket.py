@@ -89,7 +89,7 @@ class Socket(FunctionSpec):
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
-            "WORKS_ALONE": "true" if parts.settings.small_account else None,
+            "SINGLE_WORKER": "true" if parts.settings.small_account else None,
             **parts.sockets.environment,
         }
 

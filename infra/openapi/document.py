@@ -21,12 +21,12 @@ from gridview.support.errors import (
     PROBLEMS,
     Conflict,
     Forbidden,
-    InProgress,
+    HistoryNotReady,
     InvalidRequest,
     NotFound,
-    NotTold,
     Overloaded,
     RequestError,
+    RequestInProgress,
     TooLarge,
     TooManyWrites,
     Unauthenticated,
@@ -265,7 +265,9 @@ def _job_answer() -> Schema:
 def _problems(route: Route) -> dict[str, Schema]:
     """The refusals of a call by their status."""
     kinds: dict[int, list[str]] = {}
-    headers = _PROBLEM_HEADERS | ({409: {"Retry-After": _RETRY_AFTER}} if NotTold in route.problems else {})
+    headers = _PROBLEM_HEADERS | (
+        {409: {"Retry-After": _RETRY_AFTER}} if HistoryNotReady in route.problems else {}
+    )
     for error in sorted(_errors(route), key=list(PROBLEMS).index):
         kind = PROBLEMS[error]
         kinds.setdefault(kind.status, []).append(f"{kind.title} (`{kind.name}`)")
@@ -283,7 +285,7 @@ def _errors(route: Route) -> set[type[RequestError]]:
     """The errors with which a call is refused: by its kind of route, and as the route states."""
     errors = set(route.problems)
     if route.role is not None:
-        errors |= {Unauthenticated, InProgress, Overloaded}
+        errors |= {Unauthenticated, RequestInProgress, Overloaded}
         if route.role > Role.VIEWER:
             errors.add(Forbidden)
     if route.writes:

@@ -58,7 +58,7 @@ class Build(AnswerModel):
 
     state: Literal["building", "rebuilding", "reordering", "removing"]
     done: Count
-    of: Count
+    total: Count
 
 
 class Error(AnswerModel):
@@ -358,8 +358,8 @@ class Explanation(AnswerModel):
     read_units: float
 
 
-class IndexAge(AnswerModel):
-    """The lag of the index from which an answer was read."""
+class IndexLag(AnswerModel):
+    """How late the index is that an answer was read from."""
 
     lag_ms: Count | None = ModelField(
         description="The lag of the index in milliseconds; null if not known yet."
@@ -382,10 +382,10 @@ class IssuePage(AnswerModel):
     )
     total: Count = omissible(description="The number of issues of the project, as of the index.")
     matched: Count = omissible(description="The number of issues that match the filter.")
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -414,10 +414,10 @@ class IssueGroups(AnswerModel):
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
     next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -441,10 +441,10 @@ class IssueSummary(AnswerModel):
 
     matched: Count = ModelField(description="The number of issues that match the filter.")
     summaries: list[FieldAggregates]
-    changes: str | None = ModelField(
+    changes_cursor: str | None = ModelField(
         description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -470,12 +470,12 @@ class ChangeEvent(AnswerModel):
     fields: dict[str, FieldEdit] = ModelField(
         description="The edits by field id. Deleted fields and options are omitted."
     )
-    move: Literal["enter", "leave", "change"] = omissible(
+    move: Literal["enter", "leave", "update"] = omissible(
         description="The effect of the change on the rows that the request or webhook follows."
     )
     key: str | None = omissible(description="The sort key of the row; null if it has left.")
-    from_: str | None = omissible(
-        alias="from", description="The sort key of the row before the change; null if it has entered."
+    previous_key: str | None = omissible(
+        description="The sort key of the row before the change; null if it has entered."
     )
 
 
@@ -497,18 +497,19 @@ class IssuedTicket(AnswerModel):
 
     ticket: str
     url: str = ModelField(description="The URL to connect to, with the query parameter `ticket`.")
-    until: AwareDatetime = ModelField(
-        description="The instant until which the socket stays open without another ticket."
+    token_expires: AwareDatetime = ModelField(
+        description="The instant at which the ticket's access token expires. The socket ends then, unless another ticket "
+        "renews it."
     )
 
 
-class Position(AnswerModel):
+class RowNumber(AnswerModel):
     """The row number of an issue in an order."""
 
-    position: Count | None = ModelField(
+    row_number: Count | None = ModelField(
         description="The number of rows before the issue; null if it does not match the filter."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -542,13 +543,13 @@ class SavedFooter(AnswerModel):
     function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
 
 
-class GonePart(AnswerModel):
+class MissingPart(AnswerModel):
     """A field or an option that a view named when it was written and that no longer exists.
 
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "footers", "color"]
+    part: Literal["sort", "filter", "columns", "groups", "footers", "color_by"]
     field: str = omissible(description="The field's id; omitted if the filter is too large to be returned.")
     value: str = omissible(description="The value of an option that was removed.")
 
@@ -568,9 +569,9 @@ class SavedView(_Written):
     )
     groups: list[SavedGroup]
     footers: list[SavedFooter]
-    color: str | None = ModelField(description="The field with options that gives the rows their colors.")
-    height: Ordinal = ModelField(description="The height of a row, in pixels.")
-    gone: list[GonePart] = ModelField(
+    color_by: str | None = ModelField(description="The field with options that gives the rows their colors.")
+    row_height: Ordinal = ModelField(description="The height of a row, in pixels.")
+    missing: list[MissingPart] = ModelField(
         description="The first 100 fields and options of the view that no longer exist."
     )
     remedies: list[QueryRemedy] = ModelField(
@@ -585,8 +586,8 @@ class SavedViewPage(AnswerModel):
     next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
-class WebhookNotice(AnswerModel):
-    """The reason why a webhook waits for an administrator."""
+class WebhookWarning(AnswerModel):
+    """The reason why an administrator should look at a webhook."""
 
     at: AwareDatetime
     reason: str
@@ -613,16 +614,16 @@ class WebhookAnswer(_Written):
     columns: list[str] | None = ModelField(
         description="The only fields whose values are sent; null for all. Deleted fields are not sent."
     )
-    gone: list[GonePart] = ModelField(
+    missing: list[MissingPart] = ModelField(
         description="The first 100 deleted fields and options of the filter, the order and the columns."
     )
-    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
+    events: list[Literal["create", "update", "delete", "restore", "enter", "leave"]]
     enabled: bool
-    notice: WebhookNotice | None = ModelField(
+    warning: WebhookWarning | None = ModelField(
         description="The reason why the webhook was disabled automatically, or why its view is no longer shared. Choosing "
         "rows, enabling it or `notice: null` clears it."
     )
-    rotating_until: AwareDatetime | None = ModelField(
+    previous_secret_expires: AwareDatetime | None = ModelField(
         description="The instant until which the previous secret also signs; null if only the present one does."
     )
 
@@ -651,8 +652,8 @@ class WebhookDelivery(AnswerModel):
     """The delivery of a change to a webhook, with its attempts and outcome."""
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
-    message: str = ModelField(description="The header `webhook-id` of its message.")
-    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
+    message_id: str = ModelField(description="The header `webhook-id` of its message.")
+    event: Literal["create", "update", "delete", "restore", "enter", "leave", "reset"]
     issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
     at: AwareDatetime = ModelField(description="The instant of the change.")
     status: Literal["pending", "delivered", "failed"] = ModelField(
@@ -663,11 +664,11 @@ class WebhookDelivery(AnswerModel):
     )
     last_attempt: AwareDatetime | None
     next_attempt: AwareDatetime | None
-    code: int | None = ModelField(
-        description="The HTTP status of the receiver's answer; null without an answer."
+    response_status: int | None = ModelField(
+        description="The HTTP status of the receiver's response; null without one."
     )
-    answer: str = ModelField(description="The beginning of the receiver's answer.")
-    problem: str | None = ModelField(
+    response_body: str = ModelField(description="The beginning of the response's body.")
+    failure: str | None = ModelField(
         description="The reason why the last attempt failed; null if it succeeded or there was none."
     )
 
@@ -706,12 +707,11 @@ class BackgroundJob(AnswerModel):
     done: Count = ModelField(
         description="The number of issues that have the job's values; for an export, of rows written."
     )
-    of: Count | None = ModelField(
+    total: Count | None = ModelField(
         description="The number of issues or rows of the job; null until they are counted."
     )
     refused: Count = ModelField(description="The number of issues that could not be changed or exported.")
     change: str = ModelField(description="The change that all writes of the job are part of.")
-    changes: str | None
     url: str | None = ModelField(
         description="For a finished export, a link to its file that is valid for five minutes. Only `GET .../jobs/{job}` "
         "returns it."

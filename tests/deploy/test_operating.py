@@ -50,7 +50,7 @@ def test_upkeep_builds_sweeps_and_removes_with_its_own_role(deployment: Deployme
             api.post("/v1/projects/built/issues", json=issue).raise_for_status()
 
         started = api.patch(attribute, json={"indexed": True}).raise_for_status().json()
-        assert started["build"] == {"state": "building", "done": 0, "of": 3}
+        assert started["build"] == {"state": "building", "done": 0, "total": 3}
         _work_now(deployment, "upkeep", "built")
         assert until(lambda: api.get(attribute).json()["build"], lambda build: build is None) is None
         page = until(
@@ -103,7 +103,7 @@ def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
         "BucketName": deployment.outputs["FailedBatchesBucket"],
         "StorageType": "AllStorageTypes",
     }
-    assert _dimensions(alarms["ConsumerBehind"]) == {"FunctionName": deployment.name("Maintain")}
+    assert _dimensions(alarms["ConsumerLag"]) == {"FunctionName": deployment.name("Maintain")}
     assert _dimensions(alarms["GSI1WritesThrottled"]) == {
         "TableName": table,
         "GlobalSecondaryIndexName": "GSI1",

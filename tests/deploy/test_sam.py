@@ -46,7 +46,7 @@ EFFECTS = {
     "grid_get": 200,
     "groups": 200,
     "summary": 200,
-    "position": 200,
+    "row_number": 200,
     "issue_history": 200,
     "activity": 200,
     "stream_insert": {"batchItemFailures": []},

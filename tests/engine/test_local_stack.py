@@ -167,7 +167,7 @@ def test_a_bulk_change_is_begun_by_a_hint_and_seen_in_the_grid(own: LocalStack) 
         job = begun.raise_for_status().headers["location"]
         assert wait_until(lambda: api.get(job).json()["state"] == "done", SECONDS)
         told = api.get(job).json()
-        assert (told["done"], told["of"], told["refused"]) == (250, 250, 0)
+        assert (told["done"], told["total"], told["refused"]) == (250, 250, 0)
         closed = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "count": True}
         assert wait_until(
             lambda: api.post("/v1/projects/many/grid", json=closed).json()["matched"] == 250, SECONDS

@@ -96,7 +96,7 @@ def test_changes_are_sent_to_a_server_of_this_machine_where_that_is_allowed(
             assert refused.status_code == 400
             client.patch("/v1/projects/told/issues/1", json={"name": "Once more"})
             until(lambda: client.get(log).json()["items"][0]["status"] == "pending")
-            problem = client.get(log).json()["items"][0]["problem"]
+            problem = client.get(log).json()["items"][0]["failure"]
             assert problem == "Nothing was sent: the URL must begin with https://."
         assert len(heard.messages) == count
     finally:

@@ -376,7 +376,7 @@ def test_help_names_every_setting_that_people_choose(
         cli.main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert {"stage", "stack-name", "protect", "first"} < {name for name, _, _ in described()}
+    assert {"stage", "stack-name", "protect", "first-deployment"} < {name for name, _, _ in described()}
     for name, default, _ in described():
         assert f"  {name}={default} " in text
     assert npx.called == []

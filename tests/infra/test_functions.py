@@ -114,11 +114,11 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
-        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET", "WORK_PERCENT"},
+        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET", "LONG_QUERY_PERCENT"},
         "live": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
         "socket": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
-            *("CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "WEBHOOK_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
+            *("CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "WEBHOOK_SECRET_ARN", "STORED_FORM", "SETTLE_SECONDS"),
             *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT", "WRITES_PER_SECOND"),
         },
         "deliver": {
@@ -126,11 +126,11 @@ def test_environment(template: dict[str, Any]) -> None:
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
         "maintain": {
-            *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS"),
+            *("STORED_FORM", "FOLD_WEIGHT", "FOLD_SECONDS"),
             *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
         },
         "upkeep": {
-            *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
+            *("STORED_FORM", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
             *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL"),
             *("EXPORT_BUCKET", "USER_POOL_ID", "WRITES_PER_SECOND"),
         },
@@ -162,13 +162,13 @@ def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_
 ) -> None:
     for of, written in ((template, NEWEST), (chosen_template, OLDEST)):
         told = {
-            NAMES[logical_id]: function["Environment"]["Variables"]["FORMS"]
+            NAMES[logical_id]: function["Environment"]["Variables"]["STORED_FORM"]
             for logical_id, function in functions_of(of).items()
-            if "FORMS" in function["Environment"]["Variables"]
+            if "STORED_FORM" in function["Environment"]["Variables"]
         }
         assert told == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
-        assert of["Outputs"]["FormsWritten"]["Value"] == str(written)
-        assert of["Outputs"]["Forms"]["Value"] == str(NEWEST)
+        assert of["Outputs"]["StoredFormWritten"]["Value"] == str(written)
+        assert of["Outputs"]["StoredFormRead"]["Value"] == str(NEWEST)
 
 
 def test_who_takes_numbers_of_journals_and_who_folds_them_have_the_same_pace(
@@ -285,6 +285,6 @@ def test_outputs(template: dict[str, Any]) -> None:
         "AlarmTopicArn",
         "Protected",
         "ReservedConcurrency",
-        "Forms",
-        "FormsWritten",
+        "StoredFormRead",
+        "StoredFormWritten",
     }

@@ -25,13 +25,13 @@ BUSY = IDLE | {
     ("query", "SequentialCalls"),
     ("command", "Requests"),
     ("live", "Requests"),
-    ("socket", "Opened"),
+    ("socket", "SocketsOpened"),
     ("socket", "Frames"),
     ("deliver", "WebhookAttempts"),
     ("deliver", "WebhookFailures"),
     ("deliver", "DeliveriesGivenUp"),
     ("deliver", "WebhooksDisabled"),
-    ("upkeep", "PassedOver"),
+    ("upkeep", "IssuesProcessed"),
 }
 """The metrics of a stack with traffic of every kind and no fault."""
 
@@ -40,7 +40,7 @@ NIGHTLY = {"FsckDifferences", "FsckIssues"}
 OF_FAULTS = {
     "DeadLetters",
     "FoldOverdue",
-    "JobRefusals",
+    "JobFailures",
     "Late",
     "RedriveCrashes",
     "Refused",

@@ -37,7 +37,7 @@ def test_what_derives_works_delivers_and_pushes_leaves_four_of_ten(small_templat
     working = 1
     # One invocation pushes at a time; the others end at once.
     socket = functions_of(small_template)["SocketFunction"]
-    assert socket["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+    assert socket["Environment"]["Variables"]["SINGLE_WORKER"] == "true"
     pushing = 1
     assert deriving + working + pushing == QUOTA - 4
 
@@ -46,14 +46,14 @@ def test_an_account_with_more_takes_no_turns(template: dict[str, Any]) -> None:
     assert _tasks(template, "DeliverFunction") == {"webhooks": "rate(1 minute)"}
     upkeep = _tasks(template, "UpkeepFunction")
     assert (upkeep["jobs"], "beat" in upkeep) == ("rate(1 minute)", False)
-    assert "WORKS_ALONE" not in functions_of(template)["SocketFunction"]["Environment"]["Variables"]
+    assert "SINGLE_WORKER" not in functions_of(template)["SocketFunction"]["Environment"]["Variables"]
 
 
 def test_the_minutes_tasks_are_over_before_the_next_minute(small_template: dict[str, Any]) -> None:
     functions = functions_of(small_template)
     for name in ("UpkeepFunction", "DeliverFunction"):
         assert functions[name]["Timeout"] <= 60
-        assert functions[name]["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+        assert functions[name]["Environment"]["Variables"]["SINGLE_WORKER"] == "true"
     assert functions["SocketFunction"]["Timeout"] < push_turn.SECONDS
 
 
@@ -80,7 +80,7 @@ def test_no_alarm_waits_for_a_queue_that_nobody_reads(
     def names(of: dict[str, Any]) -> set[str]:
         return {one["AlarmName"] for one in resources(of, "AWS::CloudWatch::Alarm").values()}
 
-    assert names(template) - names(small_template) == {"Gridview-JobsBehind", "Gridview-WebhooksBehind"}
+    assert names(template) - names(small_template) == {"Gridview-JobsLag", "Gridview-WebhooksLag"}
 
 
 def test_ses_sends_invitations_by_setting(small_template: dict[str, Any], template: dict[str, Any]) -> None:

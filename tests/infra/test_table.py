@@ -151,7 +151,12 @@ def test_a_first_deployment_can_fail_and_be_repeated(chosen_template: dict[str, 
 
 @pytest.mark.parametrize(
     ("context", "guarded"),
-    [({}, True), ({"first": "true"}, False), ({"stage": "staging"}, True), ({"stage": "dev"}, False)],
+    [
+        ({}, True),
+        ({"first_deployment": "true"}, False),
+        ({"stage": "staging"}, True),
+        ({"stage": "dev"}, False),
+    ],
 )
 def test_the_stack_itself_is_protected_after_its_first_deployment(
     context: dict[str, str], guarded: bool, tmp_path: Path

@@ -17,7 +17,7 @@ import pytest
 from gridview.encoding import derived_keys, fences, keys, live_keys, sort_strings
 from gridview.query.operators import OPERATORS, Operand
 from gridview.schema.fields import Field, FieldType
-from gridview.support.errors import INTERNAL, PROBLEMS
+from gridview.support.errors import PROBLEMS
 from infra.routes import ROUTES
 
 ROOT = Path(__file__).parents[2]
@@ -419,16 +419,16 @@ def test_the_table_of_problem_types_is_that_of_the_code() -> None:
     """Every type, with each of its statuses, and no other."""
     rows = table_in("docs/errors.md", "## All types")
     shown = [(re.sub(r"^\[(.*)\]\(#(.*)\)$", r"\1", kind), int(status)) for kind, status, _ in rows]
-    assert shown == [(kind.name, kind.status) for kind in (*PROBLEMS.values(), INTERNAL)]
+    assert shown == [(kind.name, kind.status) for kind in PROBLEMS.values()]
     assert all(retry for _, _, retry in rows)
 
 
 def test_every_problem_type_has_a_section_with_a_true_example() -> None:
     """An example of each type and status: its title is the code's, and its detail a text of the code."""
     page = text_of("docs/errors.md")
-    expected = {(kind.name, kind.status, kind.title) for kind in (*PROBLEMS.values(), INTERNAL)}
+    expected = {(kind.name, kind.status, kind.title) for kind in PROBLEMS.values()}
     shown = set()
-    for name in {kind.name for kind in (*PROBLEMS.values(), INTERNAL)}:
+    for name in {kind.name for kind in PROBLEMS.values()}:
         section = section_of("docs/errors.md", f"### {name}")
         for example in map(json.loads, re.findall(r"```json\n(.*?)```", section, re.DOTALL)):
             assert example["type"] == name

@@ -96,7 +96,7 @@ describe('a saved view', () => {
   test('tells what is gone of it and has it settled; an order without an index has one built', async ({ visit, api }) => {
     const id = await bridge(api);
     const path = { project: id };
-    const look = { color: 'kind', query: { sort: [{ field: 'plain' }], filter: { field: 'kind', op: 'eq', value: 'beam' } } } as const;
+    const look = { color_by: 'kind', query: { sort: [{ field: 'plain' }], filter: { field: 'kind', op: 'eq', value: 'beam' } } } as const;
     await api.call('POST', '/v1/projects/{project}/views', { path, body: { name: 'Beams', visibility: 'shared', ...look, query: { ...look.query, sort: [...look.query.sort] } } });
     await api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: { ...path, attribute: 'kind' } });
     const { page } = await visit();

@@ -20,7 +20,7 @@ interface JobFigures {
   readonly kind: 'update' | 'delete' | 'undo' | 'export';
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly done: number;
-  readonly of: number | null;
+  readonly total: number | null;
   readonly refused: number;
 }
 
@@ -319,7 +319,7 @@ export const words = {
     refused: 'The view was not saved',
     missing: 'There is no such view. It was deleted, or somebody else has it for themselves.',
     gone: (parts: readonly string[]) => `Parts of this view are gone: ${parts.join(', ')}.`,
-    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', footers: 'summaries', color: 'color' },
+    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', footers: 'summaries', color_by: 'color' },
     gonePart: (part: string, field: string | undefined, value: string | undefined) =>
       field === undefined ? part : `${value === undefined ? field : `${field} “${value}”`} (${part})`,
     settle: 'Save what is left',
@@ -408,10 +408,10 @@ export const words = {
     more: 'Earlier jobs',
     kinds: { update: 'Change of many issues', delete: 'Deletion of many issues', undo: 'Undo', export: 'Export' },
     name: (kind: string, when: string) => `${kind}, ${when}`,
-    state: ({ kind, state, done, of, refused }: JobFigures) => {
+    state: ({ kind, state, done, total, refused }: JobFigures) => {
       const begun = { waiting: 'Waiting', running: 'Running', done: 'Done', failed: 'It ended early', cancelled: 'Cancelled' }[state];
       const [one, other] = kind === 'export' ? ['row', 'rows'] : ['issue', 'issues'];
-      const far = of === null ? counted(done, one, other) : `${numbers.format(done)} of ${counted(of, one, other)}`;
+      const far = total === null ? counted(done, one, other) : `${numbers.format(done)} of ${counted(total, one, other)}`;
       return `${begun}: ${far}${refused ? `, ${numbers.format(refused)} refused` : ''}.`;
     },
     running: (jobs: number, done: number, of: number) => `${counted(jobs, 'job', 'jobs')}: ${numbers.format(done)} of ${numbers.format(of)}`,
@@ -568,7 +568,6 @@ export const words = {
       restore: 'Restored issues',
       enter: 'Issues that enter the view',
       leave: 'Issues that leave the view',
-      change: 'Changes in the view',
       reset: 'A new beginning',
     },
     on: 'Enabled',

@@ -122,8 +122,8 @@ class Issues {
 
   private takeBack(change: string): Response {
     const refuse = (type: string) => Response.json({ type, title: type, status: 409 }, { status: 409, headers: { 'Retry-After': '0' } });
-    if (!this.remembers) return refuse('history-off');
-    if (this.untold-- > 0) return refuse('not-told');
+    if (!this.remembers) return refuse('history-disabled');
+    if (this.untold-- > 0) return refuse('history-not-ready');
     const undone: { num: number; version: number }[] = [];
     const refused: unknown[] = [];
     for (const [num, { issue, change: own }] of this.trash) {

@@ -41,10 +41,9 @@ function job(id: string, more: Partial<BackgroundJob> = {}): BackgroundJob {
     kind: 'update',
     state: 'running',
     done: 0,
-    of: 10,
+    total: 10,
     refused: 0,
     change: 'c',
-    changes: null,
     url: null,
     created: '2023-05-01T12:00:00Z',
     created_by: 'ada',
@@ -63,9 +62,9 @@ describe('what is known of jobs', () => {
   });
 
   it('is said in words', () => {
-    expect(words.jobs.state(job('1', { done: 1_200, of: 12_345, refused: 3 }))).toBe('Running: 1,200 of 12,345 issues, 3 refused.');
-    expect(words.jobs.state(job('1', { state: 'waiting', of: null }))).toBe('Waiting: 0 issues.');
-    expect(words.jobs.state(done('1', { kind: 'export', of: 10 }))).toBe('Done: 10 of 10 rows.');
+    expect(words.jobs.state(job('1', { done: 1_200, total: 12_345, refused: 3 }))).toBe('Running: 1,200 of 12,345 issues, 3 refused.');
+    expect(words.jobs.state(job('1', { state: 'waiting', total: null }))).toBe('Waiting: 0 issues.');
+    expect(words.jobs.state(done('1', { kind: 'export', total: 10 }))).toBe('Done: 10 of 10 rows.');
   });
 });
 
@@ -168,7 +167,7 @@ describe('the jobs of a project', () => {
     const sort = [{ field: 'due', direction: 'desc', nulls: 'last' }] as const;
     expect(await jobs.export({ sort, filter: filterOf('open'), columns: ['num', 'due'], raw: false })).toBe('1');
     expect(asked).toMatchObject([
-      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', raw: false } },
+      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', formula_guard: true } },
     ]);
     expect(jobs.open.value.map(({ kind }) => kind)).toEqual(['export']);
     jobs.close();

@@ -15,7 +15,7 @@ describe('tokens of writes', () => {
     writes.keep('/v1/projects/p/issues/7', 'one', 1);
     writes.keep('/v1/projects/p/issues/batch', 'two', 20);
     writes.keep('/v1/projects/q/issues', 'other', 1);
-    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/position?sort=name', 'undo', 'export', 'issues/update-matching', 'issues/delete-matching'])
+    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/row-number?sort=name', 'undo', 'export', 'issues/update-matching', 'issues/delete-matching'])
       expect(writes.headerOf(`/v1/projects/p/${path}`)).toBe('two,one');
     expect(writes.headerOf('/v1/projects/q/grid')).toBe('other');
   });
@@ -29,7 +29,7 @@ describe('tokens of writes', () => {
 
   it('are of writes, of changes and of single issues, not of what shows many', () => {
     const { writes } = recent();
-    const many = ['grid', 'grid?sort=-num', 'groups', 'summary', 'activity?by=bob', 'trash', 'issues/7/position', 'issues/7/history'];
+    const many = ['grid', 'grid?sort=-num', 'groups', 'summary', 'activity?by=bob', 'trash', 'issues/7/row-number', 'issues/7/history'];
     for (const path of many) writes.keep(`/v1/projects/p/${path}`, path, 1);
     expect(writes.headerOf(GRID)).toBeNull();
     for (const path of ['issues/7', 'changes?since=x', 'trash/7/restore', 'undo']) writes.keep(`/v1/projects/p/${path}`, path, 1);

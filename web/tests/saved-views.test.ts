@@ -60,7 +60,7 @@ beforeEach(() => go(HOME));
 
 describe('the view that is open', () => {
   it('is the one that the address names, without fields that the project does not have', () => {
-    const { views } = opened('viewer', [OPEN, saved('v2', { color: 'gone' })]);
+    const { views } = opened('viewer', [OPEN, saved('v2', { color_by: 'gone' })]);
     expect(views.view.value.filter).toBeNull();
     go(`${HOME}?view=v1`);
     expect(views.view.value.filter).toEqual(OPEN.query.filter);
@@ -84,7 +84,7 @@ describe('the view that is open', () => {
 
 describe('a view', () => {
   it('is saved as it is shown, and opened', async () => {
-    const made = saved('v2', { name: 'New', height: 56 });
+    const made = saved('v2', { name: 'New', row_height: 56 });
     const { views, calls } = opened('editor', [OPEN], [201, made]);
     go(`${HOME}?height=56&search=paint`);
     expect(await views.create('New', 'shared', 'key')).toBe(true);
@@ -96,7 +96,7 @@ describe('a view', () => {
         visibility: 'shared',
         query: { sort: [], filter: { field: 'name', op: 'contains', value: 'paint' } },
         columns: null,
-        height: 56,
+        row_height: 56,
       },
     });
     expect(there.search).toBe('?view=v2');
@@ -104,11 +104,11 @@ describe('a view', () => {
   });
 
   it('takes what is shown in its place, in the version that was seen', async () => {
-    const after = saved('v1', { name: 'Open', version: 2, height: 56 });
+    const after = saved('v1', { name: 'Open', version: 2, row_height: 56 });
     const { views, calls } = opened('editor', [OPEN], [200, after]);
     go(`${HOME}?view=v1&edited=1&height=56`);
     expect(await views.overwrite()).toBe(true);
-    expect(calls[0]).toMatchObject({ method: 'PATCH', address: '/v1/projects/demo/views/v1', match: '"1"', body: { height: 56, color: null } });
+    expect(calls[0]).toMatchObject({ method: 'PATCH', address: '/v1/projects/demo/views/v1', match: '"1"', body: { row_height: 56, color_by: null } });
     expect(calls[0]?.body).not.toHaveProperty('name');
     expect(there.search).toBe('?view=v1');
     expect(views.opened.value).toMatchObject({ changed: false, base: { version: 2 } });

@@ -13,8 +13,8 @@ const FULL = saved('v2', {
   ],
   groups: [{ field: 'due', unit: 'month', timezone: null }],
   footers: [{ field: 'cost', function: 'sum' }],
-  color: 'priority',
-  height: 56,
+  color_by: 'priority',
+  row_height: 56,
 });
 const ALL: readonly SavedView[] = [saved('v1'), FULL];
 
@@ -31,9 +31,9 @@ describe('a saved view', () => {
       color: 'priority',
       height: 56,
     });
-    const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], height: 41 });
+    const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], row_height: 41 });
     expect(viewOf(odd)).toMatchObject({ columns: [{ width: 56 }], height: 32 });
-    expect(viewOf(saved('v3', { columns: [], height: 200 }))).toMatchObject({ columns: null, height: 56 });
+    expect(viewOf(saved('v3', { columns: [], row_height: 200 }))).toMatchObject({ columns: null, height: 56 });
   });
 
   it('is made of what is shown, and what is searched for becomes a condition', () => {
@@ -43,8 +43,8 @@ describe('a saved view', () => {
       columns: FULL.columns,
       groups: [{ field: 'due', unit: 'month', timezone: null }],
       footers: FULL.footers,
-      color: 'priority',
-      height: 56,
+      color_by: 'priority',
+      row_height: 56,
     });
     const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10);
     expect(searched.query.filter).toEqual({ and: [FULL.query.filter, { field: 'name', op: 'contains', value: 'paint' }] });
@@ -97,7 +97,7 @@ describe('an address', () => {
   });
 
   it('that says nothing opens the default, and all issues have an address then', () => {
-    const first = saved('v9', { visibility: 'default', color: 'priority' });
+    const first = saved('v9', { visibility: 'default', color_by: 'priority' });
     const views = [...ALL, first];
     expect(openedAt('', views)).toMatchObject({ base: first, changed: false });
     expect(openedAt('search=x', views)).toMatchObject({ base: first, view: { color: 'priority', search: 'x' } });

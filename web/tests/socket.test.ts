@@ -50,13 +50,13 @@ function nth(channels: readonly FakeChannel[], place: number): FakeChannel {
   return found;
 }
 
-function sockets(tickets: (() => Promise<{ ticket: string; url: string; until: string }>)[] = []) {
+function sockets(tickets: (() => Promise<{ ticket: string; url: string; token_expires: string }>)[] = []) {
   const channels: FakeChannel[] = [];
   let sold = 0;
   const socket = new Socket(
     () => {
       sold += 1;
-      return tickets.shift()?.() ?? Promise.resolve({ ticket: `t=${sold}`, url: 'wss://x/live', until: new Date(Date.now() + 900_000).toISOString() });
+      return tickets.shift()?.() ?? Promise.resolve({ ticket: `t=${sold}`, url: 'wss://x/live', token_expires: new Date(Date.now() + 900_000).toISOString() });
     },
     (url) => {
       channels.push(new FakeChannel(url));

@@ -100,12 +100,12 @@ class Limits(NamedTuple):
     """Limits that a deployment derives from the account's concurrency.
 
     - polls: the open polls of a tenant.
-    - work_percent: the percentage of a query container's time for a user.
+    - long_query_percent: the percentage of a query container's time for a user.
     - push_window: the seconds for which pushes wait for each other.
     """
 
     polls: int
-    work_percent: int
+    long_query_percent: int
     push_window: float
 
 
@@ -248,7 +248,7 @@ class Account:
         if function == "live":
             given = {"open_polls": OpenPolls(self._limits.polls)}
         elif function == "query":
-            given = {"work_shares": WorkShares(self._limits.work_percent)}
+            given = {"work_shares": WorkShares(self._limits.long_query_percent)}
         elif function == "socket":
             given = {"owners": self.table, "wire": self.wire, "known_owners": KnownOwners()}
         return Functions(

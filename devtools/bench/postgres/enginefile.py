@@ -89,4 +89,4 @@ def _digest(content: bytes) -> bytes:
 def _binary(value: Any) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} has no place in an item")
+    raise TypeError(f"an item cannot contain {type(value).__name__}")

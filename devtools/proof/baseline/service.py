@@ -131,7 +131,7 @@ class Service:
     def _call(self, path: str, body: Json, cache: BlockCache) -> tuple[int, Json]:
         self._module.cache = cache
         path = f"/v1/projects/{PROJECT}/{path}"
-        if path.endswith("/position"):
+        if path.endswith("/row-number"):
             query = {name: json.dumps(value) for name, value in body.items()}
             request = gateway.Request("GET", path, urlencode(query), {})
         else:
@@ -146,7 +146,7 @@ class Service:
 def _comparable(status: int, answer: Json) -> Json:
     if status >= 400:
         return {"status": status, "type": answer["type"]}
-    kept = ("rows", "offset", "total", "matched", "more", "position")
+    kept = ("rows", "offset", "total", "matched", "more", "row_number")
     told = {name: answer[name] for name in kept if name in answer}
     if "groups" in answer:
         # `more` is whether there is a next page.

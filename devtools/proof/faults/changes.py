@@ -21,7 +21,9 @@ from gridview.schema.store import Catalogs
 
 USERS = "ann", "bob"
 
-_WAIT = frozenset({"not-told", "in-progress", "not-found", "conflict", "too-many-writes", "busy"})
+_WAIT = frozenset(
+    {"history-not-ready", "request-in-progress", "not-found", "conflict", "too-many-writes", "busy"}
+)
 """Refusals of an undo after which the request is repeated: not enough is known yet."""
 
 _MORE = 0.6
@@ -326,7 +328,7 @@ class Undoers:
         one.over = True
         if job["state"] != "done":
             raise Difference(f"an undo by a job ends so: {job}")
-        if (job["done"] + job["refused"], job["refused"]) != (job["of"], len({*refused})):
+        if (job["done"] + job["refused"], job["refused"]) != (job["total"], len({*refused})):
             raise Difference(f"an undo by a job does not add up: {job}, refused {refused}")
         self._closed.append(one.own)
         for num, parts in (one.known or {}).items():

@@ -111,7 +111,7 @@ class Follower:
         return any(one is not None and is_trashed(one) and one.get("version") == version for one in images)
 
     def _move(self, rows: dict[int, str], event: Mapping[str, Any]) -> None:
-        num, move, key, before = (event[name] for name in ("num", "move", "key", "from"))
+        num, move, key, before = (event[name] for name in ("num", "move", "key", "previous_key"))
         by_hand = keys.issue(*self._world.home, num) in self._world.taken_out
         if not by_hand and ((move != "enter") is not (num in rows) or rows.get(num) != before):
             raise Difference(f"{event} is told when the rows are {rows}")

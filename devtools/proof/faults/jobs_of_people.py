@@ -168,7 +168,7 @@ class Foremen:
             raise Difference(f"{job.id} refuses an issue twice: {refused}")
         if told["refused"] != len(refused) or told["done"] != len(written - {*refused}):
             raise Difference(f"{told} does not add up: written {sorted(written)}, refused {sorted(refused)}")
-        if told["state"] == "done" and told["done"] + told["refused"] != told["of"]:
+        if told["state"] == "done" and told["done"] + told["refused"] != told["total"]:
             raise Difference(f"{told} does not add up")
 
     def _is_written(self, job: Job, num: int) -> bool:

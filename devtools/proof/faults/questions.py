@@ -114,7 +114,7 @@ class Questioner:
                 self._compare(loaded, asked)
 
     def _question(self, project: _Project) -> Question:
-        asked = Question("position", {})
+        asked = Question("row_number", {})
         while asked.kind not in _PATHS:
             asked = question(self._random, project)
         if asked.kind == "groups":

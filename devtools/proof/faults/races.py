@@ -32,7 +32,7 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs
 from gridview.support import backoff
-from gridview.support.errors import Conflict, InvalidRequest, NotReady
+from gridview.support.errors import Conflict, IndexBuilding, InvalidRequest
 
 BATCH = 1
 """Issues between two checkpoints of a pass in a race: so a pass over two issues is several steps."""
@@ -179,7 +179,7 @@ _delete_kind = points.deleted("kind")
 def _create_kind(world: World, table: Table) -> None:
     """An attribute with the id of one that was deleted: its id may be taken yet."""
     body = {"name": "Kind", "id": "kind", "type": "text"}
-    with suppress(Conflict, NotReady):
+    with suppress(Conflict, IndexBuilding):
         attributes.create_attribute(table, Catalogs(), world.admin, world.project, body)
 
 

@@ -29,7 +29,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.store import Catalogs
-from gridview.support.errors import NotFound, Unprocessable
+from gridview.support.errors import NotFound, QueryTooExpensive
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from gridview.view.journal_tail import learn
@@ -152,7 +152,7 @@ def ask(loaded: Loaded, question: Question) -> Asked:
     try:
         with held_to(loaded.project.limits):
             asked.rows = _KINDS[question.kind](loaded, question, asked)
-    except Unprocessable as error:
+    except QueryTooExpensive as error:
         asked.refused = refusals.why(loaded.project, loaded.oracle, question, budgets(loaded.project.limits))
         if asked.refused is None:
             raise Difference(f"refused without a reason: {error.detail}") from error
@@ -297,7 +297,7 @@ def _group_rows(loaded: Loaded, group: Json, asked: Asked) -> None:
     )
     try:
         page = _page(loaded, body, asked)
-    except Unprocessable as error:
+    except QueryTooExpensive as error:
         if may_refuse is None:
             raise Difference(f"the filter of a group is refused without a reason: {error.detail}") from error
         return
@@ -414,7 +414,7 @@ def _position(loaded: Loaded, question: Question, _: Asked) -> int:
         return 1
     same("whether there is the issue", True, question.num in loaded.project.issues)
     rows = loaded.oracle.rows(body)
-    same("the position", found["position"], rows.index(question.num) if question.num in rows else None)
+    same("the row number", found["row_number"], rows.index(question.num) if question.num in rows else None)
     return 1
 
 
@@ -423,7 +423,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
     "offset": _offset,
     "groups": _groups,
     "summary": _summary,
-    "position": _position,
+    "row_number": _position,
 }
 
 

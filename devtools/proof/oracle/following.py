@@ -1,7 +1,7 @@
 """The questions put while issues are edited, and compared with the writes that their cursor of the feed counts.
 
 As with tokens (`tokens`), but people go on editing between any two calls of a question, which seldom names their
-writes. The state at an answer's `changes` is made from the history. Each issue is in its last version before that
+writes. The state at an answer's `changes_cursor` is made from the history. Each issue is in its last version before that
 place of the journal, or in the version that the cursor names. SQLite has to count the very same. If the journal has
 no change of an issue after the cursor, a page has the issue exactly if it matches.
 
@@ -37,7 +37,7 @@ from gridview.live.change_requests import rows_of
 from gridview.live.changes import follow
 from gridview.live.followed_rows import FollowedRows
 from gridview.schema.history import RESET
-from gridview.support.errors import Overloaded, Unprocessable
+from gridview.support.errors import Overloaded, QueryTooExpensive
 from gridview.view import journal_tail
 
 _QUESTIONS = (3, 6, 12)
@@ -98,14 +98,14 @@ class _Scenario(tokens.Scenario):
         kind = question.kind if question.kind in _ASKED else "grid"
         try:
             answer = self._meanwhile(partial(_answer, kind, loaded, body))
-        except (Unprocessable, Overloaded):
+        except (QueryTooExpensive, Overloaded):
             self.happened["refused"] += 1
             return asked
-        if answer["changes"] is None:
+        if answer["changes_cursor"] is None:
             self.happened["answers without a cursor"] += 1
             return asked
         self.happened["answers with a cursor"] += 1
-        cursor = FeedCursor.opened(answer["changes"], asking.FEED, loaded.catalog)
+        cursor = FeedCursor.opened(answer["changes_cursor"], asking.FEED, loaded.catalog)
         self.happened["versions ahead"] += len(cursor.ahead)
         counted = self._counted(cursor)
         project = self._as_of(counted)
@@ -158,7 +158,7 @@ class _Scenario(tokens.Scenario):
         try:
             of_the_page = self._told_behind(page.cursor, rows_of(self._loaded.catalog, asked))
             of_all = self._told_behind(page.cursor, rows_of(self._loaded.catalog, {}))
-        except Unprocessable:
+        except QueryTooExpensive:
             return
         if of_the_page is None or of_all is None:
             self.happened["pages that were told to be read anew"] += 1

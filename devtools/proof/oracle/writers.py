@@ -44,7 +44,7 @@ from devtools.proof.oracle.scene import Scene
 from devtools.proof.oracle.sql import Oracle, folded
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.dynamodb.table import Table
-from gridview.support.errors import NotFound, Overloaded, Unprocessable
+from gridview.support.errors import NotFound, Overloaded, QueryTooExpensive
 
 _LIMITS = tuple(one for one in LIMITS if not one.startswith("real"))
 _SIZES = (15, 30, 60)
@@ -97,7 +97,7 @@ class _Scenario(Scene):
             self._happen()
         try:
             _KINDS[self._question.kind](self)
-        except Unprocessable as error:
+        except QueryTooExpensive as error:
             self._refused(error)
         except Overloaded:
             self._played.overloaded = True
@@ -114,7 +114,7 @@ class _Scenario(Scene):
         moved = self._history.moved(behind)
         return Window(answer, behind, self._history.still(behind), self._history.slack(moved))
 
-    def _refused(self, error: Unprocessable) -> None:
+    def _refused(self, error: QueryTooExpensive) -> None:
         """It may be refused where the oracle knows a reason, or would if all issues that moved had been in the way."""
         project = self._history.present()
         moved = len(self._history.moved(0))
@@ -265,9 +265,9 @@ class _Scenario(Scene):
             return
         rows = Oracle(window.still).rows(self._question.body)
         if num not in rows:
-            same("the position", window.answer["position"], None)
+            same("the row number", window.answer["row_number"], None)
         else:
-            between("the position", window.answer["position"], rows.index(num), window.slack)
+            between("the row number", window.answer["row_number"], rows.index(num), window.slack)
 
     def _quiet(self) -> None:
         """Everything ends and is shown; then the answer is the oracle's."""
@@ -285,7 +285,7 @@ _KINDS: dict[str, Callable[[_Scenario], None]] = {
     "offset": _Scenario.offset,
     "groups": _Scenario.groups,
     "summary": _Scenario.summary,
-    "position": _Scenario.position,
+    "row_number": _Scenario.position,
 }
 
 

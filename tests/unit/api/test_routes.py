@@ -60,7 +60,7 @@ CONTRACT = {
     "GET /v1/projects/{project}/grid": Role.VIEWER,
     "POST /v1/projects/{project}/groups": Role.VIEWER,
     "POST /v1/projects/{project}/summary": Role.VIEWER,
-    "GET /v1/projects/{project}/issues/{num}/position": Role.VIEWER,
+    "GET /v1/projects/{project}/issues/{num}/row-number": Role.VIEWER,
     "GET /v1/projects/{project}/issues/{num}/comments": Role.VIEWER,
     "POST /v1/projects/{project}/issues/{num}/comments": Role.EDITOR,
     "GET /v1/projects/{project}/issues/{num}/comments/{comment}": Role.VIEWER,

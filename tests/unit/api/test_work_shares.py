@@ -5,7 +5,7 @@ import pytest
 from gridview.api.work_shares import FREE_SECONDS, WINDOW, WorkShares
 from gridview.commands.actor import Actor, Role
 from gridview.support import clock
-from gridview.support.errors import TooMuchWork
+from gridview.support.errors import TooManyLongQueries
 
 ANN = Actor("0807", "ann", Role.VIEWER)
 BEN = Actor("0807", "ben", Role.VIEWER)
@@ -41,7 +41,7 @@ def work(shares: WorkShares, time: Time, actor: Actor, seconds: float) -> int | 
     try:
         with shares.working(actor):
             time.now += seconds
-    except TooMuchWork as error:
+    except TooManyLongQueries as error:
         return int(error.headers["Retry-After"])
     return None
 

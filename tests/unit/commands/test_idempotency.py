@@ -13,7 +13,7 @@ from gridview.commands.idempotency import Scope, Transact, created_once, recall,
 from gridview.dynamodb.expressions import ABSENT, put
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Use
-from gridview.support.errors import Conflict, InProgress, InvalidRequest
+from gridview.support.errors import Conflict, InvalidRequest, RequestInProgress
 
 SCOPE = Scope("0807", "ann", "create_issue", "35e9")
 USE = use_of(SCOPE, "key", b"{}")
@@ -103,7 +103,7 @@ def test_a_part_that_is_missing_is_not_left_out() -> None:
     run(table, "a", os.urandom(800_000))
     (part,) = (sk for pk, sk in table.items if sk.endswith("-0001"))
     table.delete(USE.partition, part)
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, "b")
 
 

@@ -17,7 +17,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
 from gridview.schema.fields import MAX_OPTIONS, Field
 from gridview.schema.store import Catalogs
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import LimitExceeded
 from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table
 from tests.unit.query.test_grouping import Loaded
 
@@ -121,7 +121,7 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
         if count == 5:
             assert options_in_use(loaded.table, loaded.catalog, field, used), "behind a page of a megabyte"
             assert not options_in_use(loaded.table, loaded.catalog, field, unused)
-    with pytest.raises(Unprocessable, match="too large to check"):
+    with pytest.raises(LimitExceeded, match="too large to check"):
         options_in_use(loaded.table, loaded.catalog, field, used)
 
 

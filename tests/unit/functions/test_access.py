@@ -35,7 +35,7 @@ BODIES: dict[str, Any] = {
     "export": {"format": "csv"},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "New"},
-    "create_view": {"name": "New", "color": "state"},
+    "create_view": {"name": "New", "color_by": "state"},
     "update_view": {"name": "New"},
     "create_webhook": {"url": "https://hooks.example.org"},
     "update_webhook": {"enabled": False},

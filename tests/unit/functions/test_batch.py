@@ -365,7 +365,7 @@ def test_while_the_first_attempt_may_be_alive_the_second_is_told_to_wait(
             replayed(api, *OPERATIONS)
     before = account.items()
     answer = replayed(api, *OPERATIONS)
-    assert answer.kind == (429, "in-progress")
+    assert answer.kind == (429, "request-in-progress")
     assert answer.headers["retry-after"] == "1"
     assert account.items() == before
 

@@ -56,14 +56,16 @@ def test_what_matches_is_changed_by_the_caller_as_one_change(
     answer = begin(editor, indexed, "update", CLOSE, x_change_id=CHANGE)
     assert (answer.status, answer.headers["x-change-id"]) == (202, CHANGE)
     assert answer.headers["location"] == f"{indexed}/jobs/{answer.body['id']}"
-    assert (answer.body["state"], answer.body["of"], answer.body["change"]) == ("waiting", None, CHANGE)
+    assert (answer.body["state"], answer.body["total"], answer.body["change"]) == ("waiting", None, CHANGE)
     done = ended(account, api, answer.headers["location"])
-    told = {name: done[name] for name in ("kind", "state", "done", "of", "refused", "created_by", "problem")}
+    told = {
+        name: done[name] for name in ("kind", "state", "done", "total", "refused", "created_by", "problem")
+    }
     assert told == {
         "kind": "update",
         "state": "done",
         "done": 2,
-        "of": 2,
+        "total": 2,
         "refused": 0,
         "created_by": "ben",
         "problem": None,
@@ -104,7 +106,7 @@ def test_a_job_begins_though_nobody_can_be_told(
 
 def test_what_matches_is_deleted(api: Client, account: Cloud, indexed: str) -> None:
     done = ended(account, api, begun(api, indexed, "delete", {"filter": OPEN}))
-    assert (done["kind"], done["state"], done["done"], done["of"]) == ("delete", "done", 2, 2)
+    assert (done["kind"], done["state"], done["done"], done["total"]) == ("delete", "done", 2, 2)
     assert states(api, indexed) == {2: "closed"}
     assert api.get(f"{indexed}/issues/1").status == 404
 
@@ -112,7 +114,7 @@ def test_what_matches_is_deleted(api: Client, account: Cloud, indexed: str) -> N
 def test_rows_of_a_view_and_everything(api: Client, account: Cloud, indexed: str) -> None:
     rows = {"sort": [{"field": "3812", "direction": "desc"}], "from": 1, "to": 2}
     done = ended(account, api, begun(api, indexed, "update", {**CLOSE, "filter": None, "rows": rows}))
-    assert done["of"] == 2
+    assert done["total"] == 2
     assert states(api, indexed) == {1: "closed", 2: "closed", 3: "closed"}
     assert [api.get(f"{indexed}/issues/{num}").body["version"] for num in (1, 2, 3)] == [2, 1, 2]
     account.derive()
@@ -126,11 +128,11 @@ def test_the_writes_of_tokens_are_held_however_late_the_job_begins(
 ) -> None:
     token = api.patch(f"{indexed}/issues/2", {"state": "open"}).headers["x-consistency-token"]
     without = begun(api, indexed, "update", {"filter": OPEN, "set": {"fields": {"3fe6": 1}}})
-    assert ended(account, api, without)["of"] == 2
+    assert ended(account, api, without)["total"] == 2
     job = begun(
         api, indexed, "update", {"filter": OPEN, "set": {"fields": {"3fe6": 2}}}, x_consistency_token=token
     )
-    assert ended(account, api, job)["of"] == 3
+    assert ended(account, api, job)["total"] == 3
     assert begin(api, indexed, "update", CLOSE, x_consistency_token="x").kind == (400, "invalid-request")
 
 
@@ -146,7 +148,7 @@ def test_what_is_refused_is_listed_in_pages(
     api.delete(f"{project}/issues/9")
     job = begun(api, project, "update", {"filter": OPEN, "set": {"name": "x"}})
     done = ended(account, api, job)
-    assert (done["done"], done["refused"], done["of"], done["state"]) == (2, 8, 10, "done")
+    assert (done["done"], done["refused"], done["total"], done["state"]) == (2, 8, 10, "done")
     whole = api.get(f"{job}/refused")
     assert whole.body["next"] is None
     assert {one["num"]: one["problem"]["type"] for one in whole.body["items"]} == {
@@ -301,7 +303,7 @@ def test_rows_of_an_order_that_no_index_gives_are_refused_with_a_remedy(api: Cli
     api.patch(f"{bridge}/attributes/47e5", {"indexed": False})
     rows = {"sort": [{"field": "47e5"}], "from": 0, "to": 1}
     refused = begin(api, bridge, "delete", {"filter": None, "rows": rows})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "query-too-expensive")
     assert refused.body["remedies"]
 
 
@@ -313,8 +315,8 @@ def test_an_order_that_is_being_built_is_told_with_its_progress(
     api.patch(f"{bridge}/attributes/new", {"indexed": True})
     rows = {"sort": [{"field": "new"}], "from": 0, "to": 1}
     refused = begin(api, bridge, "delete", {"filter": None, "rows": rows})
-    assert refused.kind == (409, "not-ready")
-    assert refused.body["build"]["of"] == 3
+    assert refused.kind == (409, "index-building")
+    assert refused.body["build"]["total"] == 3
 
 
 def test_what_would_not_fit_in_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:

@@ -164,7 +164,7 @@ def test_ids_never_come_again_and_an_issue_has_so_many_comments(
     monkeypatch.setattr(comments, "MAX_COMMENTS", 3)
     assert [api.made(home, {"text": "x"})["id"] for _ in range(3)] == [1, 2, 3]
     answer = api.post(home, {"text": "x"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert " 3 " in answer.body["detail"]
     assert api.delete(f"{home}/3").status == 204
     assert api.made(home, {"text": "x"})["id"] == 4
@@ -174,7 +174,7 @@ def test_the_last_id_is_given_out_once(api: Client, home: str, monkeypatch: pyte
     monkeypatch.setattr(comments, "MAX_COMMENT_ID", 1)
     assert api.made(home, {"text": "x"})["id"] == 1
     assert api.delete(f"{home}/1").status == 204
-    assert api.post(home, {"text": "x"}).kind == (422, "unprocessable")
+    assert api.post(home, {"text": "x"}).kind == (422, "limit-exceeded")
 
 
 def test_pages_of_comments_are_all_comments(account: Cloud, api: Client, home: str, project: str) -> None:

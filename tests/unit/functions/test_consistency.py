@@ -78,8 +78,8 @@ def test_a_new_issue_and_a_deleted_one_are_counted_as_they_are(api: Client, inde
     asked = {"fields": [{"field": "3812", "functions": ["count", "max"]}]}
     summary = api.post(f"{indexed}/summary", asked, headers={HEADER: f"{created},{deleted}"})
     assert summary.body["summaries"] == [{"field": "3812", "count": 1, "max": "2023-05-01"}]
-    place = api.get(f"{indexed}/issues/4/position", headers={HEADER: f"{created},{deleted}"})
-    assert place.body == {"position": 2, "index": {"lag_ms": None, "pending": 2}}
+    place = api.get(f"{indexed}/issues/4/row-number", headers={HEADER: f"{created},{deleted}"})
+    assert place.body == {"row_number": 2, "index": {"lag_ms": None, "pending": 2}}
     parameters = api.get(f"{indexed}/grid", query={"sort": "-num"}, headers={HEADER: f"{created},{deleted}"})
     assert nums(parameters.body) == [4, 3, 1]
 
@@ -257,7 +257,7 @@ def test_what_a_page_shows_ahead_of_the_index_is_counted_with_its_token(api: Cli
     page = asking(api, indexed, columns=["state"])
     assert [row["state"] for row in page.body["rows"]] == ["closed", "closed", "open"]
     assert groups_of(api, indexed, token_of(page)) == {"open": 1, "closed": 2}
-    place = api.get(f"{indexed}/issues/1/position")
+    place = api.get(f"{indexed}/issues/1/row-number")
     assert groups_of(api, indexed, token_of(place)) == {"open": 1, "closed": 2}
 
 

@@ -1,4 +1,4 @@
-"""`changes` of a grid, groups or a summary: it counts exactly the changes before it, so a follower reaches the present
+"""`changes_cursor` of a grid, groups or a summary: it counts exactly the changes before it, so a follower reaches the present
 state.
 """
 
@@ -92,7 +92,7 @@ class Follower:
 
     def _read(self, *writes: Answer) -> None:
         page = grid(self._api, self._query, *writes)
-        self.cursor: str | None = page["changes"]
+        self.cursor: str | None = page["changes_cursor"]
         self.keys = {row["num"]: row["key"] for row in page["rows"]}
         self.matched: int = page["matched"]
 
@@ -208,17 +208,17 @@ def test_what_stands_behind_a_missing_number_is_counted_and_not_told_again(
 def test_where_documents_decide_ahead_of_the_journal_nobody_can_tell_without_a_token(
     api: Client, live: str, stream: Stream
 ) -> None:
-    assert grid(api, {"filter": DEAR})["changes"] is not None
+    assert grid(api, {"filter": DEAR})["changes_cursor"] is not None
     written = patch(api, 1, fields={"cost": 7})
     stream.look()
     page = grid(api, {"filter": DEAR})
-    assert (page["matched"], page["changes"]) == (1, None)
-    assert grid(api, {"filter": DEAR, "count": False})["changes"] is not None  # nothing is counted
+    assert (page["matched"], page["changes_cursor"]) == (1, None)
+    assert grid(api, {"filter": DEAR, "count": False})["changes_cursor"] is not None  # nothing is counted
     rows = Follower(api, {"filter": DEAR}, written)
     assert rows.cursor is not None
     stream.deliver()
     assert rows.hear() == []
-    assert grid(api, {"filter": DEAR})["changes"] is not None
+    assert grid(api, {"filter": DEAR})["changes_cursor"] is not None
 
 
 def test_a_document_that_is_gone_while_the_index_has_it_decides_too(
@@ -226,11 +226,11 @@ def test_a_document_that_is_gone_while_the_index_has_it_decides_too(
 ) -> None:
     patch(api, 1, fields={"cost": 7})
     stream.deliver()
-    assert grid(api, {"filter": DEAR})["changes"] is not None
+    assert grid(api, {"filter": DEAR})["changes_cursor"] is not None
     delete(api, 1)
     stream.look()
     page = grid(api, {"filter": DEAR})
-    assert (page["matched"], page["changes"]) == (0, None)
+    assert (page["matched"], page["changes_cursor"]) == (0, None)
 
 
 def test_groups_and_summaries_have_such_a_cursor_too(api: Client, live: str, stream: Stream) -> None:
@@ -239,14 +239,14 @@ def test_groups_and_summaries_have_such_a_cursor_too(api: Client, live: str, str
         "summary": {"fields": [{"field": "kind", "functions": ["count"]}], "filter": OPEN},
     }
     for call, body in asked.items():
-        cursor = api.post(f"{PATH}/{call}", body).body["changes"]
+        cursor = api.post(f"{PATH}/{call}", body).body["changes_cursor"]
         assert api.get(f"{PATH}/changes", query={"since": cursor}).body["items"] == []
     figures = {"fields": [{"field": "cost", "functions": ["sum"]}]}
     patch(api, 1, fields={"cost": 7})
     stream.look()
-    assert api.post(f"{PATH}/summary", figures).body["changes"] is None
+    assert api.post(f"{PATH}/summary", figures).body["changes_cursor"] is None
     stream.deliver()
-    assert api.post(f"{PATH}/summary", figures).body["changes"] is not None
+    assert api.post(f"{PATH}/summary", figures).body["changes_cursor"] is not None
 
 
 def test_answers_that_count_the_same_have_the_same_cursor_for_a_minute(
@@ -265,7 +265,7 @@ def test_answers_that_count_the_same_have_the_same_cursor_for_a_minute(
             api.post(f"{PATH}/summary", asked, headers=headers).body,
         ]
         passed[0] += 2
-        return {answer["changes"] for answer in answers}
+        return {answer["changes_cursor"] for answer in answers}
 
     (before,) = cursors()
     written = patch(api, 1, fields={"kind": "a"}, name="new")
@@ -285,14 +285,14 @@ def test_too_many_versions_ahead_are_not_named(
 ) -> None:
     monkeypatch.setattr(counted, "MAX_AHEAD", 1)
     writes = [patch(api, num, name="new") for num in (1, 2)]
-    assert grid(api, {}, writes[0])["changes"] is not None
-    assert grid(api, {}, *writes)["changes"] is None
+    assert grid(api, {}, writes[0])["changes_cursor"] is not None
+    assert grid(api, {}, *writes)["changes_cursor"] is None
 
 
 def test_other_definitions_are_a_reset_and_then_all_is_told(api: Client, live: str, stream: Stream) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     api.made(f"{PATH}/attributes", {"id": "more", "name": "More", "type": "text"})
     answer = api.get(f"{PATH}/changes", query={"since": cursor}).body
     assert answer["items"] == [{"kind": "reset"}]
@@ -302,7 +302,7 @@ def test_other_definitions_are_a_reset_and_then_all_is_told(api: Client, live: s
 
 
 def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: str) -> None:
-    cursor = grid(api)["changes"]
+    cursor = grid(api)["changes_cursor"]
     api.made("/v1/projects", {"id": "other", "name": "Other"})
     answer = api.get("/v1/projects/other/changes", query={"since": cursor})
     assert answer.kind == (400, "invalid-request")
@@ -326,9 +326,9 @@ def test_a_cursor_holds_what_precedes_it_however_long_ago_that_was(
     writes = [patch(api, 1, state="closed"), delete(api, 2)]
     stream.look()
     cursors = [
-        grid(api, {"filter": OPEN}, *writes)["changes"],
+        grid(api, {"filter": OPEN}, *writes)["changes_cursor"],
         api.post(f"{PATH}/groups", {"by": ["state"]}, headers={HEADER: ",".join(map(token, writes))}).body[
-            "changes"
+            "changes_cursor"
         ],
     ]
     later(3_600)
@@ -352,7 +352,7 @@ def test_the_cursor_of_the_changes_that_somebody_was_told_holds_them(
     assert grid(api, {"filter": OPEN})["matched"] == 3
     answer = holding(api, told["next"], filter=OPEN)
     assert answer.body["matched"] == 2
-    assert answer.body["changes"] is not None
+    assert answer.body["changes_cursor"] is not None
 
 
 def late_copies(monkeypatch: pytest.MonkeyPatch, *, for_ever: bool = False) -> None:
@@ -406,7 +406,7 @@ def test_a_journal_that_does_not_tell_yet_what_precedes_a_cursor_is_an_overload(
 
 
 def test_a_cursor_that_a_container_has_come_by_costs_nothing(api: Client, live: str) -> None:
-    cursor = grid(api)["changes"]
+    cursor = grid(api)["changes_cursor"]
     without = grid(api, {"explain": True})["explain"]
     told = holding(api, cursor, explain=True, keys=True).body["explain"]
     assert (told["read_units"], told["sequential_calls"]) == (
@@ -418,7 +418,7 @@ def test_a_cursor_that_a_container_has_come_by_costs_nothing(api: Client, live: 
 def test_pages_behind_one_that_held_a_cursor_hold_it_too(api: Client, live: str, stream: Stream) -> None:
     written = patch(api, 3, name="a new name")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     by_name = {"sort": [{"field": "name"}], "limit": 1}
     page = holding(api, cursor, **by_name).body
     shown = [row["num"] for row in page["rows"]]
@@ -433,7 +433,7 @@ def test_cursors_and_tokens_go_together_and_name_five_hundred_issues_in_all(
 ) -> None:
     first, second = patch(api, 1, state="closed"), patch(api, 2, state="closed")
     stream.look()
-    cursor = grid(api, {}, first)["changes"]
+    cursor = grid(api, {}, first)["changes_cursor"]
     assert cursor is not None
     assert holding(api, cursor, f" {token(second)}", filter=OPEN).body["matched"] == 1
     monkeypatch.setattr(consistency, "MAX_ISSUES", 1)
@@ -442,7 +442,7 @@ def test_cursors_and_tokens_go_together_and_name_five_hundred_issues_in_all(
 
 
 def test_a_cursor_of_another_project_or_tenant_is_refused(api: Client, live: str) -> None:
-    cursor = grid(api)["changes"]
+    cursor = grid(api)["changes_cursor"]
     api.made("/v1/projects", {"id": "other", "name": "Other"})
     stranger = api.acting(tenant="0999")
     stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
@@ -461,7 +461,7 @@ def test_a_cursor_that_has_expired_is_no_error_and_of_no_effect(
 ) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     later(8 * 86_400)
     assert holding(api, cursor, filter=OPEN).body["matched"] == 3
 
@@ -469,7 +469,7 @@ def test_a_cursor_that_has_expired_is_no_error_and_of_no_effect(
 def test_what_precedes_a_cursor_is_what_a_job_takes(api: Client, live: str, stream: Stream) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     body = {"filter": OPEN, "set": {"name": "new"}}
     assert api.post(f"{PATH}/issues/update-matching", body, headers={HEADER: cursor}).status == 202
     assert api.post(f"{PATH}/undo", {"change": str(uuid4())}, headers={HEADER: cursor}).status in {404, 409}

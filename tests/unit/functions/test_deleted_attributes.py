@@ -77,7 +77,7 @@ def test_it_leaves_every_answer_at_once_and_no_request_can_name_it(
         api.post(f"{BRIDGE}/grid", {"columns": ["3812"]}),
         api.post(f"{BRIDGE}/groups", {"by": ["3812"]}),
         api.post(f"{BRIDGE}/summary", {"fields": [{"field": "3812", "functions": ["count"]}]}),
-        api.get(f"{BRIDGE}/issues/1/position", query={"sort": "3812"}),
+        api.get(f"{BRIDGE}/issues/1/row-number", query={"sort": "3812"}),
         api.post(f"{BRIDGE}/issues", {"name": "x", "fields": {"3812": "2023-05-01"}}),
         api.patch(f"{BRIDGE}/issues/1", {"fields": {"3812": None}}),
         api.post(f"{BRIDGE}/views", {"name": "x", "query": {"sort": [{"field": "3812"}]}}),
@@ -287,7 +287,7 @@ def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Clou
     assert listed(api) == []
     assert restore(api).kind == (404, "not-found")
     assert api.delete(HIDDEN).kind == (404, "not-found")
-    assert api.post(f"{BRIDGE}/attributes", body).kind == (409, "not-ready")
+    assert api.post(f"{BRIDGE}/attributes", body).kind == (409, "removal-in-progress")
     account.upkeep()
     assert document(account)["fields"].keys() == {"a2"}
     api.made(f"{BRIDGE}/attributes", body)
@@ -347,7 +347,7 @@ def test_a_project_that_has_400_takes_none_back(
     api.delete(START)
     api.made(f"{BRIDGE}/attributes", {"id": "other", "name": "Other", "type": "text"})
     before = account.items()
-    assert restore(api).kind == (422, "unprocessable")
+    assert restore(api).kind == (422, "limit-exceeded")
     assert account.items() == before
     for attribute in ("other", "882a", "3fe6"):
         assert api.delete(f"{BRIDGE}/attributes/{attribute}").status == 204

@@ -88,7 +88,7 @@ def answers(api: Client, account: Cloud) -> list[Any]:
     ]
     assert {one.status for one in (*pages, *told)} == {200}
     rows = [(page.body["rows"], page.body["total"], page.body["matched"]) for page in pages]
-    own = ("version", "updated", "updated_by", "index", "changes", "next")
+    own = ("version", "updated", "updated_by", "index", "changes_cursor", "next")
     bodies = [{name: one for name, one in answer.body.items() if name not in own} for answer in told]
     return [rows, bodies, api.get("/v1/projects").body["items"][0]["name"]]
 

@@ -292,9 +292,9 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
         >= {
             "status": "pending",
             "attempts": 1,
-            "code": 500,
-            "answer": "broken",
-            "problem": "The receiver answered 500.",
+            "response_status": 500,
+            "response_body": "broken",
+            "failure": "The receiver answered 500.",
         }.items()
     )
     assert failed["next_attempt"] > failed["last_attempt"]
@@ -303,7 +303,7 @@ def test_a_message_that_fails_is_tried_again_and_others_go_on(
     courier.deliver()
     assert [one["status"] for one in courier.log(hook)] == ["delivered", "pending"]
     courier.wait(6)
-    assert [(one["status"], one["attempts"], one["code"]) for one in courier.log(hook)] == [
+    assert [(one["status"], one["attempts"], one["response_status"]) for one in courier.log(hook)] == [
         ("delivered", 1, 200),
         ("delivered", 2, 200),
     ]
@@ -339,7 +339,10 @@ def test_a_message_that_one_receiver_never_takes_is_tried_ten_times_over_a_day_a
     assert gaps == sorted(gaps)
     assert gaps[0] < 10
     log = courier.log(hook)
-    assert log[-1].items() >= {"status": "failed", "attempts": 10, "next_attempt": None, "code": 422}.items()
+    assert (
+        log[-1].items()
+        >= {"status": "failed", "attempts": 10, "next_attempt": None, "response_status": 422}.items()
+    )
     assert {one["status"] for one in log[:-1]} == {"delivered"}
     assert courier.api.get(hook).body["enabled"] is True
 
@@ -374,9 +377,9 @@ def test_a_webhook_whose_receiver_fails_for_a_day_is_disabled_with_a_notice(
     told = courier.api.get(hook).body
     assert (told["enabled"], told["version"], told["updated_by"]) == (False, 2, "ann")
     first = courier.log(hook)[0]["at"][:16]
-    assert told["notice"]["reason"].startswith(f"Every attempt since {first}")
-    assert told["notice"]["reason"].endswith(" has failed. The last one: The receiver answered 500.")
-    assert told["notice"]["at"] == told["updated"]
+    assert told["warning"]["reason"].startswith(f"Every attempt since {first}")
+    assert told["warning"]["reason"].endswith(" has failed. The last one: The receiver answered 500.")
+    assert told["warning"]["at"] == told["updated"]
     tried = len(receiver.heard)
     courier.issue(path)
     courier.wait(26 * HOUR)
@@ -390,7 +393,7 @@ def test_a_webhook_that_is_enabled_again_begins_anew_with_a_reset(
     courier.api.patch(hook, {"enabled": False})
     courier.issue(path)
     courier.wait(400)
-    assert courier.api.patch(hook, {"enabled": True}).body["notice"] is None
+    assert courier.api.patch(hook, {"enabled": True}).body["warning"] is None
     courier.issue(path)
     courier.wait(70)
     assert [one["type"] for one in receiver.told] == ["reset", "create"]
@@ -398,7 +401,7 @@ def test_a_webhook_that_is_enabled_again_begins_anew_with_a_reset(
     assert receiver.told[1]["data"]["num"] == 2
     created, reset = courier.log(hook)
     assert (reset["event"], reset["issue"], reset["status"]) == ("reset", None, "delivered")
-    assert reset["message"] == receiver.heard[0].headers["webhook-id"]
+    assert reset["message_id"] == receiver.heard[0].headers["webhook-id"]
     assert created["event"] == "create"
     courier.wait(1_000)
     assert len(receiver.heard) == 2
@@ -424,7 +427,7 @@ def test_a_receiver_that_says_gone_is_left_alone_at_once(
     courier.wait(HOUR)
     assert len(receiver.heard) <= AT_ONCE
     told = courier.api.get(hook).body
-    assert (told["enabled"], told["notice"]["reason"]) == (
+    assert (told["enabled"], told["warning"]["reason"]) == (
         False,
         "The receiver answered 410, so it wants no more messages.",
     )
@@ -792,7 +795,7 @@ def test_a_secret_that_nobody_can_open_disables_the_webhook(
     courier.issue(path)
     courier.deliver()
     told = courier.api.get(hook).body
-    assert (told["enabled"], told["notice"]["reason"]) == (
+    assert (told["enabled"], told["warning"]["reason"]) == (
         False,
         "The webhook's secret can no longer be decrypted. Rotate the secret, then enable the webhook.",
     )
@@ -849,7 +852,7 @@ def test_a_webhook_of_a_view_is_told_what_enters_leaves_and_changes(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
     hook = defined(courier, path, view=shared)
-    assert (hook["view"], hook["events"]) == (shared, ["enter", "leave", "change"])
+    assert (hook["view"], hook["events"]) == (shared, ["enter", "leave", "update"])
     feed_of_view = courier.api.get(f"{path}/changes", query={"view": shared}).body["next"]
     issue = f"{path}/issues/{courier.issue(path)['num']}"
     courier.deliver()
@@ -859,9 +862,9 @@ def test_a_webhook_of_a_view_is_told_what_enters_leaves_and_changes(
         courier.skip(2)
         courier.deliver()
     told = courier.api.get(f"{path}/changes", query={"view": shared, "since": feed_of_view}).body["items"]
-    assert [one["type"] for one in receiver.told] == ["enter", "change", "leave", "enter"]
+    assert [one["type"] for one in receiver.told] == ["enter", "update", "leave", "enter"]
     assert [one["data"] for one in receiver.told] == told
-    assert [one["event"] for one in courier.log(hook["path"])] == ["enter", "leave", "change", "enter"]
+    assert [one["event"] for one in courier.log(hook["path"])] == ["enter", "leave", "update", "enter"]
 
 
 def test_only_the_moves_that_were_asked_for_are_sent(
@@ -902,7 +905,7 @@ def test_what_an_editor_makes_of_a_view_sends_nothing_else(
         told["created"],
     )
     assert told["frozen"]["query"]["filter"] == {"field": "state", "op": "eq", "value": "open"}
-    assert (told["enabled"], told["notice"]) == (True, None)
+    assert (told["enabled"], told["warning"]) == (True, None)
 
 
 def test_an_administrator_who_names_the_view_again_freezes_it_as_it_is(
@@ -935,15 +938,15 @@ def test_a_webhook_whose_view_is_gone_goes_on_with_a_notice_until_an_administrat
     told = courier.api.get(hook).body
     assert (told["enabled"], told["version"], told["view"]) == (True, 2, shared)
     fate = "is private now" if private else "was deleted"
-    assert told["notice"]["reason"].startswith(f'The view "Open" {fate}.')
-    assert courier.api.get(other).body["notice"] is None
+    assert told["warning"]["reason"].startswith(f'The view "Open" {fate}.')
+    assert courier.api.get(other).body["warning"] is None
     courier.issue(path, state="closed")
     courier.issue(path)
     courier.deliver()
     assert sorted(one["type"] for one in receiver.told) == ["create", "create", "enter"]
-    assert courier.api.get(hook).body["notice"] == told["notice"]
-    confirmed = courier.api.patch(hook, {"notice": None}).body
-    assert (confirmed["notice"], confirmed["enabled"], confirmed["version"]) == (None, True, 3)
+    assert courier.api.get(hook).body["warning"] == told["warning"]
+    confirmed = courier.api.patch(hook, {"warning": None}).body
+    assert (confirmed["warning"], confirmed["enabled"], confirmed["version"]) == (None, True, 3)
     courier.skip(2)
     courier.issue(path)
     courier.deliver()
@@ -962,9 +965,9 @@ def test_other_rows_and_none_clear_the_notice(
         "view": "must be a view that all users of the project see"
     }
     one = courier.api.patch(hooks[0], {"view": closed}).body
-    assert (one["view"], one["events"], one["notice"]) == (closed, ["enter"], None)
+    assert (one["view"], one["events"], one["warning"]) == (closed, ["enter"], None)
     other = courier.api.patch(hooks[1], {"view": None}).body
-    assert (other["view"], other["frozen"], other["notice"]) == (None, None, None)
+    assert (other["view"], other["frozen"], other["warning"]) == (None, None, None)
     assert other["events"] == ["create", "update", "delete", "restore"]
     courier.issue(path)
     courier.deliver()
@@ -1005,8 +1008,8 @@ def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
     courier.deliver()
     told = courier.api.get(hook).body
     assert (receiver.told, told["enabled"]) == ([], False)
-    assert told["notice"]["reason"].endswith("A field of the filter was deleted. Choose another filter.")
-    assert told["gone"] == [{"part": "filter", "field": "secret"}]
+    assert told["warning"]["reason"].endswith("A field of the filter was deleted. Choose another filter.")
+    assert told["missing"] == [{"part": "filter", "field": "secret"}]
     for answer in (
         courier.api.patch(hook, {"view": view}),
         courier.api.post(f"{path}/webhooks", {"url": URL, "view": view}),
@@ -1048,7 +1051,7 @@ def test_what_failed_for_former_rows_is_neither_tried_nor_replayed_for_others(
     courier.wait(HOUR)
     assert [one["type"] for one in receiver.told] == ["reset"]
     (given_up,) = (one for one in courier.log(hook) if one["event"] == "enter")
-    assert (given_up["status"], given_up["problem"]) == (
+    assert (given_up["status"], given_up["failure"]) == (
         "failed",
         "Nothing was sent: an administrator has chosen other rows since.",
     )
@@ -1136,11 +1139,11 @@ def test_a_webhook_of_a_view_sends_its_columns_unless_it_names_its_own(
     assert [(one["type"], one["data"]["fields"]) for one in limited] == [
         ("enter", {"place": {"old": None, "new": "north"}})
     ]
-    assert (limited[0]["data"]["key"], limited[0]["data"]["from"]) == (None, None), (
+    assert (limited[0]["data"]["key"], limited[0]["data"]["previous_key"]) == (None, None), (
         "keys hold what rows are sorted by"
     )
     whole = [one for one in receiver.told if one["webhook"] == every["id"]]
-    assert [one["type"] for one in whole] == ["enter", "change"]
+    assert [one["type"] for one in whole] == ["enter", "update"]
     assert all(one["data"]["key"] for one in whole)
 
 
@@ -1152,7 +1155,7 @@ def test_a_column_that_is_deleted_is_not_sent_and_one_of_its_id_is_another(
     assert courier.api.get(hook).body["columns"] == ["cost"], "a new name is the same field"
     courier.api.delete(f"{priced}/attributes/cost")
     told = courier.api.get(hook).body
-    assert (told["columns"], told["gone"]) == ([], [{"part": "columns", "field": "cost"}])
+    assert (told["columns"], told["missing"]) == ([], [{"part": "columns", "field": "cost"}])
     courier.issue(priced, fields={"place": "north"})
     courier.deliver()
     assert sent_fields(receiver) == [("create", {})], "without columns nothing is sent, not everything"
@@ -1244,7 +1247,7 @@ def test_a_replay_sends_the_same_message_again(
     assert replayed.body.items() >= {"id": told["id"], "status": "pending", "attempts": 0}.items()
     courier.deliver()
     first, second = receiver.heard
-    assert first.headers["webhook-id"] == second.headers["webhook-id"] == told["message"]
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == told["message_id"]
     assert first.told == second.told
     (after,) = courier.log(hook)
     assert (after["status"], after["attempts"]) == ("delivered", 1)
@@ -1322,7 +1325,7 @@ def test_a_pending_message_whose_change_is_forgotten_is_given_up(
         courier.account.table.delete(*place)
     courier.wait(10)
     log = courier.log(hook)
-    assert (log[-1]["status"], log[-1]["problem"]) == (
+    assert (log[-1]["status"], log[-1]["failure"]) == (
         "failed",
         "Nothing was sent: the change in the message has expired.",
     )

@@ -78,7 +78,7 @@ def test_the_rows_of_a_grid_become_a_file_behind_a_link(api: Client, account: Cl
     assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], "a worker is told at once"
     account.upkeep()
     done = viewer.get(job).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 2, 2, 0)
     content = file_at(done["url"])
     assert content == "num,name,Start\r\n1,Needs Painting,2023-05-01\r\n3,Girder needs replacing,\r\n"
     assert viewer.get(f"{indexed}/jobs").body["items"][0]["url"] is None
@@ -151,7 +151,9 @@ def test_what_is_read_back_is_what_the_grid_shows(
         {**row, "created_by": None, "updated_by": None} for row in grid
     ]
     file = tmp_path / "nasty.csv"
-    file.write_text(exported(account, api, path, query={"sort": sort}, raw=True), "utf-8", newline="")
+    file.write_text(
+        exported(account, api, path, query={"sort": sort}, formula_guard=False), "utf-8", newline=""
+    )
     cells = [row.cells for row in open_source(file).rows()]
     names = {attribute["id"]: attribute["name"] for attribute in nasty.ATTRIBUTES}
     assert len(cells) == len(grid)
@@ -205,7 +207,9 @@ def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
         api.made(f"{project}/issues", {"name": text, "fields": fields})
     account.derive()
     query = {"columns": ["name", "note", "cost", "tags", "who"]}
-    guarded, raw = (lines(exported(account, api, project, query=query, raw=one)) for one in (False, True))
+    guarded, raw = (
+        lines(exported(account, api, project, query=query, formula_guard=one)) for one in (True, False)
+    )
     for (text, told), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
         assert (safe["name"], safe["'=Note"], safe["Who"]) == (told,) * 3
         assert (safe["Cost"], same["Cost"]) == ("-5", "-5"), "a number is none"
@@ -290,7 +294,7 @@ WRONG: list[tuple[Any, set[str]]] = [
     ({"format": "csv", "query": None}, {"query"}),
     ({"format": "csv", "query": []}, {"query"}),
     ({"format": "csv", "query": {"limit": 5}}, {"query.limit"}),
-    ({"format": "csv", "raw": "yes", "more": 1}, {"raw", "more"}),
+    ({"format": "csv", "formula_guard": "yes", "more": 1}, {"formula_guard", "more"}),
     ({"format": "csv", "query": {"columns": []}}, {"query.columns"}),
     ({"format": "csv", "query": {"columns": ["name", "name"]}}, {"query.columns"}),
     ({"format": "csv", "query": {"view": "x"}}, {"query.view"}),
@@ -329,7 +333,7 @@ def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
 def test_an_order_that_no_index_gives_is_refused_with_a_remedy(api: Client, bridge: str) -> None:
     api.patch(f"{bridge}/attributes/47e5", {"indexed": False})
     refused = begin(api, bridge, {"query": {"sort": [{"field": "47e5"}]}, "format": "csv"})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "query-too-expensive")
     assert refused.body["remedies"]
 
 

@@ -151,7 +151,7 @@ def test_a_cursor_of_an_index_that_was_built_anew_has_expired(owner: Client, sha
     assert follow(owner, cursor, sort, f"{path}/grid").status == 200, "the old index is served"
     shared_account.upkeep()
     shared_account.forget()
-    assert follow(owner, cursor, sort, f"{path}/grid").kind == (400, "cursor-expired")
+    assert follow(owner, cursor, sort, f"{path}/grid").kind == (410, "cursor-expired")
     rows = owner.post(f"{path}/grid", {"sort": sort}).body["rows"]
     assert [row["num"] for row in rows] == [1, 2]
 

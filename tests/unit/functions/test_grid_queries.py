@@ -142,7 +142,7 @@ def test_up_to_three_sort_keys_are_taken(api: Client) -> None:
 def test_every_sort_key_has_to_be_indexed(owner: Client, project: str) -> None:
     owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})
     for sort in ([{"field": "bare"}], [{"field": "state"}, {"field": "bare"}]):
-        assert owner.post(f"{project}/grid", {"sort": sort}).kind == (422, "unprocessable")
+        assert owner.post(f"{project}/grid", {"sort": sort}).kind == (422, "query-too-expensive")
     only = {"field": "bare", "op": "is_empty"}
     assert owner.post(f"{project}/grid", {"filter": only, "count": True}).body["matched"] == 0
 
@@ -178,11 +178,11 @@ def test_what_takes_too_many_documents_says_what_would_help(
     assert nums(owner.post(f"{project}/grid", body)) == [1, 2, 3]
     monkeypatch.setattr(planner, "WHOLE", 2)
     answer = owner.post(f"{project}/grid", body)
-    assert answer.kind == (422, "unprocessable")
-    assert "open whether 3 issues" in answer.body["detail"]
+    assert answer.kind == (422, "query-too-expensive")
+    assert "open for 3 issues" in answer.body["detail"]
     assert "attributes/bare" in answer.body["detail"]
     query = {"filter": json.dumps(body["filter"])}
-    assert owner.get(f"{project}/issues/1/position", query=query).kind == (422, "unprocessable")
+    assert owner.get(f"{project}/issues/1/row-number", query=query).kind == (422, "query-too-expensive")
     assert nums(owner.post(f"{project}/grid", {"count": True, "limit": 1})) == [1]
 
 
@@ -313,7 +313,7 @@ def test_everything_wrong_with_groups_is_told_at_once(api: Client, body: Any, fi
 
 def position(api: Client, num: int, **query: Any) -> Answer:
     texts = {name: one if isinstance(one, str) else json.dumps(one) for name, one in query.items()}
-    return api.get(f"{PATH}/issues/{num}/position", query=texts)
+    return api.get(f"{PATH}/issues/{num}/row-number", query=texts)
 
 
 def test_the_position_of_an_issue_is_the_row_at_which_it_stands(api: Client) -> None:
@@ -323,9 +323,9 @@ def test_the_position_of_an_issue_is_the_row_at_which_it_stands(api: Client) -> 
     assert 0 < len(order) < ISSUES
     for num in range(1, ISSUES + 1):
         expected = order.index(num) if num in order else None
-        assert position(api, num, sort=sort, filter=only).body["position"] == expected
-    assert position(api, 5).body["position"] == 4
-    assert position(api, 5, sort="-num").body["position"] == ISSUES - 5
+        assert position(api, num, sort=sort, filter=only).body["row_number"] == expected
+    assert position(api, 5).body["row_number"] == 4
+    assert position(api, 5, sort="-num").body["row_number"] == ISSUES - 5
 
 
 def test_an_issue_that_is_not_there_has_no_position(api: Client) -> None:

@@ -51,7 +51,7 @@ def nums(answer: Answer) -> list[int]:
 
 def test_an_empty_request_is_all_issues_by_number(api: Client) -> None:
     answer = both(api, {})
-    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index", "changes"}
+    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index", "changes_cursor"}
     assert nums(answer) == [1, 2, 3]
     assert (answer.body["next"], answer.body["prev"], answer.body["offset"]) == (None, None, 0)
     assert answer.body["rows"] == [api.get(f"{worked_example.PATH}/issues/{num}").body for num in (1, 2, 3)]
@@ -112,11 +112,11 @@ def nodes_of(tree: Any) -> Iterator[Any]:
 
 
 def test_explain_is_the_same_for_a_position(api: Client) -> None:
-    path = f"{worked_example.PATH}/issues/2/position"
+    path = f"{worked_example.PATH}/issues/2/row-number"
     without = api.get(path).body
     found = api.get(path, query={"explain": "true"}).body
-    assert without.keys() == {"position", "index"}
-    assert found["position"] == without["position"]
+    assert without.keys() == {"row_number", "index"}
+    assert found["row_number"] == without["row_number"]
     told = found["explain"]
     assert [node["node"] for node in nodes_of(told["tree"])] == [
         "row number",

@@ -56,8 +56,8 @@ LOOK: dict[str, Any] = {
     "columns": [{"field": "title", "width": 80, "frozen": True}],
     "groups": ["level", {"field": "moment", "unit": "day", "timezone": "Europe/London"}],
     "footers": [{"field": "amount", "function": "sum"}],
-    "color": "level",
-    "height": 32,
+    "color_by": "level",
+    "row_height": 32,
 }
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_project": [
@@ -88,7 +88,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
-    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color": None}],
+    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color_by": None}],
     "create_webhook": [
         {
             "url": "https://hooks.example.org/gridview",
@@ -100,7 +100,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "update_webhook": [
         {"url": "https://hooks.example.org", "events": ["create"], "enabled": False},
-        {"view": None, "columns": ["level"], "notice": None},
+        {"view": None, "columns": ["level"], "warning": None},
     ],
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
@@ -112,7 +112,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {
             "query": {"sort": SORT, "filter": FILTER, "columns": ["num", "name", "title"]},
             "format": "csv",
-            "raw": True,
+            "formula_guard": False,
         },
         {"query": {"view": None, "columns": None, "filter": None}, "format": "ndjson"},
     ],
@@ -193,7 +193,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
         "keys": "true",
         "explain": "true",
     },
-    "position": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
+    "row_number": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
 }
 """Query parameters; an empty one is only sent with a hostile value."""
 

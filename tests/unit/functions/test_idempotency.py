@@ -368,7 +368,7 @@ def test_a_request_that_runs_into_its_twin_is_told_to_ask_again(
 
     through(collide)
     answer = create(api, "create_issue")
-    assert answer.kind == (429, "in-progress")
+    assert answer.kind == (429, "request-in-progress")
     assert answer.headers["retry-after"] == "1"
     through(None)
     assert create(api, "create_issue").status == 201

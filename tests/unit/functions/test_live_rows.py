@@ -71,14 +71,14 @@ class Rows:
             self.resets += 1
             return
         num = event["num"]
-        assert event["from"] == self.keys.get(num), event
+        assert event["previous_key"] == self.keys.get(num), event
         assert (
             event["move"]
             == {
                 (True, False): "enter",
                 (False, True): "leave",
-                (False, False): "change",
-            }[event["from"] is None, event["key"] is None]
+                (False, False): "update",
+            }[event["previous_key"] is None, event["key"] is None]
         )
         if event["key"] is None:
             del self.keys[num]
@@ -124,15 +124,15 @@ def test_rows_enter_change_and_leave(api: Client, live: str, stream: Stream) -> 
     stream.deliver()
     (event,) = rows.hear()
     assert (event["move"], event["key"], event["fields"]) == (
-        "change",
-        event["from"],
+        "update",
+        event["previous_key"],
         {"name": {"old": "one", "new": "renamed"}},
     )
     patch(api, one, fields={"kind": None})
     patch(api, two, state="closed")
     patch(api, hidden, name="still hidden")
     stream.deliver()
-    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "change"), (two, "leave")]
+    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "update"), (two, "leave")]
     patch(api, hidden, state="open")
     delete(api, one)
     stream.deliver()
@@ -274,7 +274,7 @@ def test_what_is_not_remembered_yet_is_waited_for(
     assert rows.hear() == []
     stream.deliver()
     told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert [(event["version"], event["move"]) for event in told] == [(2, "change"), (3, "leave")]
+    assert [(event["version"], event["move"]) for event in told] == [(2, "update"), (3, "leave")]
     later(61)  # too late: no further event will come
     account.table.delete(derived_keys.history("0807", "plain", num), derived_keys.history_item(3))
     told = asked(api, rows.query, since=rows.cursor).body["items"]
@@ -308,7 +308,7 @@ def test_a_field_that_no_later_version_changed_is_as_the_document_has_it(
     stream.look()
     stream.deliver(1)
     told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert [event["move"] for event in told] == ([] if touches else ["change"])
+    assert [event["move"] for event in told] == ([] if touches else ["update"])
 
 
 def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
@@ -324,7 +324,7 @@ def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
     stream.look()
     stream.deliver()
     told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert told[0]["move"] == "change"
+    assert told[0]["move"] == "update"
 
 
 @pytest.mark.parametrize(
@@ -347,11 +347,11 @@ def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], f
 
 def test_an_order_without_an_index_is_refused_as_by_the_grid(api: Client, live: str) -> None:
     answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "query-too-expensive")
     assert answer.body["remedies"]
     assert api.patch(f"{PATH}/attributes/cost", {"indexed": True}).status == 200
     answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
-    assert answer.kind == (409, "not-ready")
+    assert answer.kind == (409, "index-building")
     assert answer.body["build"]["state"] == "building"
 
 

@@ -53,8 +53,8 @@ def test_an_import_is_in_rows_counts_groups_and_places_at_once(
     assert (page["total"], page["matched"], len(page["rows"])) == (123, 123, 123)
     assert page["index"]["pending"] == 120
     assert grid(api, indexed, filter={"field": "3812", "op": "gte", "value": "2024-01-01"})["matched"] == 120
-    place = api.get(f"{indexed}/issues/{new[5]}/position", query={"sort": "-3812"}).body
-    assert place["position"] == nums(page).index(new[5])
+    place = api.get(f"{indexed}/issues/{new[5]}/row-number", query={"sort": "-3812"}).body
+    assert place["row_number"] == nums(page).index(new[5])
     account.derive()
     account.fold()
     account.forget()

@@ -126,7 +126,7 @@ def test_states_are_an_ordered_list(api: Client) -> None:
 
 def test_200_states_are_the_most(api: Client, account: Cloud) -> None:
     states = [f"s{number}" for number in range(201)]
-    assert api.post("/v1/projects", {"name": "P", "states": states}).kind == (422, "unprocessable")
+    assert api.post("/v1/projects", {"name": "P", "states": states}).kind == (422, "limit-exceeded")
     assert api.post("/v1/projects", {"name": "P", "states": states[:200]}).status == 201
 
 
@@ -292,7 +292,7 @@ def test_a_tenant_has_so_many_projects_and_no_more(api: Client, account: Cloud) 
         api.made("/v1/projects", {"name": name, "id": name})
     before = account.items()
     refused = api.post("/v1/projects", {"name": "c", "id": "c2"})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "limit-exceeded")
     assert refused.body["detail"] == (
         "The tenant has 2 projects; this deployment allows 2. Delete one (DELETE /v1/projects/{project}), "
         "or ask the operator to raise projects-per-tenant."
@@ -302,7 +302,7 @@ def test_a_tenant_has_so_many_projects_and_no_more(api: Client, account: Cloud) 
     assert api.delete("/v1/projects/a2", headers={"if-match": '"1"'}).status == 204
     api.made("/v1/projects", {"name": "c", "id": "c2"})
     restored = api.post("/v1/deleted-projects/a2/restore")
-    assert restored.kind == (422, "unprocessable")
+    assert restored.kind == (422, "limit-exceeded")
     assert api.delete("/v1/projects/c2", headers={"if-match": '"1"'}).status == 204
     assert api.post("/v1/deleted-projects/a2/restore").status == 200
     assert api.post("/v1/projects", {"name": "d"}).status == 422

@@ -191,7 +191,7 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
 def _read(api: Client, path: str) -> None:
     assert api.get(f"{path}/issues/1/history").body["items"]
     assert api.get(f"{path}/activity").body["items"]
-    for place in ("", "/attributes/3812", "/indexes", "/issues/1", "/grid", "/issues/1/position"):
+    for place in ("", "/attributes/3812", "/indexes", "/issues/1", "/grid", "/issues/1/row-number"):
         assert api.get(path + place).status in (200, 404), place
     sort = [{"field": "3812", "direction": "desc"}]
     only = {"field": "state", "op": "eq", "value": "open"}

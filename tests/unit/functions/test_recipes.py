@@ -134,7 +134,7 @@ def test_the_recipes_do_what_they_promise(account: Cloud, api: Client, small_dem
     (duplicates,) = done("Find duplicates")
     assert [(one["values"], one["count"]) for one in duplicates.body["groups"]] == [(["PTW-2024-0117"], 8)]
     (place,) = done("Find an issue in an order")
-    assert place.body["position"] == 1
+    assert place.body["row_number"] == 1
     _, seen = done("Read your own write")
     assert 7 in [row["num"] for row in seen.body["rows"]]
     edited, taken_back = done("Undo a change")

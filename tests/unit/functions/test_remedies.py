@@ -143,7 +143,7 @@ def test_after_its_remedies_a_refused_query_is_answered(
     path, body, expected = POSSIBLE[name]
     tighten(small_budgets)
     refusal = api.post(f"{filled}/{path}", body)
-    assert refusal.kind == (422, "unprocessable")
+    assert refusal.kind == (422, "query-too-expensive")
     assert calls_of(refusal) == expected
     for method, target, change in calls_of(refusal):
         assert f"{method} {target}" in refusal.body["detail"]
@@ -177,7 +177,7 @@ def test_where_no_change_of_definitions_helps_there_is_no_remedy(
     path, body = IMPOSSIBLE[name]
     tighten(small_budgets)
     refusal = api.post(f"{filled}/{path}", body)
-    assert (refusal.kind, refusal.body["remedies"]) == ((422, "unprocessable"), [])
+    assert (refusal.kind, refusal.body["remedies"]) == ((422, "query-too-expensive"), [])
 
 
 def test_a_project_with_all_composite_indexes_that_it_may_have_gets_no_further_one(

@@ -98,7 +98,7 @@ def test_a_poll_of_a_lost_cursor_is_a_reset(
 
 def test_a_grid_follows_from_before_the_restore_by_a_reset(api: Client, path: str, past: Past) -> None:
     past.go_on()
-    lost = api.post(f"{path}/grid", {"count": True}).body["changes"]
+    lost = api.post(f"{path}/grid", {"count": True}).body["changes_cursor"]
     past.restore(0)
     assert changes(api, path, lost).body["items"] == [RESET]
 

@@ -172,7 +172,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "delete_issue": (_STALE,),
     "grid": (_CURSOR, r"400 offset cannot be combined with cursor"),
     "grid_get": (_CURSOR, r"400 offset cannot be combined with cursor", _FILTER),
-    "position": (_FILTER,),
+    "row_number": (_FILTER,),
     "groups": (
         _CURSOR,
         r"400 by\.\d+\.timezone must be the name of a time zone, such as Europe/London",

@@ -13,7 +13,7 @@ from tests.support.cloud import Cloud
 from tests.support.http import Client
 
 TENANT = "0807"
-REBUILDING = {"state": "rebuilding", "done": 0, "of": 3}
+REBUILDING = {"state": "rebuilding", "done": 0, "total": 3}
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_switched_on_during_the_first_build_it_waits_for_the_words(
     api.patch(note, {"indexed": True})
     searched = api.patch(note, {"search": True}).body
     assert (searched["indexed"], searched["search"], searched["build"]["state"]) == (True, True, "building")
-    assert api.get(f"{project}/grid", query={"sort": "note"}).kind == (409, "not-ready")
+    assert api.get(f"{project}/grid", query={"sort": "note"}).kind == (409, "index-building")
     account.upkeep()
     assert words(account, "a1.3.has") == {"rust", "and", "more"}
     assert words(account, "a1.2.has") == set()

@@ -358,7 +358,11 @@ def test_a_user_opens_100_sockets_and_subscriptions_at_once_and_2_a_second(
         assert "items" in clients[number % 5].subscribe("s")[0]
     assert opened(account, api, live) == 429
     (frame,) = clients[0].subscribe("s")
-    assert (frame["id"], frame["error"]["status"], frame["error"]["type"]) == ("s", 429, "too-many-starts")
+    assert (frame["id"], frame["error"]["status"], frame["error"]["type"]) == (
+        "s",
+        429,
+        "too-many-subscriptions",
+    )
     assert clients[0].is_open
     assert opened(account, api.acting(user="bob"), live) == 200, "each user has their own"
     now[0] += 0.5

@@ -88,7 +88,7 @@ def test_a_ticket_tells_where_to_connect_and_until_when(api: Client, live: str) 
     assert answer.body == {
         "ticket": answer.body["ticket"],
         "url": SOCKET_URL,
-        "until": "2030-03-17T17:46:40Z",
+        "token_expires": "2030-03-17T17:46:40Z",
     }
     assert answer.headers["cache-control"] == "no-store"
     assert api.post(f"{live}/tickets").body["ticket"] != answer.body["ticket"]

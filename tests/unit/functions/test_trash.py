@@ -113,7 +113,7 @@ def test_to_every_call_it_is_as_if_it_were_not_there(
 ) -> None:
     before = account.items()
     assert api.get(ISSUE).kind == (404, "not-found")
-    assert api.get(f"{ISSUE}/position", query={"sort": START}).status == 404
+    assert api.get(f"{ISSUE}/row-number", query={"sort": START}).status == 404
     for headers in ({}, {"if-match": '"2"'}):
         assert api.patch(ISSUE, {"name": "x"}, headers=headers).status == 404
         assert api.delete(ISSUE, headers=headers).status == 404

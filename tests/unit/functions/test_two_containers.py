@@ -75,8 +75,8 @@ READS = (
     Asked("POST", "/groups", {"by": [{"field": "severity"}]}),
     Asked("POST", "/groups", {"by": [{"field": "state"}]}),
     Asked("POST", "/summary", {"fields": [{"field": "due", "functions": ["min", "max"]}]}),
-    Asked("GET", "/issues/1/position", query={"sort": "severity"}),
-    Asked("GET", "/issues/1/position", query={"sort": "due"}),
+    Asked("GET", "/issues/1/row-number", query={"sort": "severity"}),
+    Asked("GET", "/issues/1/row-number", query={"sort": "due"}),
 )
 WRITES = (
     Asked("POST", "/issues", {"name": "New", "fields": {"severity": "low", "due": "2024-02-01"}}),
@@ -181,7 +181,7 @@ def told(answer: Answer) -> Any:
         if not isinstance(value, dict):
             return value
         return {
-            name: one is not None if name in {"next", "prev", "changes"} else plain(one)
+            name: one is not None if name in {"next", "prev", "changes_cursor"} else plain(one)
             for name, one in value.items()
             if name not in {"created", "updated", "request_id"}
         }

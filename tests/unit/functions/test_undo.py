@@ -387,11 +387,11 @@ def test_what_has_not_been_told_is_waited_for(
     written = api.patch(f"{path}/issues/1", {"name": "Pier 2"}, headers={"x-change-id": CHANGE})
     token = written.headers["x-consistency-token"]
     answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=token)
-    assert (answer.kind, answer.headers["retry-after"]) == ((409, "not-told"), "1")
+    assert (answer.kind, answer.headers["retry-after"]) == ((409, "history-not-ready"), "1")
     account.follow()
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
     answer = undo(account, api, path, CHANGE)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert 1 <= int(answer.headers["retry-after"]) <= 3
     assert values(api, path, 1)["name"] == "Pier 2"
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
@@ -400,7 +400,10 @@ def test_what_has_not_been_told_is_waited_for(
 def test_a_token_of_a_delete_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     deleted = api.delete(f"{path}/issues/1", headers={"x-change-id": CHANGE})
     token = deleted.headers["x-consistency-token"]
-    assert undo(account, api, path, CHANGE, follow=False, x_consistency_token=token).kind == (409, "not-told")
+    assert undo(account, api, path, CHANGE, follow=False, x_consistency_token=token).kind == (
+        409,
+        "history-not-ready",
+    )
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
 
 
@@ -418,7 +421,7 @@ def test_a_token_of_a_write_that_the_history_lacks_is_waited_for_though_it_has_a
     )
     tokens = ", ".join(answer.headers["x-consistency-token"] for answer in (first, late))
     answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=tokens)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert values(api, path, 1)["name"] == "Pier 2"
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=tokens)) == {1: 3, 2: 3}
 
@@ -429,7 +432,7 @@ def test_tokens_of_other_issues_tell_nothing_of_a_change(
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     other = api.patch(f"{path}/issues/2", {"name": "Deck 2"}).headers["x-consistency-token"]
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
-    assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "not-told")
+    assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "history-not-ready")
 
 
 def test_what_somebody_has_seen_of_a_change_is_not_all_of_it(
@@ -438,19 +441,21 @@ def test_what_somebody_has_seen_of_a_change_is_not_all_of_it(
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     seen = api.get(f"{path}/issues/1").headers["x-consistency-token"]
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
-    assert undo(account, api, path, CHANGE, x_consistency_token=seen).kind == (409, "not-told")
+    assert undo(account, api, path, CHANGE, x_consistency_token=seen).kind == (409, "history-not-ready")
 
 
 def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     told_changes.on_time(account.table, behind=20)
     answer = undo(account, api, path, change)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert 15 <= int(answer.headers["retry-after"]) <= 20
-    assert undo(account, api, path, str(uuid4())).kind == (409, "not-told"), "it may be of just now"
+    assert undo(account, api, path, str(uuid4())).kind == (409, "history-not-ready"), "it may be of just now"
     account.table.delete(keys.LAG_OF_BEAT, keys.LAG)
     account.table.delete(keys.lag("0807", "plain"), keys.LAG)
-    assert undo(account, api, path, change).kind == (409, "not-told"), "nobody can tell how late it is"
+    assert undo(account, api, path, change).kind == (409, "history-not-ready"), (
+        "nobody can tell how late it is"
+    )
 
 
 def test_an_issue_of_which_a_version_has_not_been_told_is_refused(
@@ -462,14 +467,14 @@ def test_an_issue_of_which_a_version_has_not_been_told_is_refused(
     edit(api, path, 1, {"state": "closed"}, CHANGE)
     answer = undo(account, api, path, CHANGE, follow=False)
     assert undone(answer) == {2: 3}
-    assert refused(answer)[1]["type"] == "not-told"
+    assert refused(answer)[1]["type"] == "history-not-ready"
     assert undone(undo(account, api, path, CHANGE, x_change_id=answer.body["change"])) == {1: 4, 2: 3}
 
 
 def test_without_history_there_is_no_undo(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     assert api.patch(path, {"history": {"enabled": False}}).status == 200
-    assert undo(account, api, path, change).kind == (409, "history-off")
+    assert undo(account, api, path, change).kind == (409, "history-disabled")
 
 
 def test_what_is_forgotten_is_not_taken_back(
@@ -546,7 +551,7 @@ def test_a_large_change_is_taken_back_by_a_job_which_can_be_undone(
     assert len(account.hints) == 1, "a worker is told at once"
     account.upkeep()
     done = api.get(answer.headers["location"]).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 2, 2, 0)
     assert [values(api, path, num)["name"] for num in (1, 2)] == ["Pier", "Deck"]
     redo = undo(account, api, path, answer.body["change"])
     account.upkeep()
@@ -561,7 +566,7 @@ def test_a_job_lists_what_stays(account: Cloud, api: Client, path: str) -> None:
     job = undo(account, api, path, CHANGE).headers["location"]
     account.upkeep()
     done = api.get(job).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 1, 2, 1)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 1, 2, 1)
     (one,) = api.get(f"{job}/refused").body["items"]
     assert (one["num"], one["problem"]["type"]) == (2, "edit-conflict")
     assert one["problem"]["conflicts"][0]["version"] == 3
@@ -634,7 +639,7 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def not_yet(answer: Answer) -> None:
     """The history cannot have the change yet, and the answer says when to retry."""
-    assert answer.kind == (409, "not-told"), answer.text
+    assert answer.kind == (409, "history-not-ready"), answer.text
     assert 1 <= int(answer.headers["retry-after"]) <= 4
 
 

@@ -170,7 +170,7 @@ def test_issues_that_the_history_may_not_know_yet_are_waited_for(
     account.follow()
     headers = {"x-consistency-token": edited.headers["x-consistency-token"]}
     answer = api.post(f"{path}/undo", {"change": change, "nums": [4, 5]}, headers=headers)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert undone(api.post(f"{path}/undo", {"change": change, "nums": [4]}, headers=headers)) == [4]
 
 

@@ -63,11 +63,11 @@ def test_a_webhook_is_answered_whole_and_found_again(api: Client, followed: str)
         "view": None,
         "frozen": None,
         "columns": None,
-        "gone": [],
+        "missing": [],
         "events": ALL,
         "enabled": True,
-        "notice": None,
-        "rotating_until": None,
+        "warning": None,
+        "previous_secret_expires": None,
         "version": 1,
         "created_by": "ann",
         "updated_by": "ann",
@@ -133,7 +133,7 @@ def test_a_project_has_twenty_at_most(api: Client, followed: str) -> None:
     made = [api.made(followed, {"url": URL})["id"] for _ in range(20)]
     assert len(set(made)) == 20
     answer = api.post(followed, {"url": URL})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "20" in answer.body["detail"]
     assert api.delete(f"{followed}/{made[0]}").status == 204
     assert api.post(followed, {"url": URL}).status == 201
@@ -270,7 +270,7 @@ def test_a_secret_is_told_when_it_is_made_and_never_again(api: Client, account: 
     assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
     path = f"{followed}/{made['id']}"
     for answer in (api.get(path), api.get(followed), api.patch(path, {"enabled": False})):
-        assert "secret" not in answer.text
+        assert "secret" not in answer.text.replace("previous_secret_expires", "")
     assert secrets_in(account) == [made["secret"]]
 
 
@@ -330,11 +330,11 @@ def test_a_rotated_secret_signs_for_another_day(
     assert (rotated.status, rotated.etag) == (200, '"2"')
     assert without_secret(rotated) == api.get(webhook).body
     assert secrets_in(account) == [rotated.body["secret"], first]
-    until = datetime.fromisoformat(rotated.body["rotating_until"])
+    until = datetime.fromisoformat(rotated.body["previous_secret_expires"])
     assert 86_390 < (until - datetime.now(UTC)).total_seconds() <= 86_400
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 86_401))
-    assert api.get(webhook).body["rotating_until"] is None
+    assert api.get(webhook).body["previous_secret_expires"] is None
     third = api.post(f"{webhook}/rotate").body
     assert secrets_in(account) == [third["secret"], rotated.body["secret"]]
 
@@ -361,14 +361,14 @@ def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
 ) -> None:
     (place,) = (place for place in account.table.items if live_keys.is_webhooks(place[0]))
     item = account.table.items[place]
-    notice = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
-    account.table.put({**item, "enabled": False, "notice": notice, "version": 2})
+    warning = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
+    account.table.put({**item, "enabled": False, "warning": warning, "version": 2})
     told = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
-    assert api.get(webhook).body["notice"] == told
-    assert [(one["enabled"], one["notice"]) for one in api.get(followed).body["items"]] == [(False, told)]
-    assert api.patch(webhook, {"url": OTHER}).body["notice"] == told
+    assert api.get(webhook).body["warning"] == told
+    assert [(one["enabled"], one["warning"]) for one in api.get(followed).body["items"]] == [(False, told)]
+    assert api.patch(webhook, {"url": OTHER}).body["warning"] == told
     enabled = api.patch(webhook, {"enabled": True})
-    assert (enabled.body["enabled"], enabled.body["notice"], enabled.etag) == (True, None, '"4"')
+    assert (enabled.body["enabled"], enabled.body["warning"], enabled.etag) == (True, None, '"4"')
 
 
 @pytest.mark.usefixtures("no_pauses")

@@ -39,9 +39,9 @@ def test_a_user_who_took_the_share_is_refused_without_a_call(
     calls = len(meter.calls)
     for path, body in (("grid", {}), ("groups", {"by": ["state"]}), ("summary", {"of": ["state"]})):
         refused = ann.post(f"{project}/{path}", body)
-        assert refused.kind == (429, "too-much-work")
+        assert refused.kind == (429, "too-many-long-queries")
         assert refused.headers["retry-after"] == "10"
-    assert ann.get(f"{project}/activity").kind == (429, "too-much-work")
+    assert ann.get(f"{project}/activity").kind == (429, "too-many-long-queries")
     assert len(meter.calls) == calls
     assert ann.get(project).status == 200, "what reads no index is not counted"
 

@@ -39,7 +39,7 @@ def messages(
 ) -> DueMessages:
     """The messages of three changes, with the effect of each on the rows of a view."""
     view = FrozenView(1, "All", [], None, {}, NOW, "ann")
-    webhook = Webhook.from_item(stored("w1", view=view, events=("enter", "leave", "change", "update")))
+    webhook = Webhook.from_item(stored("w1", view=view, events=("enter", "leave", "update")))
     changes = tuple(Change(num, 2, "update", "ann", NOW, None, {}, NOW) for num in (11, 12, 13))
     page = FeedPage(changes, END, reset, catalog_of(table), BEHIND, ended=False, overdue=(8,))
     rows = view.rows(page.catalog).fingerprint

@@ -25,7 +25,7 @@ from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import clock
-from gridview.support.errors import FeedExpired, NotFound, Overloaded
+from gridview.support.errors import CursorExpired, NotFound, Overloaded
 from tests.support.derived_project import (
     ADMIN,
     PROJECT,
@@ -326,7 +326,7 @@ def test_a_position_is_good_for_seven_days(writer: Writer, time: Time) -> None:
     still = page(writer.table, end)
     assert still.events == ()
     time.now += 1
-    with pytest.raises(FeedExpired):
+    with pytest.raises(CursorExpired):
         page(writer.table, end)
     time.now += 7 * DAY - 2
     assert page(writer.table, still.position).events == ()  # a reader that asked meanwhile has a newer one

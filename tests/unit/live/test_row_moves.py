@@ -82,7 +82,7 @@ def test_what_the_changes_tell_themselves_reads_nothing(table: MemoryTable, cata
     rows = rows_of(catalog, {**KIND_A, "sort": [{"field": "start"}, {"field": "updated"}]})
     assert judged(own, catalog, rows, created, renamed(2), deleted) == [
         "enter",
-        "change",
+        "update",
         "leave",
     ]
     assert own.meter.calls == []
@@ -102,7 +102,7 @@ def test_a_new_issue_has_nothing_that_its_creation_does_not_tell(
 def test_a_document_of_this_version_is_one_read(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2))
     own = table.metered()
-    assert judged(own, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["change"]
+    assert judged(own, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["update"]
     assert own.meter.capacity == 1
 
 
@@ -117,7 +117,7 @@ def test_a_field_that_is_ahead_is_told_by_what_changed_it_or_waited_for(
     remembered(table, later)
     assert judged(table, catalog, rows, renamed(2)) == [expected]  # 3 may have changed it too
     remembered(table, renamed(3))
-    assert judged(table, catalog, rows, renamed(2)) == ["change"]
+    assert judged(table, catalog, rows, renamed(2)) == ["update"]
 
 
 def test_the_first_later_change_of_a_field_tells(table: MemoryTable, catalog: Catalog) -> None:
@@ -148,7 +148,7 @@ def test_of_an_issue_without_a_document_its_deletion_tells(
     gone = Change(7, 3, "delete", "", LONG_AGO, None, {kind: Values("o1", None)}, LONG_AGO, created=LONG_AGO)
     if remember:
         remembered(table, gone)
-    assert judged(table, catalog, rows, renamed(2)) == ["change" if remember else Unjudged.FOREVER]
+    assert judged(table, catalog, rows, renamed(2)) == ["update" if remember else Unjudged.FOREVER]
 
 
 def test_an_option_that_nobody_knows_any_more_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
@@ -169,8 +169,8 @@ def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, cat
     plain = Change(7, 2, "update", "ann", LONG_AGO, None, {"name": Values("m", "n")})
     by_update = rows_of(catalog, {"sort": [{"field": "updated"}]})
     assert judged(table, catalog, by_update, plain) == [Unjudged.FOREVER]
-    assert judged(table, catalog, by_update, renamed(2)) == ["change"]
-    assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["change"]
+    assert judged(table, catalog, by_update, renamed(2)) == ["update"]
+    assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["update"]
 
 
 def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) -> None:
@@ -179,7 +179,7 @@ def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) 
     rows = rows_of(catalog, KIND_A)
     assert judged(table, catalog, rows, other, renamed(2), other) == [
         Unjudged.FOREVER,
-        "change",
+        "update",
         Unjudged.FOREVER,
     ]
 

@@ -217,7 +217,7 @@ def test_everything_that_matches_is_changed_once_as_one_change_of_the_user(
 ) -> None:
     job, written = start(table, body), Written()
     told = finish(table.seen_through(written.around), time, job)
-    assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES, ISSUES, 0)
+    assert (told["state"], told["done"], told["total"], told["refused"]) == ("done", ISSUES, ISSUES, 0)
     assert written == Counter(range(1, ISSUES + 1))
     assert all(is_as_wanted(table, body, num) for num in range(1, ISSUES + 1))
     untouched = stored(table, ISSUES + 1)
@@ -231,7 +231,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_writes_noth
     job = start(table, body)
     for copy, written in killed_copies(table, time):
         told = finish(copy.seen_through(written.around), time, job)
-        assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES, ISSUES, 0)
+        assert (told["state"], told["done"], told["total"], told["refused"]) == ("done", ISSUES, ISSUES, 0)
         assert written == Counter(range(1, ISSUES + 1))
         assert all(is_as_wanted(copy, body, num) for num in range(1, ISSUES + 1))
 
@@ -256,7 +256,7 @@ def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twi
                 edit(copy, num, **later)
         told = finish(copy.seen_through(written.around), time, job)
         assert max(written.values(), default=1) == 1
-        assert (told["state"], told["done"] + told["refused"]) == ("done", told["of"])
+        assert (told["state"], told["done"] + told["refused"]) == ("done", told["total"])
         assert len(refused(copy, job)) == told["refused"]
         for num in range(1, ISSUES + 1):
             found = stored(copy, num)
@@ -399,7 +399,7 @@ def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, t
     edit(table, 5, kind="b")
     job = start(table, {"filter": KIND_A, "set": {"fields": {"due": "2024-01-01"}}})
     told = finish(table, time, job)
-    assert (told["state"], told["done"], told["refused"], told["of"]) == ("done", ISSUES - 3, 3, ISSUES)
+    assert (told["state"], told["done"], told["refused"], told["total"]) == ("done", ISSUES - 3, 3, ISSUES)
     assert refused(table, job) == {3: "not-found", 4: "invalid-request", 5: "conflict"}
 
 
@@ -413,7 +413,7 @@ def test_what_only_documents_decide_is_decided_by_them_and_never_was_meant_if_it
     job = start(table, {"filter": only, "set": {"state": "closed"}})
     told = finish(table, time, job)
     matching = [1, 3, 5, 7, *([9] if "field" in only else [])]
-    assert (told["done"], told["of"], told["refused"]) == (len(matching), len(matching), 0)
+    assert (told["done"], told["total"], told["refused"]) == (len(matching), len(matching), 0)
     documents = {num: stored(table, num) for num in range(1, ISSUES + 2)}
     assert [num for num, one in documents.items() if one is not None and one["version"] == 2] == matching
 
@@ -428,7 +428,7 @@ def test_rows_of_an_order_are_changed_and_no_others(table: MemoryTable, time: Pa
 def test_nothing_at_all_is_done_at_once(table: MemoryTable, time: Passing) -> None:
     only = {"field": "cost", "op": "gt", "value": 100}
     told = finish(table, time, start(table, {"filter": only, "set": {"state": "closed"}}))
-    assert (told["state"], told["of"], told["done"]) == ("done", 0, 0)
+    assert (told["state"], told["total"], told["done"]) == ("done", 0, 0)
 
 
 def test_what_is_so_already_is_done_and_not_written(table: MemoryTable, time: Passing) -> None:
@@ -512,13 +512,13 @@ def test_a_job_waits_while_the_index_is_behind(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = start(table, CHANGES["set"])
-    late = freshness.Note(clock.seconds(), numbered_turn.MOST_LAG + 1)
+    late = freshness.Note(clock.seconds(), numbered_turn.TOLERATED_LAG + 1)
     with monkeypatch.context() as patch:
         patch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), late, None))
         (waited,) = work(table)
         assert waited.issues == 0
         assert RETRY - 1 < clock.until(waited.hints[0].due) <= RETRY
-        assert jobs.get_job(table, BEN, PROJECT, job)["of"] is None
+        assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
     assert finish(table, time, job)["done"] == ISSUES
 
 

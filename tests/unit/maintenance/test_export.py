@@ -182,14 +182,14 @@ def turns(world: World, time: Passing, count: int) -> None:
 def test_the_rows_of_a_grid_are_in_the_file_in_its_order(world: World, time: Passing) -> None:
     job = begin(world, filter=KIND_A, sort=[{"field": "cost"}])
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 8, 8, 0)
     assert rows(world) == expected(*range(8, 0, -1))
     assert not world.s3.uploads
 
 
 def test_nothing_at_all_and_less_than_a_part_are_files_too(world: World, time: Passing) -> None:
     only = {"field": "cost", "op": "gt", "value": 0}
-    assert finish(world, time, begin(world, filter=only))["of"] == 0
+    assert finish(world, time, begin(world, filter=only))["total"] == 0
     assert list(world.s3.files.values()) == [b"num,name,Kind,Cost\r\n"]
     world.s3.objects.clear()
     finish(world, time, begin(world, filter=only, form="ndjson"))
@@ -243,7 +243,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_makes_the_s
     job = begin(world, form=form, **query)
     for copy in killed_copies(world, time):
         done = finish(copy, time, job)
-        assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
+        assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 8, 8, 0)
         assert list(copy.s3.files.values()) == [body]
 
 
@@ -269,7 +269,7 @@ def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World,
     job = begin(world, filter=KIND_A, sort=[{"field": "cost"}])
     edit(world, 3, bare=5)
     turns(world, time, 1)
-    assert told(world, job)["of"] == 8
+    assert told(world, job)["total"] == 8
     time.over += 1
     for _ in range(2):
         edit(world, 1, kind="b", cost=100 + _)
@@ -282,7 +282,7 @@ def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World,
     )
     world.remember()
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 8, 8, 0)
     assert rows(world) == expected(*range(8, 0, -1))
 
 
@@ -318,7 +318,7 @@ def test_rows_wait_for_the_history_and_are_refused_where_it_never_tells(world: W
     finish(patient, time, job)
     assert rows(patient) == expected(*range(1, 10))
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 7, 9, 2)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 7, 9, 2)
     assert rows(world) == expected(2, 3, 4, 6, 7, 8, 9)
     item = world.table.query_all(keys.job_parts(TENANT, PROJECT, job), consistent=True)
     refused = [num for one in item if keys.refusals() in one[keys.SK] for num, _ in one["refused"]]
@@ -339,7 +339,7 @@ def test_what_the_index_is_late_with_is_no_row(world: World, time: Passing) -> N
     delete(world, 2)
     time.over += 1
     done = finish(world, time, begin(world, filter=KIND_A))
-    assert (done["done"], done["of"], done["refused"]) == (6, 6, 0)
+    assert (done["done"], done["total"], done["refused"]) == (6, 6, 0)
     assert rows(world) == expected(*range(3, 9))
 
 
@@ -373,7 +373,7 @@ def test_a_part_that_is_another_one_has_all_written_anew(world: World, time: Pas
     assert parts
     parts[1] = b"of somebody who came late"
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"]) == ("done", 9, 9)
+    assert (done["state"], done["done"], done["total"]) == ("done", 9, 9)
     assert rows(world) == expected(*range(1, 10))
     assert not world.s3.uploads
 
@@ -432,7 +432,7 @@ def test_an_upload_that_is_lost_again_and_again_fails_the_job(world: World, time
 
     world.s3.around = losing
     done = finish(world, time, job)
-    assert (done["state"], done["problem"]["type"]) == ("failed", "unprocessable")
+    assert (done["state"], done["problem"]["type"]) == ("failed", "internal")
     assert not world.s3.files
 
 

@@ -136,7 +136,7 @@ def versions(table: MemoryTable) -> dict[int, int]:
 
 def is_whole(table: MemoryTable, told: Any, job: str) -> None:
     """Check that everything is taken back, once, except for changes of others."""
-    assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES - 1, ISSUES, 1)
+    assert (told["state"], told["done"], told["total"], told["refused"]) == ("done", ISSUES - 1, ISSUES, 1)
     assert refused(table, job) == {3: "edit-conflict"}
     assert versions(table) == dict.fromkeys(range(1, ISSUES + 1), 3)
     names = {num: one["name"] for num, one in seen(table).items() if not one["deleted"]}
@@ -242,7 +242,7 @@ def test_a_job_waits_for_what_has_not_been_told(
     (turn,) = work(table)
     assert turn.issues == 0
     assert clock.until(turn.hints[0].due) > 30
-    assert jobs.get_job(table, BEN, PROJECT, job)["of"] is None
+    assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
     is_whole(table, finish(table, time, job), job)
 
 

@@ -28,7 +28,7 @@ from gridview.schema.catalog import Catalog, Composite, Part
 from gridview.schema.fields import NUM
 from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from tests.support.containers import new_container
@@ -132,7 +132,7 @@ class Project:
         metered = self.table.metered()
         query = resolve_position(self.catalog, body)
         answer = position(ReadContext(metered, self.catalog, self.container()), num, query)
-        found: int | None = answer.body["position"]
+        found: int | None = answer.body["row_number"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found
 
@@ -331,7 +331,7 @@ def test_what_sets_leave_open_for_too_many_is_read_whole(
     assert "read all issues that may match" in explained(project, **body)
     assert nums(project.page(**body, limit=500)) == project.expected(**body)
     monkeypatch.setattr(planner, "WHOLE", 399)
-    with pytest.raises(Unprocessable, match="bare"):
+    with pytest.raises(QueryTooExpensive, match="bare"):
         project.page(**body)
 
 
@@ -369,7 +369,7 @@ def test_a_query_that_takes_too_many_blocks_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "MAX_BLOCKS", 5)
-    with pytest.raises(Unprocessable, match="at most 5 are read"):
+    with pytest.raises(QueryTooExpensive, match="at most 5 are read"):
         project.page(sort=[{"field": "note", "nulls": "first"}], offset=1)
 
 

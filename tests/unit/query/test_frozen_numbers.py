@@ -15,7 +15,7 @@ from gridview.query.frozen_numbers import frozen_numbers
 from gridview.query.grid_request import resolve_position
 from gridview.query.sort_order import RowRange
 from gridview.schema.epoch import CONFIRMED
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from tests.support.depth import one_of
 from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, filters, small_blocks
 
@@ -94,9 +94,9 @@ def test_a_large_project_refuses_rows_that_only_documents_tell(
     assert numbers(project, 0, 3, filter=bare).sure
     assert numbers(project, 3, 6, sort=ties).sure
     monkeypatch.setattr(planner, "WHOLE", 399)
-    with pytest.raises(Unprocessable, match="bare"):
+    with pytest.raises(QueryTooExpensive, match="bare"):
         numbers(project, 0, 3, filter=bare)
-    with pytest.raises(Unprocessable, match="state"):
+    with pytest.raises(QueryTooExpensive, match="state"):
         numbers(project, 3, 6, sort=ties)
     assert len(numbers(project, filter=bare).undecided) > 20, "without rows nothing has to be decided yet"
 
@@ -105,7 +105,7 @@ def test_more_blocks_than_one_answer_may_take_are_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "MAX_BLOCKS", 3)
-    with pytest.raises(Unprocessable, match="blocks"):
+    with pytest.raises(QueryTooExpensive, match="blocks"):
         numbers(project, 0, sort=[{"field": "note"}])
 
 

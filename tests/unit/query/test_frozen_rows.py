@@ -12,7 +12,7 @@ from gridview.query import planner
 from gridview.query.frozen_rows import frozen_rows
 from gridview.query.grid_request import resolve_position
 from gridview.schema.epoch import CONFIRMED
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from tests.support.depth import one_of
 from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, small_blocks
 
@@ -73,7 +73,7 @@ def test_a_large_project_refuses_an_order_that_only_documents_tell(
     ties = [{"field": "state"}, {"field": "name"}]
     assert rows(project, sort=ties) == project.expected(sort=ties)
     monkeypatch.setattr(planner, "WHOLE", 399)
-    with pytest.raises(Unprocessable, match="state"):
+    with pytest.raises(QueryTooExpensive, match="state"):
         rows(project, sort=ties)
 
 

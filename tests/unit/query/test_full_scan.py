@@ -13,7 +13,7 @@ from gridview.query import counting, document_scan, group_request, planner
 from gridview.query.counting import grouped_counts
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
-from gridview.support.errors import CursorExpired, InvalidRequest, Unprocessable
+from gridview.support.errors import CursorExpired, InvalidRequest, QueryTooExpensive
 from gridview.view.context import ReadContext
 from tests.unit.query.test_bitmap_scan import nodes_of
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, flat, nums
@@ -87,7 +87,7 @@ def test_issues_that_are_too_large_to_be_read_whole_are_refused(
 ) -> None:
     few.fill(few.document(num, note="x" * 300_000, bare=1) for num in range(10, 30))
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 4)
-    with pytest.raises(Unprocessable, match="open for many issues: this would read more than 4 MB"):
+    with pytest.raises(QueryTooExpensive, match="open for many issues: more than 4 MB"):
         few.page(**OPEN)
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 40)
     assert few.page(**OPEN, count=True)["matched"] == 29
@@ -119,9 +119,7 @@ def test_what_takes_a_larger_project_whole_is_refused_with_what_would_help(
     monkeypatch.setattr(planner, "WHOLE", 9)
     few.page(**OPEN)
     few.fill([few.document(10, bare=1)])
-    with pytest.raises(
-        Unprocessable, match=r"open whether 10 issues match.*bare is the value given.*indexed"
-    ):
+    with pytest.raises(QueryTooExpensive, match=r"open for 10 issues.*bare is the value given.*indexed"):
         few.page(**OPEN)
     assert nums(few.page(**BY_DAY, limit=2)) == [3, 8]
 
@@ -139,7 +137,7 @@ def test_many_ties_of_several_keys_are_read_whole_or_refused_with_the_call_that_
     assert few.walk(**body) == [order[:4], order[4:8], order[8:]]
     assert few.page(**body, explain=True)["explain"]["sequential_calls"] <= 4
     monkeypatch.setattr(planner, "WHOLE", 8)
-    with pytest.raises(Unprocessable) as refused:
+    with pytest.raises(QueryTooExpensive) as refused:
         few.page(**body)
     assert "9 issues have the same state" in refused.value.detail
     sort = [
@@ -220,7 +218,7 @@ def test_issues_that_would_count_too_often_are_refused(few: Grid, monkeypatch: p
         ([None, None], 9),
     ]
     monkeypatch.setattr(group_request, "_MAX_MEMBERSHIPS", 12)
-    with pytest.raises(Unprocessable, match="more than 12 times"):
+    with pytest.raises(QueryTooExpensive, match="more than 12 times"):
         counted(few, **by)
 
 

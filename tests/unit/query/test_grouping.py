@@ -44,7 +44,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from gridview.view.index_view import IndexView
@@ -268,7 +268,7 @@ def test_texts_that_begin_alike_are_told_apart_by_their_documents(
     ]
     assert loaded.groups(by=["note", "state"], limit=3)[2] == (f"{long}B", "closed", 4)
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 11)
-    with pytest.raises(Unprocessable, match="12 issues have texts with the same first 240 characters"):
+    with pytest.raises(QueryTooExpensive, match="12 issues have texts with the same first 240 characters"):
         loaded.ask(by=["note"])
 
 
@@ -300,7 +300,7 @@ def test_aggregates_take_the_documents_and_have_their_limit(
     more = {"filter": {"field": "cost", "op": "lte", "value": 11}}
     for body, count in ((total, 30), ({**total, **more}, 11)):
         with pytest.raises(
-            Unprocessable, match=f"{count} issues would have to be read.*aggregates are exact"
+            QueryTooExpensive, match=f"{count} issues would have to be read.*aggregates are exact"
         ):
             loaded.ask(**body)
     assert loaded.groups(by=["state"], **more) == [("open", 11)]
@@ -313,7 +313,9 @@ def test_a_field_without_an_index_takes_the_documents_or_says_how_to_get_one(
     loaded.fill(loaded.issue(num, fields={"kind": "ab"[num % 2]}) for num in range(1, 31))
     assert loaded.groups(by=["kind"]) == [("a", 15), ("b", 15)]
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
-    with pytest.raises(Unprocessable, match=r'PATCH /v1/projects/bridge/attributes/kind \{"indexed": true\}'):
+    with pytest.raises(
+        QueryTooExpensive, match=r'PATCH /v1/projects/bridge/attributes/kind \{"indexed": true\}'
+    ):
         loaded.ask(by=["kind"])
 
 
@@ -341,7 +343,7 @@ def test_a_filter_that_sets_cannot_decide_says_what_would_help(
     monkeypatch.setattr(aggregate_planner, "CANDIDATES", 29)
     assert loaded.groups(by=["state"], **part) == [("open", 30)]
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
-    with pytest.raises(Unprocessable, match="name contains the value given"):
+    with pytest.raises(QueryTooExpensive, match="name contains the value given"):
         loaded.ask(by=["state"], **part)
 
 
@@ -362,7 +364,7 @@ def test_sets_have_a_budget_behind_which_documents_are_read_and_these_have_their
     assert found == expected
     assert "in memory" in plan[-1]
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 59)
-    with pytest.raises(Unprocessable, match=said):
+    with pytest.raises(QueryTooExpensive, match=said):
         loaded.ask(**by)
 
 
@@ -375,7 +377,7 @@ def test_many_plain_blocks_are_not_read_by_their_sort_entries(
     by = {"by": ["cost"], "limit": 500}
     assert len(loaded.groups(**by)) == 100
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 99)
-    with pytest.raises(Unprocessable, match="sort entries of more than 2 blocks"):
+    with pytest.raises(QueryTooExpensive, match="sort entries of more than 2 blocks"):
         loaded.ask(**by)
 
 

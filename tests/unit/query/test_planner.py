@@ -14,7 +14,7 @@ from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import resolve
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 
 CATALOG = Catalog("0807", "35e9", 1, (), (), 1)
 FILTER = {"field": "num", "op": "gt", "value": 1}
@@ -106,7 +106,7 @@ def test_rows_without_a_value_are_looked_for_among_all_documents_where_there_are
 
 def test_there_is_an_end_to_what_is_read() -> None:
     planner.check_blocks(planner.MAX_BLOCKS)
-    with pytest.raises(Unprocessable, match="3,001 blocks"):
+    with pytest.raises(QueryTooExpensive, match="3,001 blocks"):
         planner.check_blocks(planner.MAX_BLOCKS + 1)
     assert "2,001 issues" in str(planner.too_wide(None, 2_001))
 

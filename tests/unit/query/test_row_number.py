@@ -9,7 +9,7 @@ from gridview.query import planner
 from gridview.query.grid_request import resolve_position
 from gridview.query.row_number import position
 from gridview.schema.store import Catalogs
-from gridview.support.errors import NotFound, Unprocessable
+from gridview.support.errors import NotFound, QueryTooExpensive
 from gridview.view.context import ReadContext
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, without_notes
 
@@ -31,7 +31,7 @@ def place(grid: Grid, num: int, **body: Any) -> Any:
     found = position(ReadContext(metered, catalog, grid.container()), num, resolve_position(catalog, body))
     grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
-    return found.body["position"]
+    return found.body["row_number"]
 
 
 def test_every_issue_stands_at_its_row(few: Grid) -> None:
@@ -88,7 +88,7 @@ def test_too_many_ties_are_read_whole_or_refused(few: Grid, monkeypatch: pytest.
     body: dict[str, Any] = {"sort": [{"field": "state"}, {"field": "day"}]}
     assert [place(few, num, **body) for num in (3, 8, 1, 4, 9, 6, 2, 5, 7)] == list(range(9))
     monkeypatch.setattr(planner, "WHOLE", 8)
-    with pytest.raises(Unprocessable, match="POST /v1/projects/bridge/indexes"):
+    with pytest.raises(QueryTooExpensive, match="POST /v1/projects/bridge/indexes"):
         place(few, 1, **body)
-    with pytest.raises(Unprocessable, match="open whether 8 issues"):
+    with pytest.raises(QueryTooExpensive, match="open for 8 issues"):
         place(few, 1, filter={"field": "bare", "op": "gt", "value": 0})

@@ -9,7 +9,7 @@ from gridview.query.plan import Node
 from gridview.query.steps import (
     Ask,
     AtHand,
-    Record,
+    NodeFacts,
     RoundsTaken,
     Steps,
     ask,
@@ -28,7 +28,7 @@ class Rounds:
 
     def __init__(self, at_hand: Sequence[int] = ()) -> None:
         self.made: list[list[int]] = []
-        self.told: list[Record] = []
+        self.told: list[NodeFacts] = []
         self._at_hand = at_hand
 
     def run(self, steps: Steps[Any]) -> Any:
@@ -80,7 +80,7 @@ def test_parts_may_have_parts_and_take_no_round() -> None:
 
     assert rounds.run(side_by_side(both(), reads(4, 5, 6))) == [([[1, 2], [[3], []]], 2), [4, 5, 6]]
     assert rounds.made == [[1, 3, 4], [2, 5], [6]]
-    assert rounds.told == [Record(THERE, {"found": [[1, 2], [[3], []]]})]
+    assert rounds.told == [NodeFacts(THERE, {"found": [[1, 2], [[3], []]]})]
 
 
 def test_several_reads_are_one_round_and_none_is_no_round() -> None:

@@ -19,7 +19,7 @@ from gridview.query.summary_request import FieldSummary, Function, of_values, re
 from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
-from gridview.support.errors import InvalidRequest, Unprocessable
+from gridview.support.errors import InvalidRequest, QueryTooExpensive
 from tests.support.depth import one_of
 from tests.unit.query.test_grouping import ADMIN, PROJECT, SIZES, Loaded, cut
 
@@ -224,14 +224,14 @@ def test_a_refusal_names_the_functions_that_take_the_documents(
     assert told(filled, "cost", ["count", "max"])["max"] == 90
     for body in ({}, some):
         with pytest.raises(
-            Unprocessable, match=r"^distinct, sum of cost would need the documents of \d+ issues"
+            QueryTooExpensive, match=r"^distinct, sum of cost would need the documents of \d+ issues"
         ):
             told(filled, "cost", ["count", "distinct", "sum"], **body)
-    with pytest.raises(Unprocessable, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
+    with pytest.raises(QueryTooExpensive, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
         told(filled, "bare", ["count"])
     unclear = {"field": "name", "op": "contains", "value": "n"}
     monkeypatch.setattr(aggregate_planner, "CANDIDATES", 10)
-    with pytest.raises(Unprocessable, match=r"count of cost .*name contains the value given"):
+    with pytest.raises(QueryTooExpensive, match=r"count of cost .*name contains the value given"):
         told(filled, "cost", ["count"], filter=unclear)
 
 
@@ -244,7 +244,7 @@ def test_texts_that_begin_alike_have_a_limit(filled: Loaded, monkeypatch: pytest
     }  # fmt: skip
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
     with pytest.raises(
-        Unprocessable, match="distinct of note: 30 issues have texts with the same first 240 characters"
+        QueryTooExpensive, match="distinct of note: 30 issues have texts with the same first 240 characters"
     ):
         told(loaded, "note", ["distinct"])
 

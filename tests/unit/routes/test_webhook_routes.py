@@ -89,7 +89,7 @@ def test_delete_webhook(example: Example, hook: str, send: Send) -> None:
 
 def test_rotate_webhook(example: Example, hook: str, send: Send, receiver: Receiver) -> None:
     answer = example.write(200).body
-    assert answer["rotating_until"] == example.get(f"/webhooks/{hook}")["rotating_until"]
+    assert answer["previous_secret_expires"] == example.get(f"/webhooks/{hook}")["previous_secret_expires"]
     assert example.changed.keys() == {(WEBHOOKS, hook)}
     send("open")
     (message,) = receiver.heard
@@ -106,7 +106,7 @@ def test_list_deliveries(example: Example, hook: str, send: Send) -> None:
     send("open")
     send("closed")
     listed = example.read().body["items"]
-    assert [(one["issue"], one["event"], one["status"], one["code"]) for one in listed] == [
+    assert [(one["issue"], one["event"], one["status"], one["response_status"]) for one in listed] == [
         ({"num": 2, "version": 3}, "update", "delivered", 200),
         ({"num": 2, "version": 2}, "update", "delivered", 200),
     ]

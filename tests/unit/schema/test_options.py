@@ -6,7 +6,7 @@ import pytest
 
 from gridview.schema.fields import Option
 from gridview.schema.options import OptionChange, OptionsInput, change
-from gridview.support.errors import InvalidRequest, Unprocessable
+from gridview.support.errors import InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, parse
 
 
@@ -122,7 +122,7 @@ def test_the_longest_value_and_values_that_differ_in_case_are_fine() -> None:
 
 def test_200_options_are_the_most() -> None:
     assert len(changed((), 1, *map(str, range(200))).options) == 200
-    with pytest.raises(Unprocessable, match="200"):
+    with pytest.raises(LimitExceeded, match="200"):
         changed((), 1, *map(str, range(201)))
 
 

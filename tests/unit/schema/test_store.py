@@ -22,11 +22,11 @@ from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support.errors import (
     Conflict,
     CursorExpired,
+    IndexBuilding,
     InvalidRequest,
+    LimitExceeded,
     NotFound,
-    NotReady,
     RequestError,
-    Unprocessable,
 )
 from tests.support import cloud
 
@@ -128,9 +128,9 @@ RELOADS = [(1, "get_item"), (2, "query")]
     [
         InvalidRequest("no such field"),
         CursorExpired("rebuilt"),
-        NotReady("being built"),
+        IndexBuilding("being built"),
         NotFound("no such issue"),
-        Unprocessable("no index"),
+        LimitExceeded("no index"),
         UnknownOption("o7"),
     ],
 )

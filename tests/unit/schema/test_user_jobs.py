@@ -28,7 +28,9 @@ def held(line: JobLine) -> JobLine:
 
 
 def test_a_job_and_a_line_come_back_from_their_items() -> None:
-    job = replace(JOB, state=JobState.FAILED, of=3, done=1, at={"a": [1]}, problem={"type": "x"}, revision=7)
+    job = replace(
+        JOB, state=JobState.FAILED, total=3, done=1, at={"a": [1]}, problem={"type": "x"}, revision=7
+    )
     for one in (JOB, job):
         assert UserJob.from_item(item_from_wire(item_to_wire(one.to_item("acme", "bridge")))) == one
     line = JobLine((opened("p", "a"), opened("q", "b", due=LATER)), DUE, "holder", 2, 5)

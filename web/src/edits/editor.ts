@@ -49,7 +49,7 @@ const SHOWN = 50;
 const MAX_ROUNDS = 4;
 
 /** The refusals of an undo whose history is no longer kept. */
-const FORGOTTEN: ReadonlySet<string> = new Set(['history-off', 'history-expired']);
+const FORGOTTEN: ReadonlySet<string> = new Set(['history-disabled', 'history-expired']);
 
 /** How many ids of this tab's changes are remembered, to recognize them in the feed. */
 const MAX_OWN = 200;

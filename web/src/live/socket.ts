@@ -163,7 +163,7 @@ export class Socket {
           if (signal.aborted) return;
           isRenewing = true;
           say({ do: 'renew', ticket: next.ticket });
-          renewAt(next.until);
+          renewAt(next.token_expires);
         } catch {
           // The socket ends together with the token; the caller then checks the session.
         }
@@ -185,7 +185,7 @@ export class Socket {
         this.resubscribe = subscribeAnew;
         this.speaking = say;
         this.looks.ask();
-        renewAt(ticket.until);
+        renewAt(ticket.token_expires);
       };
       channel.onclose = end;
       channel.onmessage = ({ data }: MessageEvent<unknown>) => {

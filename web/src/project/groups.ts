@@ -159,7 +159,7 @@ export class Groups {
       filter: group.filter,
       figures: (group.aggregates ?? []).map((one) => ({ field: one.field, fn: one.function, value: one.value })),
     }));
-    answered(body.changes);
+    answered(body.changes_cursor);
     return { groups, next: body.next };
   }
 }

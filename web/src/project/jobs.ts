@@ -102,7 +102,7 @@ export class Jobs {
       const { body } = await patiently(() =>
         this.api.call('POST', '/v1/projects/{project}/export', {
           path: { project: this.project },
-          body: { query: { ...query, sort: [...query.sort], columns: [...query.columns] }, format: 'csv', raw },
+          body: { query: { ...query, sort: [...query.sort], columns: [...query.columns] }, format: 'csv', formula_guard: !raw },
           headers,
         }),
       );

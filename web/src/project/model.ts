@@ -8,7 +8,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { ChangeEvent, Explanation, Filter, IndexAge, Project } from '../api/types';
+import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
 import { changeId } from '../edits/change-id';
@@ -69,7 +69,7 @@ export class ProjectModel {
   /** How the first page of the present query was answered, and its cost. */
   readonly explanation = signal<Explanation | null>(null);
   /** The lag of the index from which the last rows were read. */
-  readonly index = signal<IndexAge | null>(null);
+  readonly index = signal<IndexLag | null>(null);
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;

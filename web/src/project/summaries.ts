@@ -61,7 +61,7 @@ export class Summaries {
         signal,
       });
       this.put(field, { kind: 'ready', value: body.summaries[0]?.[fn] ?? null });
-      answered(body.changes);
+      answered(body.changes_cursor);
     } catch (error) {
       if (!isAbort(error)) this.put(field, { kind: 'failed', error });
     }

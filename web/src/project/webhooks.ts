@@ -12,7 +12,7 @@ export type WebhookEvent = Webhook['events'][number];
 
 /** The events that a webhook of all issues may receive, and one of a view. */
 const OF_ALL: readonly WebhookEvent[] = ['create', 'update', 'delete', 'restore'];
-const OF_VIEW: readonly WebhookEvent[] = ['enter', 'leave', 'change'];
+const OF_VIEW: readonly WebhookEvent[] = ['enter', 'leave', 'update'];
 
 export function eventsOf(view: string | null): readonly WebhookEvent[] {
   return view === null ? OF_ALL : OF_VIEW;

@@ -54,7 +54,7 @@ export function JobsWindow({ model }: { readonly model: ProjectModel }) {
 
 function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly job: BackgroundJob; readonly onUndo: () => void }) {
   const { jobs } = model;
-  const { id, kind, done, of, refused, change, created, created_by, problem } = job;
+  const { id, kind, done, total, refused, change, created, created_by, problem } = job;
   const open = isOpen(job);
   const name = words.jobs.kinds[kind];
   const when = formatDatetime(created);
@@ -67,7 +67,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
         {model.people.nameOf(created_by)}, <time dateTime={created}>{when}</time>
       </span>
       <p>{words.jobs.state(job)}</p>
-      {open && <progress aria-label={words.jobs.name(name, when)} max={Math.max(1, of ?? 1)} {...(of !== null && { value: done + refused })} />}
+      {open && <progress aria-label={words.jobs.name(name, when)} max={Math.max(1, total ?? 1)} {...(total !== null && { value: done + refused })} />}
       {problem && <Refusal error={new ApiError(problem)} />}
       <div class="row">
         {open && (isOwn || permits(model.role, 'admin')) && (

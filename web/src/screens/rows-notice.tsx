@@ -74,13 +74,13 @@ function Building({ build, onLook }: { readonly build: Build; readonly onLook: (
   return (
     <div class="refusal" role="status">
       <strong>{words.refusal.building}</strong>
-      <p>{words.refusal.buildingWhy(build.done, build.of)}</p>
-      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.of)} />
+      <p>{words.refusal.buildingWhy(build.done, build.total)}</p>
+      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.total)} />
     </div>
   );
 }
 
 /** The background work for which a query must wait. */
 function buildIn(error: unknown): Build | null {
-  return error instanceof ApiError && error.kind === 'not-ready' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
+  return error instanceof ApiError && error.kind === 'index-building' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
 }

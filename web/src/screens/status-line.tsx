@@ -52,7 +52,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       </span>
       {jobs.length > 0 && (
         <button class="link-inline" type="button" onClick={() => (model.desk.window.value = 'jobs')}>
-          {words.jobs.running(jobs.length, jobs.reduce((sum, one) => sum + one.done + one.refused, 0), jobs.reduce((sum, one) => sum + (one.of ?? 0), 0))}
+          {words.jobs.running(jobs.length, jobs.reduce((sum, one) => sum + one.done + one.refused, 0), jobs.reduce((sum, one) => sum + (one.total ?? 0), 0))}
         </button>
       )}
       <span class="visually-hidden" role="status">

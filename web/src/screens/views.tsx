@@ -256,8 +256,8 @@ export function ViewNotice({ views }: { readonly views: SavedViews }) {
       </p>
     );
   }
-  if (!base?.gone.length) return null;
-  const gone = base.gone.map(({ part, field, value }) => words.views.gonePart(words.views.parts[part], field, value));
+  if (!base?.missing.length) return null;
+  const gone = base.missing.map(({ part, field, value }) => words.views.gonePart(words.views.parts[part], field, value));
   return (
     <p class="view-notice" role="status">
       {words.views.gone(gone)}{' '}

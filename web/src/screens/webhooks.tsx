@@ -72,7 +72,7 @@ interface WebhookProps {
 }
 
 function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
-  const { url, view, frozen, columns, events, enabled, notice, rotating_until: rotating } = webhook;
+  const { url, view, frozen, columns, events, enabled, warning, previous_secret_expires: rotating } = webhook;
   const busy = webhooks.busy.value;
   const rows = frozen === null ? words.webhooks.all : words.webhooks.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
   const outdated = isOutdated(webhook, model.views.list.value.find(({ id }) => id === view));
@@ -83,9 +83,9 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
         {[enabled ? words.webhooks.on : words.webhooks.off, rows, events.map((event) => words.webhooks.events[event]).join(', ')].join(' · ')}
       </p>
       {columns !== null && <p class="soft">{words.webhooks.sent(columns.map((id) => model.field(id)?.name ?? id))}</p>}
-      {notice && <p class="bad">{words.webhooks.notice(formatDatetime(notice.at), notice.reason, enabled)}</p>}
-      {notice && enabled && (
-        <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { notice: null })}>
+      {warning && <p class="bad">{words.webhooks.notice(formatDatetime(warning.at), warning.reason, enabled)}</p>}
+      {warning && enabled && (
+        <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { warning: null })}>
           {words.webhooks.confirm}
         </button>
       )}
@@ -303,7 +303,7 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
 }
 
 function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
-  const { at, status, attempts, code, problem, answer, last_attempt: last, next_attempt: next } = delivery;
+  const { at, status, attempts, response_status: code, failure, response_body: answer, last_attempt: last, next_attempt: next } = delivery;
   return (
     <>
       <strong>{whatOf(delivery)}</strong>{' '}
@@ -312,7 +312,7 @@ function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
         {next !== null && ` · ${words.webhooks.next(formatDatetime(next))}`}
         {code !== null && ` · ${code}`}
       </span>
-      {problem !== null && <p class="bad">{problem}</p>}
+      {failure !== null && <p class="bad">{failure}</p>}
       {answer && <code>{answer}</code>}
     </>
   );

@@ -45,7 +45,7 @@ def test_the_record_holds_every_question(size: int) -> None:
     [
         FOUND._replace(answer={**ANSWER, "next": False}),
         FOUND._replace(answer={"rows": [{"num": 2}], "next": True}),
-        FOUND._replace(answer={"status": 422, "type": "unprocessable"}),
+        FOUND._replace(answer={"status": 422, "type": "query-too-expensive"}),
         FOUND._replace(cold=Cost(3.0, 2, "")),
         FOUND._replace(cold=Cost(2.0, 3, "")),
         FOUND._replace(warm=Cost(1.5, 1, "")),

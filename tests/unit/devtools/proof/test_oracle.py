@@ -34,7 +34,7 @@ from gridview.query.operators import OPERATORS
 from gridview.query.plan import Recheck
 from gridview.query.sort_order import Place
 from gridview.query.steps import Ask, Steps, ask_all
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from tests.support import needs
 
 QUERIES = 720
@@ -55,7 +55,7 @@ def tally() -> Tally:
 def test_the_grid_answers_as_sqlite_does(tally: Tally) -> None:
     assert tally.differences == []
     assert tally.questions == QUERIES
-    assert tally.kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
+    assert tally.kinds.keys() == {"walk", "offset", "groups", "row_number", "summary"}
     assert tally.rows["walk"] > 15 * tally.kinds["walk"]
 
 
@@ -213,7 +213,7 @@ def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
-        raise Unprocessable("That is too much.")
+        raise QueryTooExpensive("That is too much.")
 
     monkeypatch.setattr(planner, "all_ahead", refuse)
     with pytest.raises(Difference, match="refused without a reason"):

@@ -43,7 +43,7 @@ def nothing_ahead(self: Seen, *given: Any) -> Any:
 def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
     """A row enters again when it only changes."""
     found = move(self, before, after)
-    return found if found is None or found.move != "change" else found._replace(move="enter")
+    return found if found is None or found.move != "update" else found._replace(move="enter")
 
 
 SPOILT: dict[str, tuple[int, Any, str, Any]] = {

@@ -25,7 +25,7 @@ def test_answers_are_right_while_others_write() -> None:
         happened += played.happened
         happened["overloaded"] += played.overloaded
         happened["refused"] += played.refused is not None
-    assert kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
+    assert kinds.keys() == {"walk", "offset", "groups", "row_number", "summary"}
     assert happened["edits"] > SCENARIOS
     assert happened["calls of consumers"] > 10 * SCENARIOS
     assert happened["overloaded"] + happened["refused"] < SCENARIOS / 4

@@ -19,7 +19,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.fields import UnknownOption
-from gridview.support.errors import Conflict, EditConflict, InProgress, Unprocessable
+from gridview.support.errors import Conflict, EditConflict, LimitExceeded, RequestInProgress
 
 endpoints = Endpoints[CommandContainer]("Issues", "command")
 
@@ -32,7 +32,7 @@ endpoints = Endpoints[CommandContainer]("Issues", "command")
     body="IssueCreate",
     answer="Issue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_issue(request: CommandRequest) -> Response:
     """Create an issue."""
@@ -64,7 +64,7 @@ def create_issue(request: CommandRequest) -> Response:
     body="BatchRequest",
     answer="BatchAnswer",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, InProgress),
+    problems=(Conflict, RequestInProgress),
 )
 def batch(request: CommandRequest) -> Response:
     """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
@@ -104,7 +104,7 @@ def batch(request: CommandRequest) -> Response:
     body="IssuePatch",
     answer="UpdatedIssue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, EditConflict, Unprocessable),
+    problems=(Conflict, EditConflict, LimitExceeded),
 )
 def update_issue(request: CommandRequest) -> Response:
     """Change an issue."""
@@ -133,7 +133,7 @@ def update_issue(request: CommandRequest) -> Response:
     Role.EDITOR,
     "Move an issue to the trash",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 @counted
 def delete_issue(request: CommandRequest) -> Response:

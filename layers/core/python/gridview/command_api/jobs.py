@@ -21,7 +21,15 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.user_jobs import JobKind
 from gridview.support import aws
-from gridview.support.errors import Conflict, Forbidden, NotReady, Overloaded, TooManyJobs, Unprocessable
+from gridview.support.errors import (
+    Conflict,
+    Forbidden,
+    IndexBuilding,
+    LimitExceeded,
+    Overloaded,
+    QueryTooExpensive,
+    TooManyJobs,
+)
 
 endpoints = Endpoints[CommandContainer]("Jobs", "command")
 
@@ -34,7 +42,7 @@ endpoints = Endpoints[CommandContainer]("Jobs", "command")
     body="UpdateMatching",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
+    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def update_matching(request: CommandRequest) -> Response:
     """Begin to change all issues that a filter matches."""
@@ -51,7 +59,7 @@ def update_matching(request: CommandRequest) -> Response:
     body="DeleteMatching",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
+    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def delete_matching(request: CommandRequest) -> Response:
     """Begin to delete all issues that a filter matches."""
@@ -68,7 +76,7 @@ def delete_matching(request: CommandRequest) -> Response:
     body="ExportRequest",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
+    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def export(request: CommandRequest) -> Response:
     """Begin to write rows into a file."""

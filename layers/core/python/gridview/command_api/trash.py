@@ -13,7 +13,7 @@ from gridview.commands.idempotency import Transact
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Trash", "command")
 
@@ -24,7 +24,7 @@ endpoints = Endpoints[CommandContainer]("Trash", "command")
     "Restore a deleted issue",
     answer="Issue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def restore_issue(request: CommandRequest) -> Response:
     """Bring a deleted issue back."""

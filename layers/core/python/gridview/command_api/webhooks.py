@@ -12,7 +12,7 @@ from gridview.command_api.writes import counted, created, done_once
 from gridview.commands.actor import Role
 from gridview.schema.jobs import Hint
 from gridview.support import aws
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Webhooks", "command")
 
@@ -24,7 +24,7 @@ endpoints = Endpoints[CommandContainer]("Webhooks", "command")
     status=201,
     body="WebhookCreate",
     answer="WebhookWithSecret",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_webhook(request: CommandRequest) -> Response:
     """Create a webhook, and answer its secret."""

@@ -35,8 +35,8 @@ from gridview.support.errors import (
     Conflict,
     FieldError,
     InvalidRequest,
-    NotReady,
-    Unprocessable,
+    LimitExceeded,
+    RemovalInProgress,
 )
 from gridview.support.validation import parse
 
@@ -56,7 +56,7 @@ def create_attribute(
     *,
     transact: Transact = at_once,
 ) -> dict[str, Any]:
-    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
+    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; LimitExceeded beyond 400, and
     where an answer could not hold the project.
 
     The id of a deleted attribute stays taken while that one can be restored, and until everything of it has
@@ -185,7 +185,7 @@ def delete_attribute(
     """Delete an attribute: one transaction of three items.
 
     It is hidden at once, and can be restored for seven days (`deleted_attributes`); background work removes
-    it after that. Its id stays taken. Conflict if a composite index sorts by it; Unprocessable if too much
+    it after that. Its id stays taken. Conflict if a composite index sorts by it; LimitExceeded if too much
     was deleted in the last seven days.
     """
 
@@ -206,7 +206,7 @@ def delete_attribute(
         deleted = field.changed(now, deletion=Deletion(actor.user, now, order.index(field.key)))
         hidden = [*catalog.hidden, deleted]
         if len(hidden) > MAX_ATTRIBUTES or not has_room(items, hidden):
-            raise Unprocessable(
+            raise LimitExceeded(
                 "Too many attributes were deleted in the last seven days. Permanently delete one of them first: "
                 f"DELETE /v1/projects/{project}/deleted-attributes/{hidden[0].id}."
             )
@@ -288,9 +288,9 @@ def _looking(items: ProjectItems, due: str) -> Write:
 
 
 def require_count(attributes: int) -> None:
-    """Raise Unprocessable if a project with so many attributes can have no other."""
+    """Raise LimitExceeded if a project with so many attributes can have no other."""
     if attributes >= MAX_ATTRIBUTES:
-        raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes. Delete one first.")
+        raise LimitExceeded(f"A project can have at most {MAX_ATTRIBUTES} attributes. Delete one first.")
 
 
 def changed_options(
@@ -372,8 +372,8 @@ def _taken(project: str, items: ProjectItems, field: Field) -> Conflict:
     build = build_json(items, field, moving=field.moving)
     if not field.deleted or build is None:
         return Conflict("The project already has an attribute with this id. Choose another id.")
-    return NotReady(
-        f"The deleted attribute with this id is still being removed: {build['done']:,} of {build['of']:,} issues "
+    return RemovalInProgress(
+        f"The deleted attribute with this id is still being removed: {build['done']:,} of {build['total']:,} issues "
         "are done. Try again later.",
         members={"build": build},
     )

@@ -26,7 +26,7 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_COMMENT_ID
 from gridview.schema.store import retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import FieldError, Forbidden, InvalidRequest, NotFound, Unprocessable
+from gridview.support.errors import FieldError, Forbidden, InvalidRequest, LimitExceeded, NotFound
 from gridview.support.validation import as_integers, parse
 
 
@@ -43,7 +43,7 @@ def create_comment(
     """Comment on an issue: one transaction of three items at most. The issue, its register and whom it
     mentions are read before.
 
-    NotFound without the issue; InvalidRequest for a mention of nobody; Unprocessable if it has as many
+    NotFound without the issue; InvalidRequest for a mention of nobody; LimitExceeded if it has as many
     comments as it may have.
     """
     request = parse(CommentCreate, body)
@@ -56,9 +56,9 @@ def create_comment(
 
         before = epoch.beside(table, read)
         if before.count >= MAX_COMMENTS:
-            raise Unprocessable(f"An issue can have at most {MAX_COMMENTS:,} comments. Delete one first.")
+            raise LimitExceeded(f"An issue can have at most {MAX_COMMENTS:,} comments. Delete one first.")
         if before.last >= MAX_COMMENT_ID:
-            raise Unprocessable(
+            raise LimitExceeded(
                 f"The issue has used all comment ids, up to {MAX_COMMENT_ID:,}. It takes no more comments."
             )
         after = replace(before, last=before.last + 1, count=before.count + 1)

@@ -18,7 +18,7 @@ from gridview.schema.generations import Indexes
 from gridview.schema.items import raise_epoch, to_catalog, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import parse
 
 
@@ -35,7 +35,7 @@ def create_composite(
     """Define a composite index: one transaction of three items.
 
     It is built in the background, which begins after `settling` seconds. InvalidRequest if a key is unknown,
-    is `num` or is repeated; Conflict if an index gives the same order or its reversal; Unprocessable beyond
+    is `num` or is repeated; Conflict if an index gives the same order or its reversal; LimitExceeded beyond
     20.
     """
     request = parse(CompositeCreate, body)
@@ -49,7 +49,7 @@ def create_composite(
             if one.normal == normal:
                 raise Conflict(f"The index {one.id} already serves this order or its reversal. Use it.")
         if len(catalog.living_composites) >= MAX_COMPOSITES:
-            raise Unprocessable(
+            raise LimitExceeded(
                 f"A project can have at most {MAX_COMPOSITES} composite indexes. Delete one first."
             )
         number = items.next_composite

@@ -37,7 +37,7 @@ def create_project(
     most: int = 0,
     transact: Transact = at_once,
 ) -> dict[str, Any]:
-    """Create a project: one transaction of six items or seven. Conflict if the id is taken; Unprocessable if the
+    """Create a project: one transaction of six items or seven. Conflict if the id is taken; LimitExceeded if the
     tenant has `most` projects (0: no limit).
 
     A deleted project keeps its id while it can be restored, and for a time after it was removed.
@@ -94,7 +94,7 @@ def create_project(
 
 
 def one_more(table: Table, tenant: str, most: int) -> Write:
-    """Return the write that counts one more project of a tenant: a read unit now. Unprocessable if it has
+    """Return the write that counts one more project of a tenant: a read unit now. LimitExceeded if it has
     `most` (0: no limit).
     """
     stored = _tenant(table, tenant)

@@ -41,11 +41,11 @@ from gridview.support.errors import (
     Conflict,
     FieldError,
     Forbidden,
+    HistoryDisabled,
     HistoryExpired,
-    HistoryOff,
+    HistoryNotReady,
     InvalidRequest,
     NotFound,
-    NotTold,
     Overloaded,
     RequestError,
     VersionMismatch,
@@ -149,7 +149,7 @@ def find(
     `recent`: writes of the change that the caller knows of; otherwise it must have settled
     (`require_settled`), half a read unit or one. Without `by` the caller's own change comes first. If the
     history has none, notes and jobs show whether it is to come: a read unit and a Query more. NotFound,
-    Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
+    Forbidden, Conflict, HistoryDisabled, HistoryExpired, HistoryNotReady.
     """
     require_history(catalog)
     require_recorded(table, catalog, recent)
@@ -209,7 +209,7 @@ class _Search:
         return by, self.of(by) if users else None
 
     def require_nothing_to_come(self, user: str) -> None:
-        """Raise NotTold if the history may lack a user's writes, by the change's id, a note or a job.
+        """Raise HistoryNotReady if the history may lack a user's writes, by the change's id, a note or a job.
         Conflict while a job is open.
         """
         written = self.written
@@ -221,7 +221,7 @@ class _Search:
             self._require_recorded_since(written.stated)
 
     def require_on_time(self) -> None:
-        """Raise NotTold if the history is so late that it may lack anything."""
+        """Raise HistoryNotReady if the history is so late that it may lack anything."""
         self._refuse_for(self._lag - SETTLED)
 
     @cached_property
@@ -234,7 +234,7 @@ class _Search:
         return lag_of(self._table, self._catalog)
 
     def _require_recorded_since(self, instant: float, margin: float = 0.0) -> None:
-        """Raise NotTold unless the history has the writes of an instant. `margin`: seconds for which its lag
+        """Raise HistoryNotReady unless the history has the writes of an instant. `margin`: seconds for which its lag
         may be unknown.
         """
         self._refuse_for(self._lag + SETTLED + margin - (clock.seconds() - instant))
@@ -242,7 +242,7 @@ class _Search:
     def _refuse_for(self, missing: float) -> None:
         if missing > 0:
             wait = min(missing, self._lag + SETTLED)
-            raise NotTold(
+            raise HistoryNotReady(
                 "The history does not contain this change yet. Try again, or send the consistency tokens of its "
                 "writes.",
                 headers={"Retry-After": str(max(math.ceil(wait), 1))},
@@ -291,7 +291,7 @@ def of_issues(
     """Return the part of a change that it made in these issues. A read unit for each 30 versions if `extent`
     is not all of it.
 
-    InvalidRequest lists the issues that the change did not touch; NotTold while it may have, HistoryExpired.
+    InvalidRequest lists the issues that the change did not touch; HistoryNotReady while it may have, HistoryExpired.
     """
     wanted = frozenset(nums)
     if extent.more:
@@ -331,11 +331,11 @@ def looked_at(extent: Extent) -> dict[str, Any]:
 
 
 def require_history(catalog: Catalog) -> None:
-    """Raise HistoryOff if the project does not remember changes."""
+    """Raise HistoryDisabled if the project does not remember changes."""
     if not catalog.history.enabled:
-        raise HistoryOff(
+        raise HistoryDisabled(
             "The project's history is off, so its changes cannot be undone. An administrator can turn it on for "
-            f'later changes: PATCH /v1/projects/{catalog.project} {{"history": {{"enabled": true}}}}.'
+            'later changes: PATCH /v1/projects/{catalog.project} {{"history": {{"enabled": true}}}}.'
         )
 
 
@@ -350,7 +350,7 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
 
 
 def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
-    """Raise NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
+    """Raise HistoryNotReady unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
     for one in recent:
         for num, version in one.versions.items():
@@ -363,13 +363,13 @@ def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
     wanted = [(num, version) for num, version in versions.items() if version != DELETED]
     found = read_changes(table, catalog.tenant, catalog.project, wanted, consistent=True)
     if len(found) < len(wanted):
-        raise NotTold(
+        raise HistoryNotReady(
             "The history does not contain all of the change yet. Try again.", headers={"Retry-After": "1"}
         )
 
 
 def require_settled(table: Table, catalog: Catalog, last: str) -> None:
-    """Raise NotTold unless the index is so far that more of a change would have come, if there were any. Half a
+    """Raise HistoryNotReady unless the index is so far that more of a change would have come, if there were any. Half a
     read unit, or one.
 
     `last`: the stored instant of the last version that is known; empty if none is.
@@ -377,7 +377,7 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
     lag = lag_of(table, catalog)
     missing = lag + SETTLED - (clock.seconds() - clock.instant(last)) if last else lag - SETTLED
     if missing > 0:
-        raise NotTold(
+        raise HistoryNotReady(
             "The change may have more writes: it was made just now, or the history is late. Send the consistency "
             "tokens of its writes, or try again.",
             headers={"Retry-After": str(math.ceil(missing))},
@@ -385,10 +385,10 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
 
 
 def lag_of(table: Table, catalog: Catalog) -> float:
-    """Return how many seconds the history is late: half a read unit, or one. NotTold if that is unknown."""
+    """Return how many seconds the history is late: half a read unit, or one. HistoryNotReady if that is unknown."""
     lag = freshness.read(table, catalog, BlockCache()).seconds
     if lag is None:
-        raise NotTold(
+        raise HistoryNotReady(
             "The lag of the history is not known yet. Send the consistency tokens of the change, or try again "
             "later.",
             headers={"Retry-After": "60"},
@@ -517,7 +517,9 @@ class _Group:
             )
         if self._is_unrecorded(affected):
             return TakenBack(
-                num, None, NotTold("The history does not contain all changes of the issue yet. Try again.")
+                num,
+                None,
+                HistoryNotReady("The history does not contain all changes of the issue yet. Try again."),
             )
         for _ in range(_ATTEMPTS):
             verdict = decide(undo, affected, clock.now(), clock.seconds())

@@ -68,7 +68,7 @@ class AskedChanges(NamedTuple):
 
 
 def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedChanges:
-    """Return the request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
+    """Return the request over the project's fields. InvalidRequest, IndexNotReady, QueryTooExpensive."""
     body = {**from_parameters(parameters), **as_integers(parameters, "wait")}
     request, only = parse_with_filter(ChangesRequest, catalog, body)
     asks = bool(request.sort) or only is not None
@@ -82,7 +82,7 @@ def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedCha
 
 def rows_of(catalog: Catalog, query: Mapping[str, Any]) -> FollowedRows:
     """Return the rows of a query with a sort and a filter, as a view has it. InvalidRequest, IndexNotReady,
-    Unprocessable.
+    QueryTooExpensive.
     """
     request, only = parse_with_filter(RowsRequest, catalog, query)
     return FollowedRows(order_keys(catalog, request.sort), only)

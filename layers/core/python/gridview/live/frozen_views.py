@@ -47,7 +47,7 @@ class FrozenView(NamedTuple):
 
     def rows(self, catalog: Catalog) -> FollowedRows:
         """Return the rows that it has. Conflict if a field of its filter was deleted; IndexNotReady,
-        Unprocessable of its order.
+        QueryTooExpensive of its order.
         """
         only = None if self.filter is None else from_stored(catalog, self.filter)
         query, _ = self._replace(filter=None).query(catalog)

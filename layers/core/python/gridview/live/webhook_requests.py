@@ -20,7 +20,7 @@ LOCALHOST = "localhost"
 """The key in a validation's context that says whether servers of this machine are accepted."""
 
 _FieldId = Annotated[str, WithJsonSchema(ids.FIELD_ID_SCHEMA)]
-_Kind = Literal["create", "update", "delete", "restore", "enter", "leave", "change"]
+_Kind = Literal["create", "update", "delete", "restore", "enter", "leave"]
 _Events = Annotated[list[_Kind], ModelField(min_length=1, max_length=len(EVENTS))]
 _URL = WithJsonSchema(
     {
@@ -40,7 +40,7 @@ def _checked_url(url: str, info: ValidationInfo) -> str:
 def _checked_events(events: list[_Kind]) -> list[_Kind]:
     if len(set(events)) < len(events):
         raise ValueError("must not name an event twice")
-    return sorted(events, key=(*EVENTS, *MOVES).index)
+    return events
 
 
 def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class WebhookCreate(RequestModel):
     view: _View = ModelField(
         default=None,
         description="A shared view. The webhook follows its rows, by its present filter; `events` are then `enter`, `leave` "
-        "and `change`.",
+        "and `update`.",
     )
     columns: _SentColumns = omissible(
         description="The only fields whose values are sent; null for all. By default the columns of the view, or all."
@@ -108,7 +108,7 @@ class WebhookPatch(RequestModel):
     columns: _SentColumns = omissible(description="The only fields whose values are sent; null for all.")
     events: _Events = omissible()
     enabled: bool = omissible()
-    notice: None = omissible(description="null confirms the webhook as it is, and clears the notice.")
+    warning: None = omissible(description="null confirms the webhook as it is, and clears the warning.")
 
     _url = field_validator("url")(_checked_url)
     _named_once = field_validator("events")(_checked_events)

@@ -23,7 +23,7 @@ from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel
 
 MAX_ROWS = 1_000_000
@@ -88,7 +88,7 @@ class BulkOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def rows_in(self, catalog: Catalog) -> RowRange | None:
-        """Return the rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so
+        """Return the rows in question. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so
         any more.
         """
         if self.rows is None:
@@ -119,8 +119,8 @@ class BulkOrder:
 
 
 def parse_update(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; Unprocessable,
-    IndexNotReady of its rows.
+    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; LimitExceeded,
+    QueryTooExpensive and IndexNotReady of its rows.
     """
     return _parse(UpdateMatching, catalog, body, recent)
 
@@ -161,7 +161,7 @@ def _changes(catalog: Catalog, asked: dict[str, Any]) -> Changes:
 
 def _rows(catalog: Catalog, rows: RowsInput) -> dict[str, Any]:
     if rows.last - rows.first >= MAX_ROWS:
-        raise Unprocessable(
+        raise LimitExceeded(
             f"A job can take at most {MAX_ROWS:,} rows. Use a filter, which has no such limit."
         )
     sort = [key.model_dump() for key in rows.sort]

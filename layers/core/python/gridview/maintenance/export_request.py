@@ -64,9 +64,9 @@ class ExportRequest(RequestModel):
 
     query: ExportQuery = ModelField(default_factory=ExportQuery)
     format: ExportFormat
-    raw: bool = ModelField(
-        default=False,
-        description="For CSV: leave texts unchanged that a spreadsheet would take for formulas.",
+    formula_guard: bool = ModelField(
+        default=True,
+        description="For CSV: put an apostrophe before texts that a spreadsheet would run as formulas. NDJSON has no guard.",
     )
 
 
@@ -79,7 +79,7 @@ class ExportOrder:
     """The order of a job, in stored form. `columns`: the keys of the fields; None: all, which CSV never says."""
 
     format: ExportFormat
-    raw: bool
+    formula_guard: bool
     filter: list[Any] | None
     sort: Sequence[Mapping[str, Any]]
     columns: list[str] | None
@@ -89,7 +89,7 @@ class ExportOrder:
         """Encode."""
         return {
             "format": self.format,
-            "raw": self.raw,
+            "formula_guard": self.formula_guard,
             "filter": self.filter,
             "sort": [dict(key) for key in self.sort],
             "columns": self.columns,
@@ -106,7 +106,7 @@ class ExportOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """Return the order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
@@ -124,7 +124,7 @@ class ExportOrder:
 
 
 def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
-    """Parse a request. InvalidRequest lists all errors at once; NotFound; Unprocessable, IndexNotReady of its
+    """Parse a request. InvalidRequest lists all errors at once; NotFound; QueryTooExpensive, IndexNotReady of its
     order.
     """
     errors: list[FieldError] = []
@@ -155,7 +155,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         named = [NUM, *(field.key for field in (*catalog.builtins, *catalog.attributes))]
     return ExportOrder(
         request.format,
-        request.raw,
+        request.formula_guard,
         None if only is None else to_stored(only),
         sort,
         named,

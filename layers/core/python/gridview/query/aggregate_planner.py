@@ -162,7 +162,7 @@ class GroupsRule:
         return reads_ranges(numbers)
 
     def check_alike(self, issues: int) -> None:
-        """Raise Unprocessable for more than 10,000 issues whose texts must be distinguished."""
+        """Raise QueryTooExpensive for more than 10,000 issues whose texts must be distinguished."""
         if issues > MAX_DOCUMENTS:
             raise refused(
                 f"{issues:,} issues have texts with the same first 240 characters, and at most {MAX_DOCUMENTS:,} "
@@ -170,7 +170,7 @@ class GroupsRule:
             )
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:
-        """Raise Unprocessable, with the reasons and remedies, if more than 10,000 documents would have to be read."""
+        """Raise QueryTooExpensive, with the reasons and remedies, if more than 10,000 documents would have to be read."""
         if issues <= MAX_DOCUMENTS:
             return
         said = [f"{issues:,} issues would have to be read, and at most {MAX_DOCUMENTS:,} are"]
@@ -303,7 +303,7 @@ class SummaryRule:
             )
 
     def _refuse(self, known: Statistics) -> NoReturn:
-        """Raise Unprocessable with the functions that need the documents, the reasons and the remedies."""
+        """Raise QueryTooExpensive with the functions that need the documents, the reasons and the remedies."""
         asked = known.without or self._query.summaries
         takes_sets = bool(known.without) or known.undecided > CANDIDATES
         functions = (

@@ -33,7 +33,7 @@ def one_by_one(node: Node, fields: Iterable[Field], numbers: Iterable[int]) -> S
 
 
 def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -> Steps[list[Item]]:
-    """Return these fields of these issues, as of the index, in number order. Raises Unprocessable if they are too large.
+    """Return these fields of these issues, as of the index, in number order. Raises QueryTooExpensive if they are too large.
 
     0.5 read units for each 4 KB of whole documents, including the documents between them in the index.
     """

@@ -34,7 +34,7 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
     """Return one page: `rows`, `next`, `prev`, `offset` and, on request, `total`, `matched` and `explain`.
 
     Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
-    included. Raises Unprocessable if it would take too much, CursorExpired, and the errors of `carried_out`.
+    included. Raises QueryTooExpensive if it would take too much, CursorExpired, and the errors of `carried_out`.
     """
     catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)

@@ -202,7 +202,7 @@ def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tupl
 
 
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
-    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or Unprocessable."""
+    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
     request, found = parse_with_filter(GridRequest, catalog, body)
     return GridQuery(
         sort=tuple(asked_key(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
@@ -219,7 +219,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
 
 
 def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
-    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or Unprocessable."""
+    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
     request, found = parse_with_filter(PositionRequest, catalog, body)
     return PositionQuery(order_keys(catalog, request.sort), found, request.explain)
 
@@ -235,7 +235,7 @@ def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:
 def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
     """Return the fewest keys that give the order: those of a composite index, or of each field's index.
 
-    The fields of a composite index need no index themselves. Raises IndexNotReady or Unprocessable if no index gives the
+    The fields of a composite index need no index themselves. Raises IndexNotReady or QueryTooExpensive if no index gives the
     order (yet).
     """
     parts = [asked_key(catalog, key).part for key in sort]
@@ -252,7 +252,7 @@ def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
 
 
 def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) -> NoReturn:
-    """Raise Unprocessable with remedies for a sort by unindexed fields; IndexNotReady if an index is being built."""
+    """Raise QueryTooExpensive with remedies for a sort by unindexed fields; IndexNotReady if an index is being built."""
     for field in unserved:
         if field.indexed:
             raise IndexNotReady(field.id)

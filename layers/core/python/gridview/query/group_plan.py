@@ -131,13 +131,13 @@ class GroupChoices(Protocol):
         """As many of these plain blocks as may be read ahead."""
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:
-        """Raise Unprocessable if the documents of too many issues would be read."""
+        """Raise QueryTooExpensive if the documents of too many issues would be read."""
 
     def in_ranges(self, numbers: BitMap) -> bool:
         """Whether reading ranges of these issues costs less than reading each."""
 
     def check_alike(self, issues: int) -> None:
-        """Raise Unprocessable if the texts of too many issues must be distinguished."""
+        """Raise QueryTooExpensive if the texts of too many issues must be distinguished."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -238,7 +238,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
 def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
     """Return all groups of the documents that match, in the order of the fields.
 
-    Raises Unprocessable if issues count in too many groups.
+    Raises QueryTooExpensive if issues count in too many groups.
     """
     groups: dict[GroupPlace, Group] = {}
     memberships = 0

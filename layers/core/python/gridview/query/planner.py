@@ -55,7 +55,7 @@ from gridview.query.remedies import define_index, refused
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
-from gridview.support.errors import RequestError, Unprocessable
+from gridview.support.errors import QueryTooExpensive, RequestError
 from gridview.view.reads import Snapshot
 
 WHOLE = 10_000
@@ -469,7 +469,7 @@ def sorts_all(candidates: int, rows: int, undecided: int, walk: float) -> bool:
 
 
 def check_blocks(count: int) -> None:
-    """Raise Unprocessable if an answer would read more blocks than allowed."""
+    """Raise QueryTooExpensive if an answer would read more blocks than allowed."""
     if count > MAX_BLOCKS:
         raise refused(
             f"The query would read {count:,} blocks of the index, half a read unit each, and at most {MAX_BLOCKS:,} "
@@ -477,7 +477,7 @@ def check_blocks(count: int) -> None:
         )
 
 
-def too_wide(selection: Selection | None, undecided: int) -> Unprocessable:
+def too_wide(selection: Selection | None, undecided: int) -> QueryTooExpensive:
     """Return the refusal if the index leaves too many issues undecided."""
     conditions = selection.undecidable() if selection is not None else ()
     return refused(

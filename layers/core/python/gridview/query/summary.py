@@ -105,7 +105,7 @@ class SummaryChoices(Protocol):
         """The pieces whose sort entries are read; of the others, the documents are."""
 
     def check_alike_texts(self, numbers: BitMap, columns: Sequence[Column]) -> None:
-        """Raise Unprocessable if too many documents would be read to distinguish texts."""
+        """Raise QueryTooExpensive if too many documents would be read to distinguish texts."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,7 +10,7 @@ from pydantic import Field as ModelField
 
 from gridview.encoding import option_ranks
 from gridview.schema.fields import MAX_OPTIONS, Color, Option
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible
 
 MAX_VALUE_LENGTH = 256
@@ -40,7 +40,7 @@ def _spelled_out(one: Any) -> Any:
 
 def _not_too_many(given: Any) -> Any:
     if isinstance(given, list) and len(given) > MAX_OPTIONS:
-        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
+        raise LimitExceeded(f"A field can have at most {MAX_OPTIONS} options.")
     return given
 
 
