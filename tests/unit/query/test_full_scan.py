@@ -87,7 +87,7 @@ def test_issues_that_are_too_large_to_be_read_whole_are_refused(
 ) -> None:
     few.fill(few.document(num, note="x" * 300_000, bare=1) for num in range(10, 30))
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 4)
-    with pytest.raises(QueryTooExpensive, match="open for many issues: more than 4 MB"):
+    with pytest.raises(QueryTooExpensive, match="open for many issues: this would read more than 4 MB"):
         few.page(**OPEN)
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 40)
     assert few.page(**OPEN, count=True)["matched"] == 29
@@ -119,7 +119,9 @@ def test_what_takes_a_larger_project_whole_is_refused_with_what_would_help(
     monkeypatch.setattr(planner, "WHOLE", 9)
     few.page(**OPEN)
     few.fill([few.document(10, bare=1)])
-    with pytest.raises(QueryTooExpensive, match=r"open for 10 issues.*bare is the value given.*indexed"):
+    with pytest.raises(
+        QueryTooExpensive, match=r"open whether 10 issues match.*bare is the value given.*indexed"
+    ):
         few.page(**OPEN)
     assert nums(few.page(**BY_DAY, limit=2)) == [3, 8]
 

@@ -335,7 +335,7 @@ def require_history(catalog: Catalog) -> None:
     if not catalog.history.enabled:
         raise HistoryDisabled(
             "The project's history is off, so its changes cannot be undone. An administrator can turn it on for "
-            'later changes: PATCH /v1/projects/{catalog.project} {{"history": {{"enabled": true}}}}.'
+            f'later changes: PATCH /v1/projects/{catalog.project} {{"history": {{"enabled": true}}}}.'
         )
 
 
