@@ -252,7 +252,7 @@ def _listener(port: int, host: str = LOOPBACK) -> Iterator[socket.socket]:
                     f"Port {port} is taken by another program; choose another with --port."
                 ) from None
             if error.errno == errno.EADDRNOTAVAIL:
-                raise Failure(f"{host} is no address of this machine.") from None
+                raise Failure(f"{host} is not an address of this machine.") from None
             raise Failure(f"Port {port} cannot be used: {error.strerror}.") from None
         yield listener
 

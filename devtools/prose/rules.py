@@ -45,7 +45,7 @@ BANNED_IN_NAMES = frozenset(
     )
     for word in words.split("|")
 )
-"""Words that no name in Python may have."""
+"""Words that no name may have."""
 
 _SUBJECT_CLAUSE = re.compile(r"^(What|Of|Where|Who|Whose|Whoever)\b(?!.*\?$)")
 

@@ -63,16 +63,25 @@ def in_python(source: str) -> Iterator[Text]:
     yield from _comments(source)
 
 
+_TYPESCRIPT = re.compile(r"/\*\*?(.*?)\*/|//([^\n]*)|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`", re.DOTALL)
+"""A comment or a string, as far as the code of the page needs to be understood."""
+
+
 def in_typescript(source: str) -> Iterator[Text]:
-    """The messages in a module of texts, and its comments."""
-    pattern = re.compile(r"/\*\*?(.*?)\*/|//([^\n]*)|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`", re.DOTALL)
-    for found in pattern.finditer(source):
+    """The comments, messages and names of a module. A name that occurs several times is listed once."""
+    for found in _TYPESCRIPT.finditer(source):
         line = source.count("\n", 0, found.start()) + 1
         comment, message = found[1] or found[2], found[3] or found[4]
         if comment:
             yield Text("comment", line, plain(re.sub(r"\n\s*\*", "\n", comment)))
         elif message and _is_message(message):
             yield Text("message", line, plain(re.sub(r"\$\{[^{}]*\}", _CODE, message)))
+    code = _TYPESCRIPT.sub(lambda found: "\n" * found[0].count("\n"), source)
+    lines: dict[str, int] = {}
+    for number, line_of_code in enumerate(code.splitlines(), 1):
+        for name in re.findall(r"[A-Za-z_]\w*", line_of_code):
+            lines.setdefault(name, number)
+    yield from (Text("name", line, " ".join(words_of(name))) for name, line in lines.items())
 
 
 def words_of(name: str) -> list[str]:

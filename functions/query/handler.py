@@ -1,4 +1,4 @@
-"""The reads of the API: projects, attributes, issues and the grid. This function's role cannot write."""
+"""The reads of the API. This function's role cannot write."""
 
 from pathlib import Path
 

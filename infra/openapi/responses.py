@@ -359,7 +359,7 @@ class Explanation(AnswerModel):
 
 
 class IndexLag(AnswerModel):
-    """How late the index is that an answer was read from."""
+    """The lag of the index from which an answer was read."""
 
     lag_ms: Count | None = ModelField(
         description="The lag of the index in milliseconds; null if not known yet."
@@ -498,8 +498,7 @@ class IssuedTicket(AnswerModel):
     ticket: str
     url: str = ModelField(description="The URL to connect to, with the query parameter `ticket`.")
     token_expires: AwareDatetime = ModelField(
-        description="The instant at which the ticket's access token expires. The socket ends then, unless another ticket "
-        "renews it."
+        description="When the access token that requested the ticket expires. The socket then closes unless renewed."
     )
 
 
@@ -621,7 +620,7 @@ class WebhookAnswer(_Written):
     enabled: bool
     warning: WebhookWarning | None = ModelField(
         description="The reason why the webhook was disabled automatically, or why its view is no longer shared. Choosing "
-        "rows, enabling it or `notice: null` clears it."
+        "rows, enabling it or `warning: null` clears it."
     )
     previous_secret_expires: AwareDatetime | None = ModelField(
         description="The instant until which the previous secret also signs; null if only the present one does."
@@ -665,9 +664,9 @@ class WebhookDelivery(AnswerModel):
     last_attempt: AwareDatetime | None
     next_attempt: AwareDatetime | None
     response_status: int | None = ModelField(
-        description="The HTTP status of the receiver's response; null without one."
+        description="The HTTP status of the receiver's answer; null without an answer."
     )
-    response_body: str = ModelField(description="The beginning of the response's body.")
+    response_body: str = ModelField(description="The beginning of the receiver's answer.")
     failure: str | None = ModelField(
         description="The reason why the last attempt failed; null if it succeeded or there was none."
     )

@@ -62,7 +62,7 @@ def operated(stack: LocalStack, *arguments: str, ends: int) -> str:
 
 def test_a_check_finds_what_somebody_has_deleted_and_repairs_it(stack: LocalStack, table: Table) -> None:
     one = ("--project", PROJECT, "--tenant", "0807", "--patience", "1")
-    assert "20 issues looked at" in operated(stack, "fsck", *one, ends=0)
+    assert "20 issues checked" in operated(stack, "fsck", *one, ends=0)
     table.delete(key_of(3), derived_keys.order("0807", PROJECT, "a1.1"))
     table.delete(key_of(4), derived_keys.LEDGER)
     with stack.client() as api:
@@ -71,7 +71,7 @@ def test_a_check_finds_what_somebody_has_deleted_and_repairs_it(stack: LocalStac
             assert f"{key_of(3)}  missing     due (a1.1): nothing, should be 2024-05-03 / 00000003" in told
             assert "2 are wrong" in told
         told = operated(stack, "fsck", *one, "--repair", ends=0)
-        assert "2 were wrong and are repaired." in told
+        assert "2 were wrong and have been repaired." in told
         assert [row["num"] for row in walk(api, PROJECT, "due")] == list(range(1, 21))
     operated(stack, "fsck", "--patience", "1", ends=0)
 

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from infra.paths import ROOT
 from tests.support.templates import of_construct, only, resources
 
 CLIENT = "AWS::Cognito::UserPoolClient"
@@ -117,3 +118,15 @@ def test_without_a_page_nobody_signs_in_by_a_browser(api_template: dict[str, Any
     kinds = {resource["Type"] for resource in api_template["Resources"].values()}
     assert not {"AWS::Cognito::UserPoolDomain", "AWS::Cognito::ManagedLoginBranding"} & kinds
     assert only(api_template, CLIENT)["AllowedOAuthFlowsUserPoolClient"] is False
+
+
+def test_the_page_of_authentication_has_the_periods_of_the_pool(template: dict[str, Any]) -> None:
+    text = " ".join((ROOT / "docs/authentication.md").read_text("utf-8").split())
+    policy = only(template, "AWS::Cognito::UserPool")["Policies"]["PasswordPolicy"]
+    client = of_construct(template, CLIENT, "IdentityClient")
+    assert client["TokenValidityUnits"]["RefreshToken"] == "minutes"
+    days = client["RefreshTokenValidity"] // (24 * 60)
+    assert f"A password has at least {policy['MinimumLength']} characters" in text
+    assert f"password that is valid for {policy['TemporaryPasswordValidityDays']} days" in text
+    assert f"The refresh token is valid for {days} days" in text
+    assert f"After {days} days, or if a refresh fails" in text

@@ -162,7 +162,7 @@ def test_the_bill_of_dynamodb_is_that_of_the_units() -> None:
         ("`grid`: the same, warm", "filtered (1 %) and sorted", 1, 100),
         ("`grid`: an exact count, without rows, cold", "an exact count under a filter", 0, 0),
         ("`groups` of a field with few values, cold", "grouped counts of a field with few values", 0, 0),
-        ("`position`: the row number of an issue, middle", "row N of an order, its middle", 0, 0),
+        ("`row_number`: the row number of an issue, middle", "row N of an order, its middle", 0, 0),
     ],
 )
 def test_the_units_of_reads_are_those_that_were_measured(

@@ -86,7 +86,7 @@ class MemoryStream:
         self._records: list[Record] = []
         self._number = 0
         self._everything = everything
-        table.tell(self._hear)
+        table.set_listener(self._hear)
 
     def _hear(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
         one = new or old or {}

@@ -56,7 +56,9 @@ class Answer:
         """The body without the part that differs between two equal requests: `changes_cursor` names the
         minute of the answer.
         """
-        return {name: value for name, value in self.body.items() if name not in {"changes_cursor", "request_id"}}
+        return {
+            name: value for name, value in self.body.items() if name not in {"changes_cursor", "request_id"}
+        }
 
     @property
     def etag(self) -> str:

@@ -29,7 +29,7 @@ class Told:
 
     def __init__(self, table: MemoryTable) -> None:
         self._records: list[dict[str, Any]] = []
-        table.tell(self._hear)
+        table.set_listener(self._hear)
 
     def _hear(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
         one = new or old or {}

@@ -132,7 +132,7 @@ class Account:
             _Stream(self, "maintain", STREAM_SECONDS),
             _Stream(self, "socket", STREAM_SECONDS + limits.push_window),
         ]
-        table.tell(self._told)
+        table.set_listener(self._record_change)
 
     def begin(self, work: Callable[[], None]) -> None:
         """Do some work side by side with all other work."""
@@ -268,7 +268,7 @@ class Account:
             self.time.sleep(self._reach(strand, cpu) - self.time.seconds + CALL_SECONDS)
         return perform()
 
-    def _told(self, before: Any, after: Any) -> None:
+    def _record_change(self, before: Any, after: Any) -> None:
         change = record(next(self._numbers), before, after)
         place = after or before
         if keys.is_issue(place[keys.PK]) and keys.is_project(place[keys.SK]):

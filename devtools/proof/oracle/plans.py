@@ -18,7 +18,7 @@ _PAGES: dict[str, tuple[frozenset[str], str]] = {
     "whole": (frozenset({"full scan"}), ""),
     "number order, from sets": (frozenset({"set order"}), ""),
     "all that match, sorted in memory": (frozenset({"top n"}), ""),
-    "sort entries, and the rows without a value behind them": (frozenset({"index scan", "bucket scan"}), ""),
+    "sort entries, then the rows without a value": (frozenset({"index scan", "bucket scan"}), ""),
     "blocks of a composite index": (frozenset({"bucket scan"}), r"Follow the blocks of c\d+, "),
     "blocks, several keys": (frozenset({"bucket scan"}), r"Sort the issues with one"),
     "blocks under a filter": (frozenset({"bucket scan", "bitmap scan"}), ""),
@@ -34,12 +34,12 @@ PLANS = frozenset({*_WORDS, *_PAGES})
 
 def plan_of(explain: Json) -> str:
     """The name of the plan."""
-    told, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
-    found = [name for name, pattern in _WORDS.items() if re.search(pattern, told)]
+    text, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
+    found = [name for name, pattern in _WORDS.items() if re.search(pattern, text)]
     found += [
-        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, told)
+        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, text)
     ]
-    return (found or [told])[0]
+    return (found or [text])[0]
 
 
 def _nodes(tree: Json) -> Iterator[str]:

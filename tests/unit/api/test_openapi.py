@@ -390,3 +390,9 @@ def test_every_header_of_the_api_is_allowed_or_exposed() -> None:
                 shown |= {name.lower() for name in answer.get("headers", {})}
     assert sent == set(REQUEST_HEADERS)
     assert shown <= set(RESPONSE_HEADERS)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
+def test_an_answer_without_content_says_what_the_call_did(route: Route) -> None:
+    """Not every one of them is about a deleted resource: DELETE of a job cancels it."""
+    assert operations()[route.key]["responses"][str(route.status)]["description"] == route.summary

@@ -110,11 +110,14 @@ LIMIT = "told"
 
 
 def test_typescript_texts() -> None:
-    source = "/** A\n * comment. */\nconst a = 'told';\nconst b = `The ${name} is not here.`; // why\n"
+    source = "/** A\n * comment. */\nconst a = 'told';\nconst readAnew = `The ${name} is not here.`; // why\na(readAnew);\n"
     assert list(in_typescript(source)) == [
         Text("comment", 1, "A comment."),
         Text("message", 4, "The `x` is not here."),
         Text("comment", 4, "why"),
+        Text("name", 3, "const"),
+        Text("name", 3, "a"),
+        Text("name", 4, "read anew"),
     ]
 
 

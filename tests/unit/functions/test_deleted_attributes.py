@@ -363,7 +363,7 @@ def test_a_view_shows_it_again_and_a_change_of_it_can_be_taken_back(
 ) -> None:
     view = api.made(f"{BRIDGE}/views", {"name": "Mine", "query": {"sort": [{"field": "3812"}]}})
     api.delete(START)
-    assert api.get(f"{BRIDGE}/views/{view['id']}").body["gone"]
+    assert api.get(f"{BRIDGE}/views/{view['id']}").body["missing"]
     restore(api)
     assert api.get(f"{BRIDGE}/views/{view['id']}").body == view
 

@@ -69,7 +69,7 @@ class World:
     def __init__(self, table: MemoryTable, s3: MemoryS3) -> None:
         self.table, self.s3 = table, s3
         self.untold: list[dict[str, Any]] = []
-        table.tell(self._hear)
+        table.set_listener(self._hear)
 
     def _hear(self, old: Any, new: Any) -> None:
         one = new or old or {}

@@ -40,7 +40,7 @@ export class RecentWrites {
   }
 
   /** Continue from a cursor of a project's changes, which can be used as a token. It replaces the one before. */
-  goOn(project: string, cursor: string): void {
+  continueFrom(project: string, cursor: string): void {
     const issues = Math.max(0, Math.ceil((cursor.length - CURSOR_CHARACTERS) / ISSUE_CHARACTERS));
     this.place = { project, token: cursor, issues, until: this.now() + LIFETIME_MS };
   }
@@ -74,7 +74,7 @@ export class RecentWrites {
  */
 const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/row-number|(update|delete)-matching))(\?|$)/;
 
-/** The reads among them that must not be answered as of before the place from which the page continues. */
+/** The reads among them that must include everything before the cursor from which the page continues. */
 const PLACED = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary)(\?|$)/;
 
 /**

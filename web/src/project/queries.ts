@@ -46,7 +46,7 @@ export interface Counts {
   readonly changes: string | null;
 }
 
-/** How many issues pass a filter, and how many there are. */
+/** How many issues match a filter, and how many the project has. */
 export async function fetchCounts(api: Api, project: string, filter: Filter | null, signal: AbortSignal): Promise<Counts> {
   const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
     path: { project },
@@ -68,7 +68,7 @@ export async function findUsers(api: Api, prefix: string): Promise<readonly stri
 /** Values of an `in`. */
 const MAX_VALUES = 200;
 
-/** The issues among these that pass a filter. The API reads the issues themselves, so this does not lag. */
+/** The issues among these that match a filter. The API reads the issues themselves, so this does not lag. */
 export async function issuesThatPass(
   api: Api,
   project: string,

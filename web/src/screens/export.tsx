@@ -44,7 +44,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
       onClose={() => {
         running?.cancel();
         model.jobs.refusal.value = null;
-        model.desk.window.value = null;
+        model.panels.window.value = null;
       }}
     >
       <p>{words.export.what(matched, model.columns.value.length)}</p>

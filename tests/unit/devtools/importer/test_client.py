@@ -120,7 +120,7 @@ def test_retry_after_as_a_date() -> None:
 
 def test_patience_ends() -> None:
     server, clock = Server(*[problem(503)] * 1000), Time()
-    with pytest.raises(Failure, match="goes on answering 503; run the same command again"):
+    with pytest.raises(Failure, match="keeps answering 503; run the same command again"):
         api(server, clock).get("/")
     assert PATIENCE / 2 < clock.now <= PATIENCE
 

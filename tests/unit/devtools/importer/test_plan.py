@@ -181,7 +181,7 @@ def test_a_wrong_types_file(content: str, sentence: str) -> None:
 
 def test_choices_that_do_not_fit_the_file() -> None:
     columns = {"title": ["a"], "n": ["1"]}
-    with pytest.raises(Failure, match="no column 'Titel'; there are: title, n"):
+    with pytest.raises(Failure, match=r"no column 'Titel'\. The columns are: title, n"):
         plan(columns, name_column="Titel")
     with pytest.raises(Failure, match="no column 'm'"):
         plan(columns, {"m": None})

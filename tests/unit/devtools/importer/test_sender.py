@@ -135,7 +135,7 @@ def test_whoever_sends_a_batch_again_goes_the_same_way_and_creates_nothing() -> 
 
 
 def test_endless_refusal_for_now_ends() -> None:
-    with pytest.raises(Failure, match="goes on refusing parts"):
+    with pytest.raises(Failure, match="keeps refusing parts"):
         send(Server(lambda *_: 503), batch_of("a"))
 
 

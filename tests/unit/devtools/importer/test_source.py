@@ -75,7 +75,7 @@ def test_progress_is_told_in_bytes_of_the_file(tmp_path: Path) -> None:
         ("a.ndjson", b'{"a": 1}\n[1]\n', "line 2: this is JSON, but not an object"),
         ("a.ndjson", b'{"a": 1}\n{"a": \n', "line 2: this is not JSON"),
         ("a.ndjson", b'{"a": NaN}\n', "line 1: this is not JSON"),
-        ("a.ndjson", b'{"a": 1, "a": 2}\n', "line 1: the property 'a' stands there twice"),
+        ("a.ndjson", b'{"a": 1, "a": 2}\n', "line 1: the property 'a' occurs twice"),
         ("a.ndjson", b'{"": 1}\n', "line 1: a property has no name"),
         ("a.ndjson", b"[" * 100_000, "line 1: this is not JSON"),
         ("a.csv", b"a\n" + b"x" * (MAX_LINE + 1), "line 2: longer than"),

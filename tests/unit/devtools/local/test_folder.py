@@ -41,7 +41,7 @@ def test_a_folder_with_other_things_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(Failure, match="not empty"):
         Folder(tmp_path).make()
-    with pytest.raises(Failure, match="left alone"):
+    with pytest.raises(Failure, match="not changed"):
         Folder(tmp_path).remove()
     assert (tmp_path / "thesis.tex").exists()
 

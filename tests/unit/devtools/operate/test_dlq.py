@@ -292,7 +292,7 @@ def test_all_are_dropped_even_what_nobody_can_read(world: World, capsys: pytest.
 @pytest.mark.parametrize("command", ["redrive", "drop"])
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [((), "Say which"), (("--all", "x"), "Say which"), (("x",), "There is no x")],
+    [((), "Name ids"), (("--all", "x"), "Name ids"), (("x",), "There is no x")],
 )
 def test_what_to_redrive_or_drop_has_to_be_said_and_be_there(
     world: World, capsys: pytest.CaptureFixture[str], command: str, arguments: tuple[str, ...], said: str
@@ -318,7 +318,7 @@ def test_what_is_none_of_ours_is_left_where_it_is(world: World, capsys: pytest.C
     status, told = dev(capsys, "list")
     assert status == 0
     assert "This is not a dead letter of gridview." in told
-    assert "It is not a failed batch with its records: no 'payload'." in told
+    assert "This is not a failed batch with its records: it has no 'payload'." in told
     status, told = dev(capsys, "redrive", "--all")
     assert status == 1
     assert "0 redriven, 3 left." in told

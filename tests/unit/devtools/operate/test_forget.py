@@ -174,7 +174,7 @@ def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
     assert found >= {
         *("project", "issue", "sort entry", "ledger", "block", "journal item", "history", "activity"),
         *(
-            "activity of it",
+            "comment activity",
             "note of a change",
             "part of a change",
             "remembered request",
@@ -184,13 +184,13 @@ def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
         *(
             "shared view",
             "private view",
-            "count of a user's own",
+            "count of private views",
             "comment",
             "job",
-            "what it is to do",
+            "job request",
             "socket",
         ),
-        *("subscription of it", "seat of a socket", "attribute"),
+        *("subscription", "seat of a socket", "attribute"),
     }
     before, elsewhere = asked(bob, ANN), others(account)
     assert len(before[0]) > 5

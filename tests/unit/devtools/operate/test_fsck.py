@@ -55,7 +55,7 @@ def test_a_sound_table_ends_well(
 ) -> None:
     status, told = dev(capsys, *arguments)
     assert status == 0
-    assert f"{issues} issues looked at in" in told
+    assert f"{issues} issues checked in" in told
     assert " a second" in told
     assert told.endswith("No difference remains.\n")
 
@@ -88,7 +88,7 @@ def test_it_repairs_and_says_so(
     assert f"{key_of(5)}  repaired" in told
     mended = [line.split()[0] for line in told.splitlines() if line.endswith("  repaired")]
     assert {key_of(num) for num in range(1, 13)} <= set(mended)
-    assert f"{len(mended)} were wrong and are repaired." in told
+    assert f"{len(mended)} were wrong and have been repaired." in told
     status, told = dev(capsys, *arguments)
     assert (status, told.splitlines()[1:]) == (0, ["No difference remains."])
 
@@ -116,8 +116,8 @@ def test_a_project_is_checked_alone(table: MemoryTable, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--project", "x"), "go together"),
-        (("--tenant", "x"), "go together"),
+        (("--project", "x"), "Name both"),
+        (("--tenant", "x"), "Name both"),
         (("--project", "x", "--tenant", TENANT), f"The tenant '{TENANT}' has no project 'x'."),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_busy_table_is_asked_again_and_given_up_in_the_end(
     refusals, limit = 0, 1_000_000
     status, told = dev(capsys)
     assert status == 1
-    assert "goes on refusing" in told
+    assert "keeps refusing" in told
 
 
 def test_what_aws_refuses_is_a_sentence(
@@ -168,4 +168,4 @@ def test_what_aws_refuses_is_a_sentence(
     monkeypatch.setattr(MemoryTable, "scan", denied)
     status, told = dev(capsys)
     assert status == 1
-    assert "The table of the test cannot be used" in told
+    assert "The table of the test cannot be read" in told

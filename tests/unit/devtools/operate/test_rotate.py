@@ -128,14 +128,14 @@ def test_a_secret_that_was_lost_before_is_named(secret: Secret, slept: list[floa
     table = MemoryTable()
     table.put(stored("w1", secrets=(SealedSecret("none"),)))
     assert rotate_webhooks(secret, table) == 1
-    assert "0807.35e9.w1: a secret does not open" in capsys.readouterr().out
+    assert "0807.35e9.w1: its secret cannot be opened" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["webhooks"], "files of its data folder"),
-        (["cursors", "--deployed", "--reseal-only"], "--reseal-only is for webhooks"),
+        (["cursors", "--deployed", "--reseal-only"], "--reseal-only works with webhooks only"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

@@ -18,7 +18,7 @@ EVERY = 3
 """One of so many questions is asked; `./dev prove` asks all."""
 ANSWER = {"rows": [{"num": 1}], "next": True}
 FOUND = Found(ANSWER, Cost(2.5, 2, "index 1/9"), Cost(1.0, 1, "index 1/9"))
-RECORD = {"q": (FOUND.told, FOUND.cold, FOUND.warm)}
+RECORD = {"q": (FOUND.digest, FOUND.cold, FOUND.warm)}
 
 
 def test_no_query_answers_otherwise_or_costs_more() -> None:
@@ -82,7 +82,7 @@ def test_what_is_read_besides_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
         before = running.ask(asked)
         monkeypatch.setattr(memory_table, "UNIT_BYTES", 128)
         after = running.ask(asked)
-    record = {"q": (before.told, before.cold, before.warm)}
+    record = {"q": (before.digest, before.cold, before.warm)}
     assert before.cold.units > 25  # half a unit for each document
     assert before.cold.rounds == 2
     assert len(baseline.compare(record, {"q": after}).worse) == 2

@@ -118,7 +118,7 @@ def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) ->
     verdicts = [Verdict("dies", "stream 1", "wrong", 3), Verdict("lives", "", None, 60)]
     monkeypatch.setattr(judging, "judged", lambda *_: verdicts)
     found = proofs.judge(1)
-    assert found.figures == "2 mutants, 63 scenarios to find them out"
+    assert found.figures == "2 mutants, 63 scenarios to find them"
     assert found.differences == ["alive: lives, after 60 scenarios"]
 
 

@@ -66,7 +66,7 @@ class ExportRequest(RequestModel):
     format: ExportFormat
     formula_guard: bool = ModelField(
         default=True,
-        description="For CSV: put an apostrophe before texts that a spreadsheet would run as formulas. NDJSON has no guard.",
+        description="For CSV: an apostrophe precedes texts that a spreadsheet would run as formulas. NDJSON has no guard.",
     )
 
 

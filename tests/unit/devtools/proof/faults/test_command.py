@@ -36,7 +36,7 @@ def test_one_is_told_event_by_event(capsys: pytest.CaptureFixture[str]) -> None:
         "command 1 begins",
         "consumer 1 begins",
         "in the stream: 1:",
-        "it becomes quiet",
+        "all becomes quiet",
         "no difference",
     ):
         assert event in told
@@ -57,7 +57,7 @@ def test_what_differs_is_played_again_by_one_command(monkeypatch: pytest.MonkeyP
     assert "--seed 6" not in told
     assert told.rstrip().endswith("1 scenarios differ")
     again = console()
-    assert command.tell(again, 7, chosen) == 1
+    assert command.play_one(again, 7, chosen) == 1
     assert "a [difference]" in printed(again)
 
 

@@ -9,7 +9,7 @@ const LEAST_WAIT = 0.5;
  *
  * The request must be safe to repeat.
  */
-export async function patiently<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withRetry<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await send();
