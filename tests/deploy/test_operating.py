@@ -133,7 +133,7 @@ def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, 
     _make_issue(users, "operated")
     _set_kind(deployment, "operated", "o99", version=2)
     listed = until(
-        lambda: _dev(deployment, "dlq", "list"), lambda told: "issue-operated.kept.00000001" in told
+        lambda: _dev(deployment, "dlq", "list"), lambda output: "issue-operated.kept.00000001" in output
     )
     (letter,) = (line for line in listed.splitlines() if "issue-operated.kept.00000001" in line)
     assert "version 2" in letter
@@ -206,9 +206,9 @@ def _upkeep(deployment: Deployment, task: str) -> Any:
     answer = deployment.client("lambda").invoke(
         FunctionName=deployment.name("Upkeep"), Payload=json.dumps({"task": task})
     )
-    told = answer["Payload"].read()
-    assert "FunctionError" not in answer, told
-    return json.loads(told)
+    payload = answer["Payload"].read()
+    assert "FunctionError" not in answer, payload
+    return json.loads(payload)
 
 
 def _documents(deployment: Deployment, tenant: str, project: str) -> list[dict[str, Any]]:

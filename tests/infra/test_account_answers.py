@@ -94,7 +94,7 @@ def test_a_version_that_knows_fewer_forms_than_the_deployed_one_writes_its_own_n
     assert _asked(caller(), known, quota(9))["stored-form"] == forms.NEWEST
 
 
-def test_what_is_chosen_is_not_asked_for_and_wins() -> None:
+def test_a_given_setting_wins_and_is_not_looked_up() -> None:
     given: dict[str, object] = {"first-deployment": "false", "account-concurrency": "640"}
     assert _asked(caller(), stack(None), distributions(1), given=given) == {}
     asked = _asked(caller(), stack(None), distributions(1), quota(10), given={"first-deployment": "true"})
@@ -111,7 +111,7 @@ def test_the_stack_is_the_one_of_the_stage() -> None:
     assert asked == [{"StackName": "Gridview-staging"}]
 
 
-def test_what_the_stack_itself_has_reserved_is_there_for_it() -> None:
+def test_concurrency_that_the_stack_has_reserved_counts_as_available() -> None:
     existing = stack("UPDATE_COMPLETE", ReservedConcurrency="360")
     assert _asked(caller(), existing, quota(600))["account-concurrency"] == 960
 
@@ -221,7 +221,7 @@ def test_cloudfront_is_not_asked_without_a_distribution_or_about_a_stack_that_is
     assert "account-concurrency" in _asked(caller(), found, quota(900), given=given)
 
 
-def test_what_cloudfront_is_asked_for_is_nothing_that_it_could_make() -> None:
+def test_the_probe_of_cloudfront_cannot_create_a_distribution() -> None:
     asked = _IMPOSSIBLE["DefaultCacheBehavior"]["TargetOriginId"]
     assert asked not in [one["Id"] for one in _IMPOSSIBLE["Origins"]["Items"]]
     assert _IMPOSSIBLE["Enabled"] is False

@@ -151,7 +151,7 @@ def test_an_alarm_watches_its_metric(
     )
 
 
-def test_metrics_of_ours_are_told_apart_by_stack(
+def test_gridview_metrics_have_the_stack_as_a_dimension(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     """Otherwise the check of one stage would satisfy the alarm of another."""
@@ -199,7 +199,7 @@ def test_errors_of_the_table_are_summed_over_what_is_asked_of_it(
     assert operations == granted | {"TransactWriteItems"}
 
 
-def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
+def test_every_alarm_describes_itself_links_the_runbook_and_notifies_the_topic(
     template: dict[str, Any], alarms: dict[str, dict[str, Any]]
 ) -> None:
     (topic,) = resources(template, "AWS::SNS::Topic")
@@ -305,7 +305,9 @@ def test_the_topic_is_encrypted_with_a_key_that_alarms_may_use(template: dict[st
     assert allow["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 
 
-def test_somebody_is_mailed_who_is_named(template: dict[str, Any], chosen_template: dict[str, Any]) -> None:
+def test_only_a_configured_address_gets_alarm_mail(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
     assert resources(template, "AWS::SNS::Subscription") == {}
     subscription = only(chosen_template, "AWS::SNS::Subscription")
     assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@example.org")

@@ -52,10 +52,10 @@ def npx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Npx:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
         monkeypatch.delenv(name, raising=False)
-    stand_in = Npx()
-    monkeypatch.setattr(subprocess, "run", stand_in)
+    fake = Npx()
+    monkeypatch.setattr(subprocess, "run", fake)
     monkeypatch.setattr(shutil, "which", lambda program: NPX if program == "npx" else None)
-    return stand_in
+    return fake
 
 
 @pytest.fixture
@@ -216,11 +216,11 @@ class Backup:
 @pytest.fixture
 def backup(account: Any, monkeypatch: pytest.MonkeyPatch) -> Backup:
     """A vault with two copies of the table."""
-    stand_in, made = Backup("arn:one", "arn:two"), Buckets.client
+    fake, made = Backup("arn:one", "arn:two"), Buckets.client
     monkeypatch.setattr(
-        Buckets, "client", lambda self, service: stand_in if service == "backup" else made(self, service)
+        Buckets, "client", lambda self, service: fake if service == "backup" else made(self, service)
     )
-    return stand_in
+    return fake
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_an_empty_vault_goes_without_a_question(npx: Npx, backup: Backup) -> Non
     assert backup.vaults == []
 
 
-def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Npx, backup: Backup) -> None:
+def test_only_the_named_vault_of_an_unprotected_stack_is_destroyed(npx: Npx, backup: Backup) -> None:
     assert cli.main(["destroy", "--backups", "--force"]) == 0
     assert backup.asked == []
     backup.vaults = ["Others"]
@@ -292,7 +292,7 @@ def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Np
     assert (backup.vaults, backup.points) == ([], [])
 
 
-def test_destroy_leaves_the_buckets_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:
+def test_destroy_keeps_the_buckets_of_a_protected_stack(npx: Npx, account: Any) -> None:
     _create(account, "Gridview")
     buckets = _fill(account)
     npx.status = 1

@@ -243,7 +243,7 @@ def test_the_workflow_runs_commands_that_there_are_on_the_functions_python(
                 assert step["with"]["node-version"] == "22"
 
 
-def test_what_the_cdk_is_made_of_is_pinned() -> None:
+def test_the_packages_of_the_cdk_are_pinned() -> None:
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
     assert package["engines"] == {"node": ">=22"}
     assert all(re.fullmatch(r"[\d.]+", version) for version in package["devDependencies"].values())

@@ -127,7 +127,7 @@ def test_own_addresses_are_disabled_where_both_apis_have_a_domain() -> None:
     assert _from_context(**REGIONAL).execute_api is True
 
 
-def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
+def test_a_stage_has_its_own_stack_and_dev_is_disposable() -> None:
     staging, dev = _from_context(stage="staging"), _from_context(stage="dev")
     assert staging == Settings(stage="staging", stack_name="Gridview-staging")
     assert dev == Settings(
@@ -209,7 +209,7 @@ def test_any_other_has_several(quota: str) -> None:
 
 
 @pytest.mark.parametrize("quota", [*range(0, 1_000, 7), 1_000, 10_000])
-def test_a_hundred_stay_unreserved_whatever_the_quota_is(quota: int) -> None:
+def test_a_hundred_stay_unreserved_under_any_quota(quota: int) -> None:
     settings = _from_context(account_concurrency=str(quota))
     reserved = sum(settings.reserved(one) or 0 for one in FUNCTIONS)
     assert reserved == 0 or quota - reserved >= UNRESERVED

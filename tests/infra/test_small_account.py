@@ -26,7 +26,7 @@ def _tasks(template: dict[str, Any], function: str) -> dict[str, str]:
     }
 
 
-def test_what_derives_works_delivers_and_pushes_leaves_four_of_ten(small_template: dict[str, Any]) -> None:
+def test_background_work_leaves_four_of_ten_invocations(small_template: dict[str, Any]) -> None:
     (stream,) = _mappings(small_template, "MaintainFunction")
     deriving = SHARDS * stream["ParallelizationFactor"]
     # A queue's mapping would take two at least; the minute's tasks do the work, in turns.
@@ -74,7 +74,7 @@ def test_an_output_says_so_and_names_the_quota(
     assert "Concurrency" not in template["Outputs"]
 
 
-def test_no_alarm_waits_for_a_queue_that_nobody_reads(
+def test_queues_without_a_reader_have_no_alarm(
     small_template: dict[str, Any], template: dict[str, Any]
 ) -> None:
     def names(of: dict[str, Any]) -> set[str]:
@@ -83,7 +83,7 @@ def test_no_alarm_waits_for_a_queue_that_nobody_reads(
     assert names(template) - names(small_template) == {"Gridview-JobsLag", "Gridview-WebhooksLag"}
 
 
-def test_ses_sends_invitations_by_setting(small_template: dict[str, Any], template: dict[str, Any]) -> None:
+def test_ses_can_send_the_invitations(small_template: dict[str, Any], template: dict[str, Any]) -> None:
     def mailer(of: dict[str, Any]) -> Any:
         (pool,) = resources(of, "AWS::Cognito::UserPool").values()
         return pool.get("EmailConfiguration")

@@ -420,7 +420,7 @@ def test_the_glossary_says_each_term_once_and_links_the_module_that_owns_it() ->
         r"^\| ([^|]+) \| ([^|]+) \| \[`\w+`\]\(([^)]+)\) \|$", text_of("docs/glossary.md"), re.MULTILINE
     )
     terms = [term for term, _, _ in rows]
-    assert len(rows) == text_of("docs/glossary.md").count("\n| ") - 1  # besides the heading
+    assert len(rows) == text_of("docs/glossary.md").count("\n| ") - 1  # not the heading
     assert terms == sorted(set(terms))
     for term, meaning, module in rows:
         assert (ROOT / "docs" / module).is_file(), term

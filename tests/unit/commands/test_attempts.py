@@ -189,7 +189,7 @@ def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud
     assert KEPT_DAYS == 1
 
 
-def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
+def test_an_expired_record_is_ignored_though_the_table_still_has_it(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
@@ -199,7 +199,7 @@ def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
     assert run(table, never, body=b"other") == b"second"
 
 
-def test_of_two_that_take_over_at_once_one_is_told_to_wait(
+def test_of_two_concurrent_takeovers_one_gets_in_progress(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Killed):
@@ -226,7 +226,7 @@ def test_a_key_is_kept_as_a_hash_only(table: Table, account: cloud.Cloud) -> Non
     assert all(item["PK"]["S"].startswith(keys.request("0807", "35e9")) for item in account.items())
 
 
-def test_an_attempt_whose_work_is_refused_as_a_whole_lets_the_next_one_start_at_once(table: Table) -> None:
+def test_an_attempt_refused_as_a_whole_lets_the_next_one_start_at_once(table: Table) -> None:
     def refuse(_: Attempt) -> bytes:
         raise Overloaded("The table is busy; try again.")
 

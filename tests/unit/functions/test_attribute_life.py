@@ -51,9 +51,7 @@ def jobs(account: Cloud) -> list[dict[str, Any]]:
 # Switching an index on
 
 
-def test_what_is_not_indexed_says_how_it_could_be_sorted_by(
-    api: Client, project: str, attribute: str
-) -> None:
+def test_sorting_by_an_unindexed_field_names_the_remedy(api: Client, project: str, attribute: str) -> None:
     answer = api.get(f"{project}/grid", query={"sort": "cost"})
     assert answer.kind == (422, "query-too-expensive")
     assert f'PATCH {attribute} {{"indexed": true}}' in answer.body["detail"]
@@ -79,7 +77,7 @@ def test_an_index_that_is_switched_on_is_built_and_then_served(
     assert jobs(account) == []
 
 
-def test_what_is_written_while_an_index_is_built_is_in_it(
+def test_writes_during_the_build_of_an_index_are_in_it(
     api: Client, account: Cloud, project: str, attribute: str
 ) -> None:
     account.derive()
@@ -128,7 +126,7 @@ def test_nothing_is_built_before_the_change_is_known_everywhere(
     assert sorted_by(api, project, "cost") == [3, 1, 2]
 
 
-def test_a_refused_job_is_told_by_a_metric_and_goes_on_later(
+def test_a_refused_job_is_counted_by_a_metric_and_continues_later(
     api: Client,
     account: Cloud,
     project: str,
@@ -332,7 +330,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
 # Deleting
 
 
-def test_an_attribute_deleted_for_good_keeps_its_id_until_its_values_and_entries_are_gone(
+def test_a_purged_attribute_keeps_its_id_until_its_values_and_entries_are_gone(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     account.derive()
@@ -347,7 +345,7 @@ def test_an_attribute_deleted_for_good_keeps_its_id_until_its_values_and_entries
     assert "a1.1" not in entries(account)
     documents = [item for item in account.items() if item["SK"]["S"] == "project-0807.35e9"]
     assert all("a1" not in item["fields"]["M"] for item in documents)
-    assert api.get(f"{bridge}/issues/1").body["version"] == version, "nobody loses a race to the sweep"
+    assert api.get(f"{bridge}/issues/1").body["version"] == version, "no write loses a race to the sweep"
     api.made(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
     account.derive()
     assert sorted_by(api, bridge, "3812") == [1, 2, 3]
@@ -395,7 +393,7 @@ def test_a_project_that_is_deleted_while_an_index_is_built_is_removed_all_the_sa
     assert not any(item["SK"]["S"] == "project-0807.plain" for item in account.items())
 
 
-def test_issues_of_other_projects_and_tenants_are_left_alone(
+def test_issues_of_other_projects_and_tenants_stay_unchanged(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     other = account.api(tenant="0808")

@@ -128,7 +128,7 @@ def test_a_project_has_no_composite_indexes_at_first(api: Client, project: str) 
         ({"sort": [{"field": "a1"}, {"field": "kind"}]}, {"sort.0.field"}),
     ],
 )
-def test_what_cannot_be_an_order_is_refused(
+def test_an_invalid_order_is_refused(
     api: Client, account: Cloud, sorted_project: str, body: Any, wrong: set[str]
 ) -> None:
     answer = api.post(f"{sorted_project}/indexes", body)
@@ -257,7 +257,7 @@ def test_issues_follow_the_options_that_are_moved_where_only_the_composite_index
     api.patch(f"{sorted_project}/attributes/kind", {"options": ["large", "small"]})
     assert api.get(index).body["build"] == {"state": "reordering", "done": 0, "total": 5}
     assert api.get(index).body["state"] == "ready", "the present order is served"
-    assert wrong(account) == set(), "where it stood before an issue may stand"
+    assert wrong(account) == set(), "an issue may still be at its former place"
     account.upkeep()
     assert entries(account, "c1.1")[::-1] == [2, 5, 3, 1, 4]
     assert api.get(index).body["build"] is None

@@ -147,7 +147,7 @@ def test_every_sort_key_has_to_be_indexed(owner: Client, project: str) -> None:
     assert owner.post(f"{project}/grid", {"filter": only, "count": True}).body["matched"] == 0
 
 
-def test_what_is_wrong_with_a_filter_is_told_with_all_else(api: Client) -> None:
+def test_errors_of_a_filter_are_listed_with_all_others(api: Client) -> None:
     answer = api.post(
         f"{PATH}/grid",
         {
@@ -166,7 +166,7 @@ def test_what_is_wrong_with_a_filter_is_told_with_all_else(api: Client) -> None:
     assert answer.errors["filter.and.0.value"] == "amount: must be a number"
 
 
-def test_what_takes_too_many_documents_says_what_would_help(
+def test_a_query_of_too_many_documents_names_the_remedy(
     owner: Client, project: str, shared_account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})
@@ -195,7 +195,7 @@ def groups(api: Client, **body: Any) -> list[tuple[Any, ...]]:
     return [(*one["values"], one["count"]) for one in answer.body["groups"]]
 
 
-def test_groups_stand_in_the_order_of_their_fields(api: Client, rows: list[dict[str, Any]]) -> None:
+def test_groups_are_in_the_order_of_their_fields(api: Client, rows: list[dict[str, Any]]) -> None:
     by_state = groups(api, by=["state"])
     assert [state for state, _ in by_state] == nasty.STATES
     assert sum(count for _, count in by_state) == ISSUES
@@ -302,7 +302,7 @@ def test_instants_group_by_the_local_calendar(
         ({"by": ["state"], "filter": {"field": "nme", "op": "eq", "value": 1}}, {"filter.field"}),
     ],
 )
-def test_everything_wrong_with_groups_is_told_at_once(api: Client, body: Any, fields: set[str]) -> None:
+def test_all_errors_of_groups_are_listed_at_once(api: Client, body: Any, fields: set[str]) -> None:
     answer = api.post(f"{PATH}/groups", body)
     assert answer.kind == (400, "invalid-request"), answer.text
     assert answer.errors.keys() == fields
@@ -316,7 +316,7 @@ def position(api: Client, num: int, **query: Any) -> Answer:
     return api.get(f"{PATH}/issues/{num}/row-number", query=texts)
 
 
-def test_the_position_of_an_issue_is_the_row_at_which_it_stands(api: Client) -> None:
+def test_the_row_number_of_an_issue_is_its_place_in_the_grid(api: Client) -> None:
     only = {"field": "done", "op": "is_not_empty"}
     sort = [{"field": "level", "nulls": "first"}, {"field": "amount", "direction": "desc"}]
     order = nums(api.post(f"{PATH}/grid", {"sort": sort, "filter": only, "limit": 500}))

@@ -92,7 +92,7 @@ def test_a_project_and_a_tenant_have_a_limit(
     assert change(api.acting(tenant="0808"), project).status == 404
 
 
-def test_of_two_starts_at_the_limit_one_succeeds(
+def test_one_of_two_concurrent_starts_at_the_limit_succeeds(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(MOST_EXPORTS_OF_USER - 1):

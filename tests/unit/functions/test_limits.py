@@ -32,13 +32,11 @@ def test_400_attributes_are_the_most(api: Client, account: Cloud, project: str) 
     assert len(api.get(project).body["attributes"]) == 400
 
 
-def test_the_first_40_attributes_are_indexed_unless_told_otherwise(
-    api: Client, account: Cloud, project: str
-) -> None:
+def test_the_first_40_attributes_are_indexed_by_default(api: Client, account: Cloud, project: str) -> None:
     add_attributes(api, account, project, 39, type="text")
     made = [
-        api.made(f"{project}/attributes", {"name": "A", "type": "text", **told})["indexed"]
-        for told in ({}, {"indexed": None, "position": 0}, {"indexed": True})
+        api.made(f"{project}/attributes", {"name": "A", "type": "text", **given})["indexed"]
+        for given in ({}, {"indexed": None, "position": 0}, {"indexed": True})
     ]
     assert made == [True, False, True]
 

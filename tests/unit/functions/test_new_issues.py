@@ -1,4 +1,4 @@
-"""After an import the grid is right at once without a consumer: new issues are laid over the index without a token."""
+"""After an import the grid is right at once without a consumer: the overlay has the new issues without a token."""
 
 from typing import Any
 
@@ -63,13 +63,13 @@ def test_an_import_is_in_rows_counts_groups_and_places_at_once(
     assert settled["index"]["pending"] == 0
 
 
-def test_the_plan_says_that_new_issues_were_laid_over(api: Client, indexed: str) -> None:
+def test_the_plan_says_that_new_issues_were_overlaid(api: Client, indexed: str) -> None:
     imported(api, indexed, 7)
     plan = grid(api, indexed, explain=True)["explain"]["plan"]
     assert any("7 issues that the index does not have yet, and overlay them" in said for said in plan)
 
 
-def test_more_than_are_laid_over_are_told_to_be_missing(
+def test_the_plan_says_that_too_many_new_issues_are_missing(
     api: Client, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "WHOLE", 100)
@@ -83,7 +83,7 @@ def test_more_than_are_laid_over_are_told_to_be_missing(
     assert any("too many to be overlaid" in said for said in page["explain"]["plan"])
 
 
-def test_of_a_project_that_may_be_read_whole_all_are_laid_over(
+def test_all_new_issues_of_a_small_project_are_overlaid(
     api: Client, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 5)
@@ -91,9 +91,7 @@ def test_of_a_project_that_may_be_read_whole_all_are_laid_over(
     assert grid(api, indexed)["total"] == 43
 
 
-def test_a_number_that_came_to_nothing_and_a_new_issue_that_was_deleted_are_no_rows(
-    api: Client, indexed: str
-) -> None:
+def test_unused_numbers_and_deleted_new_issues_are_no_rows(api: Client, indexed: str) -> None:
     first, second = imported(api, indexed, 2)
     api.delete(f"{indexed}/issues/{first}")
     page = grid(api, indexed)

@@ -26,7 +26,7 @@ from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
 from gridview.schema.fields import FieldType
 from infra.routes import ROUTES
-from tests.support import cloud, local_api, nasty, project_schema, told_changes, user_jobs, webhooks
+from tests.support import cloud, local_api, nasty, project_schema, recorded_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Handler
@@ -209,7 +209,7 @@ def world(shared_account: Cloud) -> Cloud:
         shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
         shared_account.table.put(webhooks.delivered(webhook, project=PROJECT.id))
     shared_account.table.put(user_jobs.stored(project=PROJECT.id))
-    told_changes.put(shared_account.table, project=PROJECT.id)
+    recorded_changes.put(shared_account.table, project=PROJECT.id)
     return shared_account
 
 
@@ -261,7 +261,7 @@ def settings(mode: str, phases: tuple[str, ...]) -> dict[str, Any]:
     """
     statuses = {
         route.operation: sorted(
-            {told[:3] for told in meant(route.operation, phases)}
+            {word[:3] for word in meant(route.operation, phases)}
             | {"2xx", "401", "403", "404", "409", "429", *(("400", "412") if mode == "negative" else ())}
         )
         for route in ROUTES
@@ -327,15 +327,15 @@ def refusals(recorder: ScenarioRecorder, phases: tuple[str, ...]) -> Iterator[st
         valid = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
         if valid and response is not None and response.status_code in (400, 412, 413, 422):
             allowed = meant(case.operation.definition.raw["operationId"], phases)
-            for told in words_of(response):
-                if not any(re.fullmatch(one, told) for one in allowed):
-                    yield f"{case.operation.label}: {told}"
+            for word in words_of(response):
+                if not any(re.fullmatch(one, word) for one in allowed):
+                    yield f"{case.operation.label}: {word}"
 
 
 def words_of(response: Response) -> list[str]:
     problem = loads(response.content)
     errors = [f"{error['field']} {error['message']}" for error in problem.get("errors", ())]
-    return [f"{response.status_code} {told}" for told in errors or [problem["detail"]]]
+    return [f"{response.status_code} {word}" for word in errors or [problem["detail"]]]
 
 
 def test_every_meant_refusal_is_of_an_operation() -> None:
@@ -344,7 +344,9 @@ def test_every_meant_refusal_is_of_an_operation() -> None:
 
 def test_valid_requests_are_taken(world: Cloud) -> None:
     app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command", "live")})
-    findings, made = run(app, project_schema.told_of(PROJECT), "positive", "examples", "coverage", "fuzzing")
+    findings, made = run(
+        app, project_schema.constrained_to(PROJECT), "positive", "examples", "coverage", "fuzzing"
+    )
     assert not findings, "\n".join(findings)
     assert made.keys() == {route.operation for route in CALLED}
 
@@ -361,7 +363,7 @@ def test_calls_follow_each_other(world: Cloud) -> None:
     for module in world.modules.values():
         module.table = table  # type: ignore[attr-defined]
     findings, made = run(
-        local_api.served(world.handlers), project_schema.told_of(PROJECT), "positive", "stateful"
+        local_api.served(world.handlers), project_schema.constrained_to(PROJECT), "positive", "stateful"
     )
     assert not findings, "\n".join(findings)
     assert made

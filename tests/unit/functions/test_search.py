@@ -81,7 +81,7 @@ def test_a_new_attribute_is_searched_at_once(api: Client, account: Cloud, projec
         {"type": "text", "search": 1},
     ],
 )
-def test_what_cannot_be_searched_is_refused_at_its_creation(
+def test_search_of_an_unsearchable_type_is_refused_at_creation(
     api: Client, project: str, body: dict[str, Any]
 ) -> None:
     answer = api.post(f"{project}/attributes", {"id": "note", "name": "Note", **body})
@@ -124,9 +124,7 @@ def test_switched_off_again_its_words_go(api: Client, account: Cloud, note: str)
     assert sorted_by_note(api, note) == [3, 1, 2]
 
 
-def test_who_changes_his_mind_while_it_is_built_gets_what_he_said_last(
-    api: Client, account: Cloud, note: str
-) -> None:
+def test_the_last_setting_during_a_build_wins(api: Client, account: Cloud, note: str) -> None:
     api.patch(note, {"search": True})
     assert api.patch(note, {"search": False}).body["build"] == REBUILDING
     account.upkeep()

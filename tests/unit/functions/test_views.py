@@ -108,13 +108,13 @@ def test_a_view_is_answered_whole_and_found_again(api: Client, home: str) -> Non
     assert api.get(home).body == {"items": [made], "next": None}
 
 
-def test_a_view_with_a_name_alone_is_private_and_plain(api: Client, home: str) -> None:
+def test_a_view_with_only_a_name_is_private_and_plain(api: Client, home: str) -> None:
     made = api.made(home, {"name": "Mine"})
     assert look(made) == PLAIN
     assert made["visibility"] == "private"
 
 
-def test_what_a_view_tells_is_what_a_view_may_be_made_of(api: Client, home: str) -> None:
+def test_a_view_can_be_made_from_the_fields_of_another(api: Client, home: str) -> None:
     first = api.made(home, {"name": "One", **LOOK})
     second = api.made(home, {"name": "Two", **look(first)})
     assert look(second) == look(first)
@@ -191,7 +191,7 @@ def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition
         (["name"], {"body"}),
     ],
 )
-def test_everything_wrong_with_a_view_is_told_at_once_and_nothing_is_written(
+def test_all_errors_of_a_view_are_listed_at_once_and_nothing_is_written(
     api: Client, account: Cloud, home: str, body: Any, wrong: set[str]
 ) -> None:
     made = api.made(home, {"name": "There"})
@@ -244,7 +244,7 @@ def test_a_patch_replaces_the_parts_that_it_gives(api: Client, home: str) -> Non
     assert look(api.get(f"{home}/v1").body) == PLAIN
 
 
-def test_what_changes_nothing_is_not_written(api: Client, account: Cloud, home: str) -> None:
+def test_a_patch_without_effect_is_not_written(api: Client, account: Cloud, home: str) -> None:
     made = api.made(home, {"name": "One", **LOOK})
     before = account.items()
     for body in ({}, {"name": "One"}, {"visibility": "private", **LOOK}):
@@ -287,7 +287,7 @@ def test_a_view_is_saved_once_under_a_key(api: Client, home: str) -> None:
 # Readers and writers
 
 
-def test_a_private_view_is_its_owners_alone(account: Cloud, api: Client, home: str) -> None:
+def test_only_its_owner_sees_a_private_view(account: Cloud, api: Client, home: str) -> None:
     viewer = account.api(role="viewer", user="vic")
     made = viewer.made(home, {"name": "Vic's"})
     path = f"{home}/{made['id']}"
@@ -358,7 +358,7 @@ def test_a_project_has_one_default_and_the_one_before_stays_shared(
     assert api.get(path).body["version"] == 5, "it was not the default any more"
 
 
-def test_what_is_another_tenants_is_not_there(account: Cloud, api: Client, home: str) -> None:
+def test_views_of_another_tenant_are_not_found(account: Cloud, api: Client, home: str) -> None:
     api.made(home, {"name": "Ours", "visibility": "shared"})
     stranger = account.api(tenant="0808")
     for answer in (
@@ -468,11 +468,11 @@ def test_a_view_follows_options_and_states_that_are_renamed(api: Client, home: s
     assert api.patch(project, {"states": states}).status == 200
     view = api.get(f"{home}/v1").body
     assert view["missing"] == []
-    told = view["query"]["filter"]["and"]
-    assert (told[0]["value"], told[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
+    parts = view["query"]["filter"]["and"]
+    assert (parts[0]["value"], parts[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
 
 
-def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home: str, project: str) -> None:
+def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, project: str) -> None:
     made = api.made(home, {"name": "x", **LOOK})
     for field in ("cost", "due", "kind", "note"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
@@ -517,9 +517,7 @@ def test_a_field_with_the_id_of_a_deleted_one_is_another_field(
     assert view["missing"] == [{"part": "columns", "field": "kind"}, {"part": "color_by", "field": "kind"}]
 
 
-def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_it(
-    api: Client, home: str, project: str
-) -> None:
+def test_missing_parts_remain_until_they_are_written(api: Client, home: str, project: str) -> None:
     api.made(home, {"name": "x", "color_by": "kind", "footers": [{"field": "cost", "function": "sum"}]})
     for field in ("cost", "kind"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
@@ -542,7 +540,7 @@ def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_
         ({"field": "kind", "op": "in", "value": ["small"]}, ["small"], set()),
     ],
 )
-def test_options_that_are_gone_are_left_out_of_a_filter(
+def test_missing_options_are_left_out_of_a_filter(
     api: Client, home: str, project: str, condition: Any, left: Any, gone: set[str]
 ) -> None:
     api.made(home, {"name": "x", "query": {"filter": {"not": {"or": [condition]}}}})
@@ -556,7 +554,7 @@ def test_options_that_are_gone_are_left_out_of_a_filter(
     }
 
 
-def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
+def test_a_filter_that_has_grown_too_large_to_return_is_missing(
     api: Client, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x", **LOOK})
@@ -566,7 +564,7 @@ def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
     assert view["query"]["sort"] == LOOK["query"]["sort"]
 
 
-def test_an_answer_tells_so_much_of_what_is_gone(
+def test_an_answer_lists_a_limited_number_of_missing_parts(
     api: Client, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saved_views, "MAX_MISSING", 3)
@@ -579,7 +577,7 @@ def test_an_answer_tells_so_much_of_what_is_gone(
 # The needs of a view
 
 
-def test_a_view_whose_order_has_no_index_tells_what_builds_it(
+def test_a_view_without_an_index_for_its_order_has_the_remedy(
     api: Client, account: Cloud, home: str, project: str
 ) -> None:
     made = api.made(home, {"name": "x", "visibility": "shared", "query": {"sort": [{"field": "note"}]}})
@@ -610,7 +608,7 @@ def other_container(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Callable
     return call
 
 
-def test_a_container_with_older_definitions_tells_and_writes_by_the_present_ones(
+def test_a_container_with_older_definitions_reads_and_writes_by_the_present_ones(
     api: Client, account: Cloud, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x"})

@@ -104,7 +104,7 @@ def test_webhooks_are_listed_in_creation_order(api: Client, followed: str) -> No
         ({"url": "x", "enabled": 1, "events": [1]}, {"url", "enabled", "events.0"}),
     ],
 )
-def test_what_cannot_be_a_webhook_is_refused_by_name(
+def test_an_invalid_webhook_is_refused_by_name(
     api: Client, account: Cloud, followed: str, webhook: str, body: Any, wrong: set[str]
 ) -> None:
     before = account.items()
@@ -125,7 +125,7 @@ def test_a_url_that_is_refused_says_why(api: Client, followed: str) -> None:
     }
 
 
-def test_events_are_told_in_their_order(api: Client, followed: str) -> None:
+def test_events_are_listed_in_their_order(api: Client, followed: str) -> None:
     assert api.made(followed, {"url": URL, "events": ["delete", "create"]})["events"] == ["create", "delete"]
 
 
@@ -231,7 +231,7 @@ def test_a_version_that_is_not_the_present_one_is_refused(api: Client, account: 
     assert api.delete(webhook, headers={"if-match": '"2"'}).status == 204
 
 
-def test_a_deleted_webhook_is_gone(api: Client, account: Cloud, followed: str, webhook: str) -> None:
+def test_a_deleted_webhook_is_not_found(api: Client, account: Cloud, followed: str, webhook: str) -> None:
     assert api.delete(webhook).status == 204
     assert api.get(webhook).kind == api.delete(webhook).kind == (404, "not-found")
     assert api.get(followed).body["items"] == []
@@ -265,7 +265,9 @@ def test_a_project_takes_its_webhooks_along(api: Client, account: Cloud, followe
 # Secrets
 
 
-def test_a_secret_is_told_when_it_is_made_and_never_again(api: Client, account: Cloud, followed: str) -> None:
+def test_a_secret_is_returned_when_it_is_made_and_never_again(
+    api: Client, account: Cloud, followed: str
+) -> None:
     made = api.made(followed, {"url": URL})
     assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
     path = f"{followed}/{made['id']}"
@@ -290,7 +292,7 @@ def test_the_table_holds_no_secret_in_the_clear(api: Client, account: Cloud, fol
         assert secret.removeprefix("whsec_") not in held
 
 
-def test_a_repeated_request_is_told_the_same_secret(api: Client, account: Cloud, followed: str) -> None:
+def test_a_repeated_request_gets_the_same_secret(api: Client, account: Cloud, followed: str) -> None:
     key = {"idempotency-key": "k"}
     first, again = (api.post(followed, {"url": URL}, headers=key) for _ in range(2))
     assert (again.text, again.headers) == (first.text, first.headers)
@@ -310,7 +312,7 @@ def test_a_key_of_one_webhook_is_not_that_of_another(api: Client, followed: str)
     assert [one["id"] for one in rotated] == [first["id"], second["id"]]
 
 
-def test_a_kept_answer_whose_seal_nobody_can_open_is_no_error_of_the_server(
+def test_a_kept_answer_under_an_unknown_secret_is_a_conflict(
     api: Client, account: Cloud, followed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = {"idempotency-key": "k"}
@@ -340,8 +342,8 @@ def test_a_rotated_secret_signs_for_another_day(
 
 
 def test_a_few_secrets_sign_at_once_and_no_more(api: Client, account: Cloud, webhook: str) -> None:
-    told = [api.post(f"{webhook}/rotate").body["secret"] for _ in range(6)]
-    assert secrets_in(account) == told[::-1][:4]
+    secrets = [api.post(f"{webhook}/rotate").body["secret"] for _ in range(6)]
+    assert secrets_in(account) == secrets[::-1][:4]
 
 
 def test_the_seal_of_a_secret_opens_for_no_other_webhook(api: Client, account: Cloud, followed: str) -> None:
@@ -363,16 +365,18 @@ def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
     item = account.table.items[place]
     warning = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
     account.table.put({**item, "enabled": False, "warning": warning, "version": 2})
-    told = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
-    assert api.get(webhook).body["warning"] == told
-    assert [(one["enabled"], one["warning"]) for one in api.get(followed).body["items"]] == [(False, told)]
-    assert api.patch(webhook, {"url": OTHER}).body["warning"] == told
+    expected = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
+    assert api.get(webhook).body["warning"] == expected
+    assert [(one["enabled"], one["warning"]) for one in api.get(followed).body["items"]] == [
+        (False, expected)
+    ]
+    assert api.patch(webhook, {"url": OTHER}).body["warning"] == expected
     enabled = api.patch(webhook, {"enabled": True})
     assert (enabled.body["enabled"], enabled.body["warning"], enabled.etag) == (True, None, '"4"')
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_who_loses_a_race_reads_again(
+def test_a_patch_that_loses_a_race_reads_again(
     api: Client, account: Cloud, webhook: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module: Any = account.modules["command"]

@@ -125,7 +125,7 @@ def test_a_server_of_this_machine_is_taken_where_that_is_allowed() -> None:
         (Target(False, "localhost", 443, "/"), "localhost:443"),
     ],
 )
-def test_the_host_is_told_with_its_port_unless_it_is_the_usual_one(target: Target, authority: str) -> None:
+def test_the_host_includes_its_port_unless_it_is_the_default(target: Target, authority: str) -> None:
     assert target.authority == authority
 
 
@@ -138,15 +138,15 @@ def test_no_address_of_a_forbidden_network_is_connected_to(
 ) -> None:
     """The first, the last and one in the middle; smaller networks of another name may be inside."""
     inside = network.network_address, network[network.num_addresses // 2], network.broadcast_address
-    told = [why_forbidden(str(address)) for address in inside]
-    assert None not in told
-    assert why in told
+    reasons = [why_forbidden(str(address)) for address in inside]
+    assert None not in reasons
+    assert why in reasons
 
 
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("0.0.0.0", "unspecified"),  # noqa: S104  (nobody listens)
+        ("0.0.0.0", "unspecified"),  # noqa: S104  (no server listens)
         ("127.0.0.1", "loopback"),
         ("127.255.255.254", "loopback"),
         ("10.1.2.3", "private"),
@@ -204,7 +204,7 @@ def test_no_address_of_a_forbidden_network_is_connected_to(
         ("", "not an IP address"),
     ],
 )
-def test_an_address_that_is_not_of_the_public_internet_is_told_apart(address: str, why: str) -> None:
+def test_an_address_outside_the_public_internet_is_forbidden(address: str, why: str) -> None:
     assert why_forbidden(address) == why
 
 
@@ -238,7 +238,7 @@ def test_the_addresses_beside_are_public(address: str) -> None:
     assert why_forbidden(address) is None
 
 
-def test_whatever_the_standard_library_finds_special_is_forbidden() -> None:
+def test_every_address_special_to_the_standard_library_is_forbidden() -> None:
     spread = chain(
         (f"{a}.{b}.{c}.1" for a in range(256) for b in range(0, 256, 5) for c in (0, 2, 99, 100, 113)),
         (f"{first:x}:{second:x}::1" for first in range(0, 65_536, 7) for second in (0, 1, 2, 0xDB8, 0x64)),

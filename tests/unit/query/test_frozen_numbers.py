@@ -59,9 +59,7 @@ def test_random_rows_are_those_of_all_documents(
 
 
 @pytest.mark.parametrize("seed", range(one_of(3, thorough=12)))
-def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not(
-    project: Project, seed: int
-) -> None:
+def test_sure_numbers_match_and_excluded_ones_do_not(project: Project, seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311
     for _ in range(10):
         only = filters(draw)
@@ -71,7 +69,7 @@ def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not
     assert list(whole.sure) == list(whole.maybe) == sorted(project.documents)
 
 
-def test_rows_that_lie_inside_an_order_take_its_blocks_and_no_document(project: Project) -> None:
+def test_rows_inside_an_order_read_its_blocks_and_no_document(project: Project) -> None:
     metered = project.table.metered()
     query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
     frozen_numbers(metered, project.catalog, None, RowRange(query.keys, 20, 60), CONFIRMED)
@@ -85,7 +83,7 @@ def test_rows_that_lie_inside_an_order_take_its_blocks_and_no_document(project: 
     ]
 
 
-def test_a_large_project_refuses_rows_that_only_documents_tell(
+def test_a_large_project_refuses_rows_that_only_documents_decide(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
@@ -109,7 +107,7 @@ def test_more_blocks_than_one_answer_may_take_are_refused(
         numbers(project, 0, sort=[{"field": "note"}])
 
 
-def test_the_writes_of_tokens_are_laid_over(project: Project) -> None:
+def test_the_writes_of_tokens_are_overlaid(project: Project) -> None:
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
         fresh = Project(40)

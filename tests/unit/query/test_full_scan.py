@@ -93,7 +93,7 @@ def test_issues_that_are_too_large_to_be_read_whole_are_refused(
     assert few.page(**OPEN, count=True)["matched"] == 29
 
 
-def test_a_row_whose_document_no_longer_passes_or_moved_or_went_is_left_out(few: Grid) -> None:
+def test_a_row_is_left_out_if_its_document_fails_the_filter_moved_or_is_gone(few: Grid) -> None:
     few.table.lag()
     few.table.put(few.document(3, 2, day="2023-05-09", bare=1))
     few.table.put(few.document(8, 2, day="2023-05-01", bare=2))
@@ -113,7 +113,7 @@ def test_a_walk_goes_on_where_the_row_of_its_cursor_was(few: Grid) -> None:
     assert nums(few.page(second["prev"], **OPEN, **BY_DAY, limit=3)) == [3, 8]
 
 
-def test_what_takes_a_larger_project_whole_is_refused_with_what_would_help(
+def test_a_full_scan_of_a_larger_project_is_refused_with_a_remedy(
     few: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "WHOLE", 9)
@@ -150,7 +150,7 @@ def test_many_ties_of_several_keys_are_read_whole_or_refused_with_the_call_that_
     assert call in refused.value.detail
 
 
-def test_an_offset_behind_the_end_is_an_empty_page_that_leads_back(few: Grid) -> None:
+def test_an_offset_after_the_end_is_an_empty_page_that_leads_back(few: Grid) -> None:
     found = few.page(**BY_DAY, offset=20, limit=4)
     assert (nums(found), found["next"], found["offset"]) == ([], None, 20)
     assert nums(few.page(found["prev"], **BY_DAY, limit=4)) == [6, 2, 5, 7]
@@ -177,7 +177,7 @@ def test_a_cursor_is_bound_to_its_filter(few: Grid) -> None:
     assert nums(few.page(cursor, **spelled, **BY_DAY, limit=2)) == [1, 4]
 
 
-def test_a_cursor_of_several_keys_expires_when_the_index_of_any_was_built_anew(few: Grid) -> None:
+def test_a_cursor_of_several_keys_expires_when_the_index_of_any_is_rebuilt(few: Grid) -> None:
     body: dict[str, Any] = {"sort": [{"field": "state"}, {"field": "day"}], "limit": 2}
     cursor = few.page(**body)["next"]
     rebuilt = next(item for item in few.table.items.values() if item.get("id") == "day")
@@ -224,7 +224,7 @@ def test_issues_that_would_count_too_often_are_refused(few: Grid, monkeypatch: p
         counted(few, **by)
 
 
-def test_texts_that_differ_in_case_alone_are_one_group_and_those_that_differ_at_the_end_are_two(
+def test_texts_that_differ_only_in_case_are_one_group(
     few: Grid,
 ) -> None:
     long = "x" * 240

@@ -203,7 +203,7 @@ KINDS = (
 """The words that identify the plans."""
 
 
-def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) -> None:
+def test_a_field_of_few_values_is_counted_by_only_the_directory(small: None) -> None:
     loaded = Loaded([])
     loaded.fill(loaded.issue(num, state="open" if num % 3 else "closed") for num in range(1, 61))
     found, plan, meter = loaded.ask(by=["state"])
@@ -213,7 +213,7 @@ def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) ->
     assert "count by their size, and 0 are read" in said
 
 
-def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_groups_of_many_read_only_the_first_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cut(monkeypatch, 120, 6, 10, 32)
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))
@@ -251,7 +251,7 @@ def test_a_text_is_spelled_as_its_first_issue_spells_it_today(small: None) -> No
     )
 
 
-def test_texts_that_begin_alike_are_told_apart_by_their_documents(
+def test_texts_that_begin_alike_are_grouped_by_their_documents(
     small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = Loaded([{"id": "note", "name": "Note", "type": "text"}])
@@ -272,7 +272,7 @@ def test_texts_that_begin_alike_are_told_apart_by_their_documents(
         loaded.ask(by=["note"])
 
 
-def test_issues_under_a_rank_of_several_options_are_told_apart_by_their_documents(small: None) -> None:
+def test_issues_under_a_rank_of_several_options_are_grouped_by_their_documents(small: None) -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}])
     loaded.fill(loaded.issue(num, fields={"kind": "ab"[num % 2]}) for num in range(1, 21))
     (stored,) = (item for item in loaded.table.items.values() if item.get("id") == "kind")
@@ -319,7 +319,7 @@ def test_a_field_without_an_index_takes_the_documents_or_says_how_to_get_one(
         loaded.ask(by=["kind"])
 
 
-def test_a_field_whose_index_is_being_built_is_not_ready_where_documents_are_too_many(
+def test_a_field_without_a_ready_index_is_refused_for_too_many_documents(
     small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "text", "indexed": False}])
@@ -351,7 +351,7 @@ def test_a_filter_that_sets_cannot_decide_says_what_would_help(
     ("limit", "value", "said"),
     [("MAX_WORK", 20, "more than 20 intersections"), ("MAX_BLOCKS", 1, "more than 1 blocks")],
 )
-def test_sets_have_a_budget_behind_which_documents_are_read_and_these_have_theirs(
+def test_documents_are_read_above_the_budget_of_sets_and_have_their_own_budget(
     small: None, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, said: str
 ) -> None:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
@@ -381,7 +381,7 @@ def test_many_plain_blocks_are_not_read_by_their_sort_entries(
         loaded.ask(**by)
 
 
-def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small: None) -> None:
+def test_explain_returns_the_plan_the_rounds_and_the_lag_of_the_index(small: None) -> None:
     loaded = Loaded([])
     loaded.fill(loaded.issue(num) for num in range(1, 21))
     query = group_request.resolve(loaded.catalog, {"by": ["state"], "explain": True})
@@ -472,5 +472,5 @@ def test_a_number_of_an_index_is_shown_as_that_of_a_document(number: str, small:
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
     answer, _ = grouped_counts(loaded.context(), query, CURSORS)
     (expected,) = group_request.grouped(query, loaded.documents)
-    told = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
-    assert dumps(answer["groups"]) == dumps([told])
+    shown = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
+    assert dumps(answer["groups"]) == dumps([shown])

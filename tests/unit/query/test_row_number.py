@@ -34,12 +34,12 @@ def place(grid: Grid, num: int, **body: Any) -> Any:
     return found.body["row_number"]
 
 
-def test_every_issue_stands_at_its_row(few: Grid) -> None:
+def test_every_issue_has_its_row_number(few: Grid) -> None:
     assert [place(few, num, **BY_DAY) for num in (3, 8, 1, 4, 9, 6, 2, 5, 7)] == list(range(9))
     assert [place(few, num) for num in range(1, 10)] == list(range(9))
 
 
-def test_without_a_filter_one_block_tells(few: Grid) -> None:
+def test_without_a_filter_one_block_is_enough(few: Grid) -> None:
     place(few, 6, **BY_DAY)
     assert [items for name, items in few.operations if name == "batch_get_item"] == [1]
 
@@ -50,7 +50,7 @@ def test_an_issue_that_does_not_match_or_is_not_there_has_none(few: Grid) -> Non
         place(few, 99)
 
 
-def test_an_issue_that_the_index_has_not_heard_of_has_a_position(few: Grid) -> None:
+def test_an_issue_that_the_index_lacks_has_a_row_number(few: Grid) -> None:
     few.table.put(few.document(10, day="2023-05-02"))
     assert place(few, 10, **BY_DAY) == 5
 

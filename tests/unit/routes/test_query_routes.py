@@ -30,18 +30,18 @@ def test_grid_get(example: Example) -> None:
 
 
 def test_groups(example: Example) -> None:
-    told = example.read().body
-    assert [(one["values"], one["count"], one["aggregates"][0]["value"]) for one in told["groups"]] == [
+    body = example.read().body
+    assert [(one["values"], one["count"], one["aggregates"][0]["value"]) for one in body["groups"]] == [
         (["open", "2023-05"], 1, None),
         (["open", None], 1, 42),
         (["closed", "2023-05"], 1, None),
     ]
-    assert [example.rows(filter=one["filter"]) for one in told["groups"]] == [[1], [3], [2]]
+    assert [example.rows(filter=one["filter"]) for one in body["groups"]] == [[1], [3], [2]]
 
 
 def test_summary(example: Example) -> None:
-    told = example.read().body
-    assert (told["matched"], told["summaries"]) == (
+    body = example.read().body
+    assert (body["matched"], body["summaries"]) == (
         3,
         [
             {"field": "state", "count": 3, "distinct": 2},

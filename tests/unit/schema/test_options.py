@@ -70,7 +70,7 @@ def test_the_old_value_of_a_renamed_option_is_free_for_a_new_one() -> None:
     assert result.moved == frozenset()
 
 
-def test_what_is_left_out_is_dropped_and_kept_aside_for_issues_that_have_it() -> None:
+def test_an_omitted_option_is_retired_and_kept_for_issues_that_have_it() -> None:
     result = changed(LOW_MEDIUM_HIGH.options, 4, "low", "high")
     assert result.dropped == {"o2"}
     assert [(one.id, one.retired) for one in result.options] == [("o1", False), ("o3", False), ("o2", True)]

@@ -78,17 +78,17 @@ def turns(line: JobLine, count: int) -> list[OpenJob]:
 
 
 @given(st.lists(st.tuples(st.sampled_from("pqr"), st.sampled_from("abc")), min_size=1, max_size=12))
-def test_turns_go_round_the_projects_then_their_users_then_jobs(whose: list[tuple[str, str]]) -> None:
+def test_turns_go_round_the_projects_then_their_users_then_jobs(owners: list[tuple[str, str]]) -> None:
     line = JobLine()
-    for at, (project, user) in enumerate(whose):
+    for at, (project, user) in enumerate(owners):
         line = line.joined(opened(project, f"{at}", user))
     rounds = 36
     found = turns(line, rounds)
-    projects = {project for project, _ in whose}
+    projects = {project for project, _ in owners}
     for project in projects:
         mine = [job for job in found if job.project == project]
         assert abs(len(mine) - rounds / len(projects)) < 1
-        users = {user for other, user in whose if other == project}
+        users = {user for other, user in owners if other == project}
         for user in users:
             of_user = [job.id for job in mine if job.user == user]
             assert abs(len(of_user) - len(mine) / len(users)) <= 1

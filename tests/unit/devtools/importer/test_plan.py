@@ -110,7 +110,7 @@ def test_types_file_overrides_and_skips() -> None:
     assert made.attributes[1].options == ("01", "02")
 
 
-def test_what_does_not_fit_a_forced_type_is_left_to_the_api_to_refuse() -> None:
+def test_values_of_another_than_the_forced_type_are_left_to_the_api() -> None:
     made = plan({"title": ["a"], "n": ["1"], "b": ["x"]}, {"n": FieldType.NUMBER, "b": FieldType.BOOL})
     assert operation(made, {"title": "a", "n": "one", "b": "maybe"})["fields"] == {"n": "one", "b": "maybe"}
 

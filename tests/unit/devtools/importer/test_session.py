@@ -84,7 +84,7 @@ def test_without_a_refresh_token_a_refusal_says_what_to_do(cognito: Cognito) -> 
         one.token()
 
 
-def test_a_user_who_may_not_renew_is_one_sentence(cognito: Cognito) -> None:
+def test_a_refused_refresh_is_one_sentence(cognito: Cognito) -> None:
     cognito.refuses = True
     one = session(cognito, id_token())
     one.token()
@@ -102,7 +102,7 @@ def test_a_user_who_may_not_renew_is_one_sentence(cognito: Cognito) -> None:
         id_token(aud=["client", "other"]),
     ],
 )
-def test_a_refresh_token_goes_to_cognito_alone(cognito: Cognito, token: str) -> None:
+def test_a_refresh_token_is_sent_only_to_cognito(cognito: Cognito, token: str) -> None:
     one = session(cognito, token)
     one.token()
     with pytest.raises(Failure, match="not an ID token"):

@@ -109,7 +109,7 @@ def test_two_rotations_are_ten_minutes_apart_and_lose_nothing_that_was_sealed_be
     assert opens(table, "w2", current)
 
 
-def test_a_rotation_that_died_before_its_pass_is_finished_by_the_next_or_alone(
+def test_a_rotation_killed_before_its_pass_is_finished_by_the_next_or_by_reseal_only(
     secret: Secret, slept: list[float]
 ) -> None:
     for reseal_only in (True, False):
@@ -138,7 +138,7 @@ def test_a_secret_that_was_lost_before_is_named(secret: Secret, slept: list[floa
         (["cursors", "--deployed", "--reseal-only"], "--reseal-only works with webhooks only"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_contradictory_arguments_are_refused(
     arns: dict[str, str], capsys: Any, arguments: list[str], said: str
 ) -> None:
     assert cli.main(["rotate", *arguments]) == 1

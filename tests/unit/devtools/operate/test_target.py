@@ -101,7 +101,7 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
         assert opened.label == "Gridview"
 
 
-def test_what_is_repaired_in_a_deployed_stack_is_written_as_its_functions_write(
+def test_repairs_of_a_deployed_stack_write_the_form_of_its_functions(
     deployed: CloudFormation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = forms.NEWEST + 1

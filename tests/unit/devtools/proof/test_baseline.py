@@ -64,18 +64,18 @@ def test_a_lower_cost_is_better_and_an_equal_one_is_nothing() -> None:
     assert baseline.compare(RECORD, {"q": FOUND._replace(cold=Cost(2.5, 2, "batch 1/1"))}) == ([], [])
 
 
-def test_a_question_on_one_side_alone_is_worse() -> None:
+def test_a_question_on_only_one_side_is_worse() -> None:
     assert baseline.compare(RECORD, {}).worse == ["q: not asked any more"]
     assert baseline.compare({}, {"q": FOUND}).worse == ["q: not recorded"]
 
 
-def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
+def test_a_record_is_read_again(tmp_path: Path) -> None:
     same = FOUND._replace(warm=FOUND.cold)
     baseline.record(7, {"q": FOUND, "ü": same}, tmp_path)
     assert baseline.compare(baseline.recorded(7, tmp_path), {"q": FOUND, "ü": same}) == ([], [])
 
 
-def test_what_is_read_besides_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_baseline_notices_additional_read_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """The record has the figures of the meter of the function's own table."""
     asked = Question("by name", "grid", {"sort": [{"field": "name"}], "limit": 50})
     with service.running(world.make(SMALL)) as running:

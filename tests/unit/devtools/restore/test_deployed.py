@@ -197,7 +197,7 @@ def test_a_missing_table_without_a_moment_is_a_question(raised: list[Any]) -> No
     assert raised == []
 
 
-def test_writes_that_go_on_stop_the_restore(raised: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continuing_writes_stop_the_restore(raised: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     aws = aws_with_a_table()
     aws.delays = 10_000
     seconds = iter(range(0, 100_000, 100))
@@ -224,5 +224,5 @@ def test_the_policy_denies_every_write_to_everyone_and_no_read() -> None:
     assert not any("Get" in one or "Query" in one or "Scan" in one for one in statement["Action"])
 
 
-def test_a_table_that_is_gone_is_none() -> None:
+def test_a_missing_table_is_none() -> None:
     assert described(Aws(), OLD) is None

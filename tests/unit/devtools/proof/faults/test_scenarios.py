@@ -39,8 +39,8 @@ def played(seeds: tuple[int, ...]) -> list[Played]:
 
 def assert_no_difference(seeds: Sequence[int]) -> None:
     differing = [one for one in played(tuple(seeds)) if one.difference is not None]
-    told = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
-    assert not told, "\n".join(told)
+    reports = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
+    assert not reports, "\n".join(reports)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_points_end_without_a_difference(every_point: Callable[[], Sequence[int]
     assert_no_difference(every_point()[::EVERY])
 
 
-def test_what_is_drawn_ends_without_a_difference() -> None:
+def test_drawn_scenarios_end_without_a_difference() -> None:
     assert_no_difference(DRAWN)
 
 
@@ -140,7 +140,7 @@ def test_a_scenario_is_the_same_in_a_new_process_and_after_others() -> None:
     assert play(RANDOM + 1, verbose=True).log == json.loads(fresh.stdout)
 
 
-def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes_on() -> None:
+def test_undos_jobs_and_messages_occur_while_everything_else_goes_on() -> None:
     assert_no_difference(PEOPLE)
     totals = sum((one.totals for one in played(tuple(PEOPLE))), Counter())
     for what in (
