@@ -256,7 +256,7 @@ def test_destroy_deletes_backups_only_when_asked_and_says_what_is_left(
         ([], []) if deleted else (["arn:one", "arn:two"], ["Gridview-backups"])
     )
     said = capsys.readouterr().out
-    assert ("was deleted" if deleted else "is left, with 2 backups") in said
+    assert ("was deleted" if deleted else "remains, with 2 backups") in said
     assert _typed(npx) == [["destroy", "-c", "protect=false", *(one for one in more if one != "--backups")]]
 
 
@@ -271,7 +271,7 @@ def test_backups_that_are_held_are_left_and_said(
 ) -> None:
     backup.held = True
     assert cli.main(["destroy", "-c", "protect=false", "--force", "--backups"]) == 0
-    assert "is left, with 2 backups" in capsys.readouterr().out
+    assert "remains, with 2 backups" in capsys.readouterr().out
 
 
 def test_an_empty_vault_goes_without_a_question(npx: Npx, backup: Backup) -> None:
