@@ -583,8 +583,8 @@ def _api_rules(
             logs="access: refused",
             means=f"{CALLERS_REFUSED} or more requests were answered with 429 in 5 minutes.",
             do="Find route and user in the access log. Without `integrationLatency` API Gateway's throttle refused "
-            "everyone; otherwise it was a limit of that user or tenant. Requests to the route `{proxy+}` have "
-            "unknown paths or methods, and only those are refused.",
+            "everyone; otherwise it was a limit of that user or tenant. The route `{proxy+}` refuses only unknown "
+            "paths and methods.",
         ),
         **slow,
     }
@@ -612,7 +612,7 @@ def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
             notices=_NOTICED_THROTTLES[name],
             logs="none",
             means=f"Lambda refused to run the {name} function: the account's concurrency is used up.",
-            do="Find the functions that use it, or ask AWS for a higher quota.",
+            do="Find the cause, or request a higher quota.",
         )
         for name, function in functions.items()
     }

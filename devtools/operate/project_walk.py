@@ -9,7 +9,7 @@ from gridview.fsck.walks import WalkStep, collections
 from gridview.support.errors import NotFound
 
 NUMBERS = 128
-"""Issues that are checked between two positions."""
+"""Issues that are checked between two steps."""
 
 
 class ProjectWalk:
@@ -43,8 +43,8 @@ class ProjectWalk:
         numbers = range(self._next, min(self._next + NUMBERS, max(self.last, 1) + 1))
         found = collections(self._table, pool, [keys.issue(*self._project, num) for num in numbers])
 
-        def commit() -> None:
+        def confirm() -> None:
             self._next = numbers.stop
 
         projects = [self._project] if numbers.stop > self.last else []
-        return WalkStep([(key, items) for key, items in found if items], commit, projects)
+        return WalkStep([(key, items) for key, items in found if items], confirm, projects)

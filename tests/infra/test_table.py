@@ -153,7 +153,7 @@ def test_a_first_deployment_can_fail_and_be_repeated(chosen_template: dict[str, 
     ("context", "guarded"),
     [
         ({}, True),
-        ({"first_deployment": "true"}, False),
+        ({"first-deployment": "true"}, False),
         ({"stage": "staging"}, True),
         ({"stage": "dev"}, False),
     ],

@@ -176,7 +176,7 @@ class Subscribers:
                 return "leave"
             case True, True:
                 silent = webhook.columns is not None and not self._difference(webhook, before, after)
-                return "" if silent else "change"
+                return "" if silent else "update"
         return ""
 
     def _is_row(self, life: Life) -> bool:
@@ -185,7 +185,7 @@ class Subscribers:
     def _assert_is_due(self, webhook: Webhook, message: str, body: Mapping[str, Any]) -> None:
         data = body["data"]
         if message != f"{webhook.id}_{data['num']}_{data['version']}":
-            raise Difference(f"{message} tells {data}")
+            raise Difference(f"{message} has {data}")
         lives = lives_of(self._world, data["num"])
         found = [(before, after) for before, after in steps(lives) if after.version == data["version"]]
         if not found:

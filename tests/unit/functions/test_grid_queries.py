@@ -179,7 +179,7 @@ def test_a_query_of_too_many_documents_names_the_remedy(
     monkeypatch.setattr(planner, "WHOLE", 2)
     answer = owner.post(f"{project}/grid", body)
     assert answer.kind == (422, "query-too-expensive")
-    assert "open for 3 issues" in answer.body["detail"]
+    assert "open whether 3 issues" in answer.body["detail"]
     assert "attributes/bare" in answer.body["detail"]
     query = {"filter": json.dumps(body["filter"])}
     assert owner.get(f"{project}/issues/1/row-number", query=query).kind == (422, "query-too-expensive")

@@ -90,5 +90,5 @@ def test_too_many_ties_are_read_whole_or_refused(few: Grid, monkeypatch: pytest.
     monkeypatch.setattr(planner, "WHOLE", 8)
     with pytest.raises(QueryTooExpensive, match="POST /v1/projects/bridge/indexes"):
         place(few, 1, **body)
-    with pytest.raises(QueryTooExpensive, match="open for 8 issues"):
+    with pytest.raises(QueryTooExpensive, match="open whether 8 issues"):
         place(few, 1, filter={"field": "bare", "op": "gt", "value": 0})
