@@ -83,7 +83,7 @@ class GridRequest(RequestModel):
 
 
 class PositionRequest(RequestModel):
-    """GET /v1/projects/{project}/issues/{num}/position, by query parameters."""
+    """GET /v1/projects/{project}/issues/{num}/row-number, by query parameters."""
 
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
