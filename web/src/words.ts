@@ -219,7 +219,7 @@ export const words = {
         : `${counted(changes, 'change', 'changes')} not sent. Waiting for the server; keep this page open.`,
     retry: 'Send now',
   },
-  unsaved: { discard: 'What you entered here is not saved. Discard it?' },
+  unsaved: { discard: 'Your entries here are not saved. Discard it?' },
   empty: {
     noMatch: 'No issues match the filter',
     noMatchWhy: (total: number) => `The project has ${counted(total, 'issue', 'issues')}.`,

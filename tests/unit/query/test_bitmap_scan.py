@@ -326,7 +326,7 @@ def test_the_plan_is_the_one_for_the_query(
 def test_too_many_undecided_issues_are_read_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
     body: dict[str, Any] = {"filter": {"field": "bare", "op": "lt", "value": 5}, "sort": [{"field": "name"}]}
-    assert "read all issues that may match" in explained(project, **body)
+    assert "Read all issues that may match" in explained(project, **body)
     assert nums(project.page(**body, limit=500)) == project.expected(**body)
     monkeypatch.setattr(planner, "WHOLE", 399)
     with pytest.raises(QueryTooExpensive, match="bare"):

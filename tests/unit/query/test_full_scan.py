@@ -68,7 +68,7 @@ def test_the_plan_reads_well(few: Grid) -> None:
         "Choose the way to the rows by the sizes in the directories.",
         "Keep the issues that match: bare is the value given. By the index, 0 issues match, and 9 may match.",
         "Choose how to sort the matching issues by their number, and by the blocks of the order that should contain them.",
-        "The request needs a filter that the index leaves open for many issues, and the project has 9 issues: read all issues "
+        "The request needs a filter that the index leaves open for many issues, and the project has 9 issues. Read all issues "
         "that may match, in parallel ranges of numbers, and filter and sort them in memory.",
         "Show at most 100 rows: fetch their documents if they were not read yet. Leave out rows that no longer match or whose "
         "place has changed.",

@@ -145,7 +145,7 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
         case plan.FullScan(reason=reason, project=project):
             large = f", and the project has {project:,} issues" if project is not None else ""
             return (
-                f"The request needs {reason}{large}: read all issues that may match, in parallel ranges of numbers, "
+                f"The request needs {reason}{large}. Read all issues that may match, in parallel ranges of numbers, "
                 "and filter and sort them in memory."
             )
         case plan.SetOrder(query=query):
