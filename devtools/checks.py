@@ -33,9 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe `./dev test`, whose arguments go to pytest."""
     suites = "; ".join(f"{name} ({what})" for name, what in SUITES.items())
     parser.usage = "./dev test [SUITE ...] [pytest arguments ...]"
-    parser.description = (
-        f"Run the tests of some suites: {suites}.\nWithout a suite, run all but {', '.join(sorted(_LONG))}."
-    )
+    default = f"Without a suite, run all but {', '.join(sorted(_LONG))}."
+    parser.description = f"Run the tests of some suites. {default}\n\nSuites: {suites}."
     parser.epilog = "Arguments after the suites go to pytest: -k WORD, -x, --durations=10, tests/unit/encoding/test_keys.py ..."
     parser.set_defaults(takes_more=True)
 

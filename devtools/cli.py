@@ -46,16 +46,16 @@ COMMANDS = {
         "devtools.importer.arguments:add_arguments",
     ),
     "test": Command("run the tests", f"{_CHECKS}:test", f"{_CHECKS}:add_arguments"),
-    "prove": Command.of(
-        "devtools.proof.prove.command", "run every proof at full length (two to three hours)"
-    ),
+    "prove": Command.of("devtools.proof.prove.command", "run all proofs at full length (two to three hours)"),
     "check": Command("check style, formatting, types and English", f"{_CHECKS}:check"),
     "faults": Command.of(
-        "devtools.proof.faults.command", "play scenarios with faults and check that the index stays right"
+        "devtools.proof.faults.command", "play fault scenarios and check that the index stays right"
     ),
-    "oracle": Command.of("devtools.proof.oracle.command", "compare answers to random queries with SQLite's"),
+    "oracle": Command.of(
+        "devtools.proof.oracle.command", "compare the answers of random queries with SQLite"
+    ),
     "bench": Command.of("devtools.bench", "measure pages and writes on projects of growing size"),
-    "screenshots": Command.of("devtools.screenshots", "write images of the page into docs/images"),
+    "screenshots": Command.of("devtools.screenshots", "write images of the web page into docs/images"),
     "fsck": Command.of("devtools.operate.fsck", "compare the index with the issues and repair it"),
     "forget": Command.of("devtools.operate.forget", "remove a tenant or a person"),
     "dlq": Command.of("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
@@ -66,27 +66,27 @@ COMMANDS = {
         _STACK,
     ),
     "journal": Command.of("devtools.operate.journal", "show the journals of projects"),
-    "smoke": Command.of("devtools.smoke.command", "try what a stack is for, from the page to an export"),
-    "rotate": Command.of("devtools.operate.rotate", "give a deployed stack another secret"),
-    "restore": Command.of("devtools.restore.command", "go on with the data of an earlier moment"),
+    "smoke": Command.of("devtools.smoke.command", "test a running stack from end to end"),
+    "rotate": Command.of("devtools.operate.rotate", "replace a secret of a deployed stack"),
+    "restore": Command.of("devtools.restore.command", "restore the data of an earlier moment"),
     "analytics": Command.of(
-        "devtools.operate.analytics", "print the SQL by which Athena reads an export of the table"
+        "devtools.operate.analytics", "print the SQL for Athena to read an export of the table"
     ),
     "synth": Command(
-        "write the CloudFormation template to cdk.out (no account; no network after the first time)",
+        "write the CloudFormation template to cdk.out (needs no account; network only the first time)",
         f"{_DEPLOYED}:synth",
         f"{_DEPLOYED}:add_arguments",
     ),
     "sam": Command.of(
-        "devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"
+        "devtools.sam.command", "write the files to run `sam local` on the local stack's engine"
     ),
     "deploy": Command(
-        "deploy to the AWS account of the active credentials; the first time twice, the second time protected",
+        "deploy to the AWS account of the active credentials (a first deployment runs twice, then is protected)",
         f"{_DEPLOYED}:deploy",
         f"{_DEPLOYED}:add_arguments",
     ),
     "destroy": Command(
-        "delete a deployment (refused while it is protected); --backups: with the recovery points of its vault",
+        "delete a deployment, unless it is protected; with --backups, also its backups",
         f"{_DEPLOYED}:destroy",
         f"{_DEPLOYED}:add_arguments",
     ),
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
         print(_overview())
         return 0 if arguments else _USAGE_STATUS
     if name not in COMMANDS:
-        print(f"dev: There is no subcommand {name!r}; see ./dev --help.", file=sys.stderr)
+        print(f"dev: There is no subcommand {name!r}. To list them: ./dev --help.", file=sys.stderr)
         return _USAGE_STATUS
     try:
         return _run(name, arguments[1:])

@@ -29,7 +29,7 @@ class Trouble(Exception):
 def main() -> None:
     """Entry point."""
     installers = {"python": install_python, "node": install_node}
-    parser = argparse.ArgumentParser(description="Install what the lock files name.")
+    parser = argparse.ArgumentParser(description="Install the packages of the lock files.")
     parser.add_argument("what", nargs="+", choices=installers)
     wanted = parser.parse_args().what
     _WORK.mkdir(exist_ok=True)
@@ -86,7 +86,9 @@ def install_node() -> None:
         return
     npm = shutil.which("npm")
     if npm is None:
-        raise Trouble("npm is needed, and was not found on the PATH (it comes with Node).")
+        raise Trouble(
+            "npm is needed, but is not on the PATH. Install Node, which includes npm, then run ./dev again."
+        )
     _say("Installing the Node packages (once) ...")
     # npm removes node_modules first, and with it the mark of the last installation.
     _run(
@@ -132,7 +134,7 @@ def _run(command: Sequence[str], trouble: str) -> None:
     if status:
         lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
         errors = [line for line in lines if line.lower().startswith(("error", "npm error", "npm err!"))]
-        said = (errors or [line for line in lines if line] or ["it said nothing"])[0]
+        said = (errors or [line for line in lines if line] or ["it printed nothing"])[0]
         raise Trouble(f"{trouble}: {said} (all of it: {log})")
 
 

@@ -31,7 +31,7 @@ def stack(data: Path, fill: Callable[[Folder], None] | None = None) -> Iterator[
         _dev("up", data, "--detach", "--port", "0")
         address = _ADDRESS.search(_dev("up", data))
         if address is None:
-            raise Failure("The page was not built; ./dev up says why.")
+            raise Failure("The page was not built. Run ./dev up to see the reason.")
         yield address[0]
     finally:
         _dev("reset", data)
@@ -48,14 +48,14 @@ def empty_stack(data: Path) -> Iterator[State]:
         _dev("reset", data)
 
 
-def run(tool: str, address: str, **told: str) -> None:
+def run(tool: str, address: str, **variables: str) -> None:
     """Run a tool before a stack. It gets the named arguments as `GRIDVIEW_…`. Failure when it fails."""
     chromium, npm = browser.find(), shutil.which("npm")
     if chromium is None:
-        raise Failure("Chromium was not found on the PATH.")
+        raise Failure("Chromium is not on the PATH. Install it, then try again.")
     if npm is None:
-        raise Failure("npm was not found on the PATH (it comes with Node).")
-    env = {f"GRIDVIEW_{name.upper()}": value for name, value in told.items()}
+        raise Failure("npm is not on the PATH. Install Node, which includes npm.")
+    env = {f"GRIDVIEW_{name.upper()}": value for name, value in variables.items()}
     done = subprocess.run(
         [npm, "run", "--silent", "tool", "--workspace", "web", "--", tool],
         cwd=paths.ROOT,

@@ -6,8 +6,8 @@ from devtools import page_tools, paths
 
 _IMAGES = paths.ROOT / "docs" / "images"
 _DESCRIPTION = """\
-Open the page of a new local stack with the demo in headless Chromium, and write its main states into docs/images: light and dark,
-wide and on a telephone. A machine with the same fonts makes the same images.
+Write images of the web page into docs/images. Headless Chromium opens the page of a new local stack with the demo,
+in its main states: light and dark, wide and on a telephone. Machines with the same fonts make the same images.
 """
 _DATA = paths.ROOT / ".build" / "screenshots"
 

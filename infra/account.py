@@ -26,7 +26,7 @@ _UNVERIFIED: Final = "must be verified"
 
 _IMPOSSIBLE: Final[dict[str, Any]] = {
     "CallerReference": "gridview-first-day",
-    "Comment": "gridview: asks whether the account is verified",
+    "Comment": "gridview: shows whether AWS has verified the account",
     "Enabled": False,
     "Origins": {
         "Quantity": 1,

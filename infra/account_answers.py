@@ -19,7 +19,7 @@ _NOT_VERIFIED: Final = (
 RESTORED_OUTPUT: Final = "RestoredStream"
 """The stack's output with the stream of the table that a restore made, if it uses one."""
 
-_ASKED: Final = ("first", "forms", "account-concurrency", "restored-stream")
+_ASKED: Final = ("first-deployment", "stored-form", "account-concurrency", "restored-stream")
 
 
 def account_answers(
@@ -29,8 +29,8 @@ def account_answers(
 
     Asks only if the CDK command line has found an account (`CDK_DEFAULT_ACCOUNT`): synthesis needs none.
 
-    - `first`: the stack is new, so it is not protected yet;
-    - `forms`: a stored form that the deployed functions do not read is held back;
+    - `first-deployment`: the stack is new, so it is not protected yet;
+    - `stored-form`: a stored form that the deployed functions do not read is held back;
     - `account-concurrency`: the concurrency that other stacks have not reserved;
     - `backup-vault-exists`, with `backup`: the vault exists, and the stack has not made it;
     - `restored-stream`: a stack that uses a restored table keeps it. Without this an empty table would take its
@@ -50,9 +50,9 @@ def account_answers(
     stack = account.stack(chosen.stack_name)
     if stack.is_new and chosen.has_distribution and account.refuses_distributions():
         raise AccountError(_NOT_VERIFIED)
-    found: dict[str, object] = {"first": stack.is_new}
+    found: dict[str, object] = {"first-deployment": stack.is_new}
     if not stack.is_new:
-        found["forms"] = min(forms.NEWEST, _forms_of(stack))
+        found["stored-form"] = min(forms.NEWEST, _forms_of(stack))
         if RESTORED_OUTPUT in stack.outputs:
             found["restored-stream"] = stack.outputs[RESTORED_OUTPUT]
     if given("account-concurrency") is None:
@@ -65,7 +65,7 @@ def account_answers(
 
 def _forms_of(stack: Deployed) -> int:
     """The newest stored form that the deployed functions read. Their containers stay at work while a deployment lasts."""
-    return int(stack.outputs.get("Forms", forms.OLDEST))
+    return int(stack.outputs.get("StoredFormRead", forms.OLDEST))
 
 
 def _reserved_by(stack: Deployed) -> int:

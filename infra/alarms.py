@@ -120,7 +120,7 @@ _NOTICED_THROTTLES: Mapping[str, str] = {
 }
 """The people who notice that Lambda refuses to run a function, and their symptom."""
 
-_NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+_NO_TLS = "An engine on this machine uses plain HTTP, on the loopback interface."
 
 
 class Severity(StrEnum):
@@ -282,15 +282,16 @@ def _index_rules(
 ) -> dict[str, _Rule]:
     timeout = FUNCTIONS["maintain"].timeout_seconds
     return {
-        "ConsumerBehind": _Rule(
+        "ConsumerLag": _Rule(
             severity=Severity.NOW,
             metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),
             threshold=LAG_SECONDS * 1000,
             periods=5,
             notices="Users: sorted grids show old values.",
             logs="maintain: errors, slow",
-            means=f"For 5 minutes the consumer got records older than {LAG_SECONDS} s.",
-            do="Check its errors, duration and throttles. After 12 hours Lambda gives a record up and keeps it in the bucket.",
+            means=f"For 5 minutes the consumer received records older than {LAG_SECONDS} s.",
+            do="Check its errors, duration and throttles. After 12 hours Lambda gives up a record and puts it into "
+            "the bucket.",
         ),
         "DeadLetters": _Rule(
             severity=Severity.TODAY,
@@ -329,7 +330,7 @@ def _index_rules(
             threshold=1,
             notices="Users: rows are missing or stale.",
             logs="upkeep: errors",
-            means="The bucket holds batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
+            means="The bucket has batches at the end of a day: upkeep has not derived them yet, or cannot read them.",
             do=f"Run {_LIST} and {_REDRIVE}.",
         ),
         "FailedBatchesLost": _Rule(
@@ -357,7 +358,8 @@ def _index_rules(
             periods=3,
             notices="Users, if it lasts: stale rows.",
             logs="maintain: slow, errors",
-            means=f"For 15 minutes invocations of the consumer took more than {timeout * NEAR_TIMEOUT:.0f} of their {timeout} s.",
+            means=f"For 15 minutes invocations of the consumer took more than {timeout * NEAR_TIMEOUT:.0f} of their "
+            f"{timeout} s.",
             do="Look for throttles of the table and GSI1. If there are none, lower the mapping's batch size.",
         ),
     }
@@ -398,16 +400,16 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             do=f"Read its log group, and run {_JOBS} to see what waits. If the check did not begin, run {_CHECK},"
             " or wait for the next night.",
         ),
-        "JobRefused": _Rule(
+        "JobFailing": _Rule(
             severity=Severity.TODAY,
-            metric=_metric("gridview", "JobRefusals", own, "Maximum"),
+            metric=_metric("gridview", "JobFailures", own, "Maximum"),
             threshold=REFUSALS,
             notices="Administrators: a build or removal hangs.",
             logs="upkeep: errors",
             means=f"A project's job failed {REFUSALS} times in succession.",
             do=f"Run {_JOBS} to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
         ),
-        "UpkeepSilent": _Rule(
+        "UpkeepNotRunning": _Rule(
             severity=Severity.NOW,
             metric=_of_function(upkeep, "Invocations"),
             threshold=1,
@@ -419,7 +421,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             means="The upkeep function has not run for 15 minutes (a new stack: not yet).",
             do="Check that its schedule is enabled. Look for throttles.",
         ),
-        "JobsBehind": _Rule(
+        "JobsLag": _Rule(
             severity=Severity.TODAY,
             metric=jobs.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
@@ -438,7 +440,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             means=f"A fold is {FOLD_SECONDS // 60} minutes overdue.",
             do=f"Run {_JOURNALS} to see which. Look for throttles, and in upkeep's log group. {_REPAIR} closes gaps.",
         ),
-        "IndexLate": _Rule(
+        "IndexLag": _Rule(
             severity=Severity.TODAY,
             metric=_metric("gridview", "CanaryAge", own, "Maximum", _MINUTE),
             threshold=INDEX_SECONDS,
@@ -451,7 +453,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
     }
     if settings.workers == 1:
         # No function takes hints from the queue: they expire there.
-        del rules["JobsBehind"]
+        del rules["JobsLag"]
     return rules
 
 
@@ -476,7 +478,7 @@ def _socket_rules(socket: lambda_.Function, sockets: SocketApi) -> dict[str, _Ru
             means=f"API Gateway itself refused {CALLERS_REFUSED} or more connects or messages of sockets in 5 minutes.",
             do="Look at `ConnectCount` and `MessageCount` of the WebSocket API: above its throttle it refuses everyone.",
         ),
-        "PushesBehind": _Rule(
+        "PushesLag": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(socket, "IteratorAge", "Maximum", _MINUTE),
             threshold=PUSH_SECONDS * 1000,
@@ -502,7 +504,7 @@ def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue, settings: Sett
     rules = _delivery_rules(deliver, webhooks)
     if settings.deliverers == 1:
         # No function takes hints from the queue: a minute is as late as messages are meant to be.
-        del rules["WebhooksBehind"]
+        del rules["WebhooksLag"]
     return rules
 
 
@@ -518,7 +520,7 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
             means="The deliver function failed three times or more in 5 minutes.",
             do="Read its log group.",
         ),
-        "DeliverSilent": _Rule(
+        "DeliverNotRunning": _Rule(
             severity=Severity.TODAY,
             metric=_of_function(deliver, "Invocations"),
             threshold=1,
@@ -530,7 +532,7 @@ def _delivery_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, 
             means="The deliver function has not run for 15 minutes (a new stack: not yet).",
             do="Check that its schedule is enabled. Look for throttles.",
         ),
-        "WebhooksBehind": _Rule(
+        "WebhooksLag": _Rule(
             severity=Severity.TODAY,
             metric=webhooks.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
             threshold=LAG_SECONDS,
@@ -580,9 +582,9 @@ def _api_rules(
             notices="Callers: 429.",
             logs="access: refused",
             means=f"{CALLERS_REFUSED} or more requests were answered with 429 in 5 minutes.",
-            do="Find route and user in the access log. Without `integrationLatency` API Gateway's throttle refused everyone; "
-            "else it was a limit of that user or tenant. A route of `{proxy+}` got wrong paths or methods, "
-            "and concerns only those.",
+            do="Find route and user in the access log. Without `integrationLatency` API Gateway's throttle refused "
+            "everyone; otherwise it was a limit of that user or tenant. The route `{proxy+}` refuses only unknown "
+            "paths and methods.",
         ),
         **slow,
     }
@@ -595,7 +597,7 @@ def _api_rules(
             threshold=UNCOUNTED,
             notices="Nobody.",
             logs="command: errors",
-            means=f"{UNCOUNTED} or more writes in 5 minutes were admitted uncounted: `writes-per-second` limits nobody.",
+            means=f"{UNCOUNTED} or more writes in 5 minutes were admitted uncounted: `writes-per-second` limits no tenant.",
             do="Look for throttles of the table, and in the command function's log group and role for refused updates.",
         )
     return rules
@@ -610,7 +612,7 @@ def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
             notices=_NOTICED_THROTTLES[name],
             logs="none",
             means=f"Lambda refused to run the {name} function: the account's concurrency is used up.",
-            do="Find its users, or ask AWS for a higher quota.",
+            do="Find the cause, or request a higher quota.",
         )
         for name, function in functions.items()
     }
@@ -635,7 +637,8 @@ def _page_rules(front: Front) -> dict[str, _Rule]:
             notices="Users: the page does not load.",
             logs="access: failed",
             means=f"For 5 minutes {PAGE_ERRORS} % or more of CloudFront's answers were 5xx.",
-            do="Is `ServerErrors` in alarm too? Then the API fails. Else look at the bucket's policy and the AWS Health Dashboard.",
+            do="If `ServerErrors` is in alarm too, the API fails. Otherwise check the bucket's policy and the AWS "
+            "Health Dashboard.",
         )
     }
 
@@ -680,7 +683,7 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
                 periods=5,
                 notices="Callers of a busy project: 503.",
                 logs="access: failed; maintain: errors",
-                means=f"For 5 minutes one key range of {place} has taken more {kind.lower()}s than a partition can.",
+                means=f"For 5 minutes one key range of {place} received more {kind.lower()}s than a partition can take.",
                 do="Lower `--rate` of imports and rebuilds. `-c hot-keys=true` names the keys.",
             )
     if not settings.emulator:  # MiniStack refuses alarms on expressions
@@ -702,7 +705,7 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
             notices="Callers: 5xx.",
             logs="access: failed",
             means="DynamoDB has returned internal errors for 5 minutes.",
-            do="Look at the AWS Health Dashboard. The consumer retries, and keeps what it gives up.",
+            do="Look at the AWS Health Dashboard. The consumer retries, and keeps the records that it gives up.",
         )
     return rules
 

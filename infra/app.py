@@ -33,10 +33,11 @@ def _settings(app: App) -> Settings:
     """The settings of the context, with the account's answers where it has none."""
     given = app.node.try_get_context
     answers = account_answers(given, os.environ, Account(clients(os.environ.get("CDK_DEFAULT_REGION"))))
-    held = answers.get("forms", forms.NEWEST)
+    held = answers.get("stored-form", forms.NEWEST)
     if held != forms.NEWEST:
         print(
-            f"This deployment brings the stored form {forms.NEWEST}: it is written from the next one on.",
+            f"This deployment brings the stored form {forms.NEWEST}. The functions write it from the next "
+            "deployment on.",
             file=sys.stderr,
         )
     return settings_from(lambda name: answers[name] if name in answers else given(name))

@@ -50,6 +50,6 @@ class NightlyBackup(Construct):
             selection,
             {
                 "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
-                "AWSBackupServiceRolePolicyForBackup]": "AWS Backup's own policy: it knows what its copies of a table need."
+                "AWSBackupServiceRolePolicyForBackup]": "AWS Backup's own policy has the permissions that copies of a table need."
             },
         )

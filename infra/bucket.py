@@ -9,7 +9,7 @@ from infra.checks import acknowledge
 from infra.retention import data_policy
 from infra.settings import Settings
 
-NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+NO_TLS = "An engine on this machine uses plain HTTP, on the loopback interface."
 
 
 def private_bucket(

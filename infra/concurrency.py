@@ -19,8 +19,8 @@ def concurrency_note(settings: Settings) -> str | None:
     if not settings.small_account:
         return None
     return (
-        f"Lambda runs {settings.account_concurrency} functions at once here, so the background is held back: "
-        f"parallelization {settings.parallelization}, workers {settings.workers}, deliverers {settings.deliverers}, "
-        "one push at a time. "
-        f"Ask Service Quotas for {WANTED:,} concurrent executions of Lambda ({QUOTA}), then deploy again."
+        f"Lambda runs {settings.account_concurrency} functions at once in this account, so background work is "
+        f"limited: parallelization {settings.parallelization}, workers {settings.workers}, deliverers "
+        f"{settings.deliverers}, one push at a time. Ask Service Quotas for {WANTED:,} concurrent executions of "
+        f"Lambda ({QUOTA}), then deploy again."
     )

@@ -78,11 +78,11 @@ def _load(
             "Stream records, and issues processed by jobs",
             [
                 _custom("Records", "maintain", stack_name, five_minutes),
-                _custom("PassedOver", "upkeep", stack_name, five_minutes),
+                _custom("IssuesProcessed", "upkeep", stack_name, five_minutes),
             ],
         ),
         _graph(
-            "Attempts at webhooks, and those that failed",
+            "Attempts at webhooks, all and failed",
             [
                 _custom(name, "deliver", stack_name, five_minutes)
                 for name in ("WebhookAttempts", "WebhookFailures", "WebhooksDisabled")

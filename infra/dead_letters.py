@@ -46,7 +46,7 @@ class DeadLetters(Construct):
             self,
             "Batches",
             settings,
-            why_no_logs="Only Lambda, the consumer and upkeep write here, and a name says which of them did.",
+            why_no_logs="Only Lambda, the consumer and upkeep write here. The name of an object shows which of them wrote it.",
             lifecycle_rules=[s3.LifecycleRule(expiration=RETENTION)],
         )
         if not tls_only:

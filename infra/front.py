@@ -121,18 +121,20 @@ class Front(Construct):
             **behaviors,
         )
         accepted = {
-            "AwsSolutions-CFR1": "Where users may be is each operator's decision, in the web ACL.",
+            "AwsSolutions-CFR1": "Each operator decides in the web ACL which countries have access.",
             "AwsSolutions-CFR3": "API Gateway logs every request that reaches the API, and the page's files are public.",
         }
         if settings.page:
             accepted["Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk"] = (
-                "There is a root object, and `/` is rewritten to it before S3 is asked."
+                "There is a root object: a function rewrites `/` to it before the request to S3."
             )
         if not settings.web_acl_arn:
-            accepted["AwsSolutions-CFR2"] = "A web ACL is by setting: it costs money for each request."
+            accepted["AwsSolutions-CFR2"] = (
+                "A web ACL is optional (`web-acl-arn`), because it costs money for each request."
+            )
         if not named:
             accepted["AwsSolutions-CFR4"] = (
-                "CloudFront's own domain takes CloudFront's own certificate and rules."
+                "CloudFront's own domain has CloudFront's own certificate and rules."
             )
         acknowledge(distribution, accepted)
         self.distribution_id = distribution.distribution_id

@@ -128,8 +128,7 @@ class GridFunction(Construct):
         acknowledge(
             self.function,
             {
-                "AwsSolutions-L1": "The runtime is a context setting; its default is one that all wheels of the third-party "
-                "layer exist for.",
+                "AwsSolutions-L1": "The runtime is a setting. All wheels of the third-party layer exist for its default.",
                 "Annotation::@aws-cdk/aws-lambda:snapStartRequirePublish": "Callers go through the alias of a version.",
             },
         )

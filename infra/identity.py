@@ -67,7 +67,7 @@ class Identity(Construct):
             {
                 "AwsSolutions-COG2": "A second factor (an authenticator app) is optional, because importers and other "
                 "programs sign in with a password.",
-                "AwsSolutions-COG8": "The plus plan is paid per active user; each account decides on that.",
+                "AwsSolutions-COG8": "The plus plan costs money for each active user, so each operator decides on it.",
             },
         )
         self.clients = [

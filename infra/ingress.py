@@ -129,7 +129,7 @@ class Ingress(Construct):
         if route.public:
             acknowledge(
                 made,
-                {"AwsSolutions-APIG4": "Public by contract: the answer contains no tenant data."},
+                {"AwsSolutions-APIG4": "Public on purpose: the answers contain no tenant data."},
             )
 
     def _add_stage(self, settings: Settings) -> apigateway.HttpStage:

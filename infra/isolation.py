@@ -9,7 +9,7 @@ OUTPUT: Final = "Isolation"
 
 SESSIONS: Final = "sessions"
 NONE: Final = "none: isolate-sessions=false"
-EMULATED: Final = "sessions, on an emulator that compares no keys"
+EMULATED: Final = "sessions, on an emulator that does not check keys"
 
 
 def isolation(settings: Settings) -> str:

@@ -17,7 +17,7 @@ _DELIVERIES = 6
 _RETENTION = Duration.hours(1)
 """Each minute a new hint is sent at every job that is still due."""
 
-_NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+_NO_TLS = "An engine on this machine uses plain HTTP, on the loopback interface."
 
 
 class JobQueue(Construct):
@@ -45,9 +45,7 @@ class JobQueue(Construct):
             enforce_ssl=not settings.emulator,
             removal_policy=RemovalPolicy.DESTROY,
         )
-        acknowledge(
-            self.queue, {"AwsSolutions-SQS3": "A message that is given up is sent anew by the next minute."}
-        )
+        acknowledge(self.queue, {"AwsSolutions-SQS3": "A lost message is sent again within a minute."})
         if settings.emulator:
             acknowledge(self.queue, {"AwsSolutions-SQS4": _NO_TLS})
 

@@ -30,10 +30,12 @@ def build(say: Callable[[str], None]) -> None:
         PageError: it cannot be built.
     """
     if not (WEB / "package.json").is_file():
-        raise PageError("There is no page to serve: web/ has no package.json.")
+        raise PageError(
+            "There is no page to build: web/ has no package.json. Deploy with -c page=false, or restore web/."
+        )
     npm = shutil.which("npm")
     if npm is None:
-        raise PageError("The page is not built: npm was not found on the PATH (it comes with Node).")
+        raise PageError("The page cannot be built: npm is not on the PATH. Install Node, which includes it.")
     _WORK.mkdir(exist_ok=True)
     with (_WORK / "web.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -52,7 +54,7 @@ def build(say: Callable[[str], None]) -> None:
                 check=False,
             )
         if done.returncode:
-            raise PageError(f"The page could not be built; see {log}.")
+            raise PageError(f"The page could not be built. Read {log}.")
         _MADE_FROM.write_text(wanted)
 
 

@@ -38,7 +38,7 @@ class PageFiles(Construct):
             self,
             "Files",
             settings,
-            why_no_logs="The files are public, and CloudFront alone reads them, for everybody.",
+            why_no_logs="The files are public, and only CloudFront reads them, for all users.",
         )
         origin = origins.S3BucketOrigin.with_origin_access_control(
             self.bucket,

@@ -86,7 +86,7 @@ class PageUpload(Construct):
         assert isinstance(resource, s3.CfnBucket)  # noqa: S101  what a Bucket is made of
         ours = f"<{stack.get_logical_id(resource)}.Arn>/*"
         actions = ("Abort*", "DeleteObject*", "GetBucket*", "GetObject*", "List*")
-        why = "CDK's function reads any asset of the bootstrap bucket, and syncs this bucket whole."
+        why = "CDK's function reads any asset of the bootstrap bucket, and writes and deletes in all of this bucket."
         wild = (*(f"Action::s3:{action}" for action in actions), f"Resource::{ours}", f"Resource::{_ASSETS}")
         acknowledge(role, {f"AwsSolutions-IAM5[{one}]": why for one in wild})
         acknowledge(

@@ -29,6 +29,6 @@ def require_pinned_cli(environment: Mapping[str, str], lock: Path = LOCK) -> Non
     pinned = json.loads(lock.read_text("utf-8"))["packages"]["node_modules/aws-cdk"]["version"]
     if running != pinned:
         raise CliError(
-            f"This is CDK's command line {running}, and gridview is deployed with {pinned}: run `npm ci` first, "
-            "then `npx cdk` in this folder."
+            f"This is CDK's command line {running}, but gridview is deployed with {pinned}. Run `npm ci`, then `npx "
+            "cdk` in this folder."
         )

@@ -8,7 +8,7 @@ OUTPUT: Final = "Protected"
 """The output's name."""
 
 YES: Final = "yes"
-NOT_YET: Final = "no: deploy again, and the stack, the table and the users are protected against deletion"
+NOT_YET: Final = "no: deploy again to protect the stack, the table and the users against deletion"
 NO: Final = "no: protect=false"
 
 

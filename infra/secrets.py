@@ -33,8 +33,8 @@ class SealingSecret(Construct):
         acknowledge(
             self._secret,
             {
-                "AwsSolutions-SMG4": "Rotated by hand (`./dev rotate`) when there is cause: a schedule would drop the value before "
-                "without a look at what is still sealed under it.",
+                "AwsSolutions-SMG4": "An operator rotates it (`./dev rotate`). A schedule would drop the former value even if "
+                "something is still sealed with it.",
             },
         )
 

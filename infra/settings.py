@@ -101,10 +101,11 @@ class Settings:
             "`false` at the stage `dev`: no deletion protection; deleting the stack deletes the data"
         ),
     )
-    first: bool = field(
+    first_deployment: bool = field(
         default=False,
         metadata=_described(
-            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing behind (the app asks AWS)"
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing in the "
+            "account (the app asks AWS)"
         ),
     )
     emulator: bool = field(
@@ -113,7 +114,9 @@ class Settings:
     )
     alarm_email: str = field(
         default="",
-        metadata=_described("address that receives a mail when an alarm goes off; its owner confirms once"),
+        metadata=_described(
+            "address that receives a mail when an alarm goes off; its owner must confirm once"
+        ),
     )
     mail_from: str = field(
         default="",
@@ -195,7 +198,7 @@ class Settings:
             "long polls that a tenant may have open; by default a third of what `live` may run"
         ),
     )
-    work_percent: int = field(
+    long_query_percent: int = field(
         default=0,
         metadata=_described(
             "percentage of a query container's time that a user's long queries may take, and a tenant's twice that; 100: no "
@@ -234,7 +237,7 @@ class Settings:
         default=WRITES_OF_A_KEY,
         metadata=_described("writes a second of each tenant, over 10 s, up to 1,000; `0`: no limit"),
     )
-    forms: int = field(
+    stored_form: int = field(
         default=forms.NEWEST,
         metadata=_described(
             "newest stored form that the functions write; the previous one in the deployment that brings it (the app asks AWS)"
@@ -344,8 +347,8 @@ class Settings:
     @property
     def work_share(self) -> int:
         """The percentage of a query container's time that a user's long queries may take: less where executions are few."""
-        if self.work_percent:
-            return self.work_percent
+        if self.long_query_percent:
+            return self.long_query_percent
         concurrency = self.account_concurrency or NEW_ACCOUNT
         return next((share for most, share in _WORK_SHARES if concurrency < most), _WHOLE_PERCENT)
 
@@ -372,7 +375,7 @@ class Settings:
 
         CloudFormation then deletes the parts of a failed one, and the deployment can be repeated.
         """
-        return self.protect and not self.first
+        return self.protect and not self.first_deployment
 
     @property
     def short_name(self) -> str:
@@ -501,7 +504,8 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
             if our.socket_domain_name
             else True
         ),
-        "a host name of its own, such as live.example.org: API Gateway has no sockets on the domain of an HTTP API",
+        "a host name other than `domain-name`, such as live.example.org: API Gateway has no sockets on the domain "
+        "of an HTTP API",
     ),
     "regional-certificate-arn": (
         lambda our: (
@@ -533,17 +537,20 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
             or not our.reserved_concurrency
             or sum(our._given_concurrency.values()) + UNRESERVED <= our.account_concurrency
         ),
-        f"what reserved-concurrency sets aside, and {UNRESERVED} that stay unreserved, or more",
+        f"at least the sum of reserved-concurrency and {UNRESERVED} that stay unreserved",
     ),
-    "work-percent": (
-        lambda our: our.work_percent <= _WHOLE_PERCENT,
+    "long-query-percent": (
+        lambda our: our.long_query_percent <= _WHOLE_PERCENT,
         f"1 to {_WHOLE_PERCENT}, which is no limit",
     ),
     "writes-per-second": (
         lambda our: our.writes_per_second <= _HIGHEST_RATE,
         f"at most {_HIGHEST_RATE:,}",
     ),
-    "forms": (lambda our: forms.OLDEST <= our.forms <= forms.NEWEST, f"{forms.OLDEST} to {forms.NEWEST}"),
+    "stored-form": (
+        lambda our: forms.OLDEST <= our.stored_form <= forms.NEWEST,
+        f"{forms.OLDEST} to {forms.NEWEST}",
+    ),
     "fold-weight": (lambda our: 1 <= our.fold_weight <= HEAVIEST, f"1 to {HEAVIEST:,}"),
     "fold-seconds": (lambda our: 1 <= our.fold_seconds <= LONGEST, f"1 to {LONGEST}"),
     "transport": (

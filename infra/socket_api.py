@@ -66,9 +66,7 @@ class SocketApi(Construct):
             self._add_domain(settings)
         acknowledge(
             self.stage,
-            {
-                "AwsSolutions-APIG1": "API Gateway writes such a log only with a role that is set for the whole account."
-            },
+            {"AwsSolutions-APIG1": "API Gateway writes such a log only with a role for the whole account."},
         )
 
     @property
@@ -109,8 +107,8 @@ class SocketApi(Construct):
             acknowledge(
                 route,
                 {
-                    "AwsSolutions-APIG4": "The function itself lets nobody connect without a ticket, which a user's token "
-                    "buys and which is good once."
+                    "AwsSolutions-APIG4": "The function refuses connections without a ticket. A user's token gets a ticket, "
+                    "which is valid once."
                 },
             )
         stage = self.stage.node.default_child

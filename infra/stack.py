@@ -120,7 +120,7 @@ class GridviewStack(Stack):
                 self,
                 RESTORED_OUTPUT,
                 value=settings.restored_stream,
-                description="Stream of the table that a restore made; later deployments keep it",
+                description="Stream of the restored table; later deployments keep it",
             )
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
@@ -136,7 +136,7 @@ class GridviewStack(Stack):
             self,
             isolation.OUTPUT,
             value=isolation.isolation(settings),
-            description="What holds callers to the keys of their tenant",
+            description="The guard that limits callers to the keys of their tenant",
         )
         CfnOutput(
             self,
@@ -147,10 +147,16 @@ class GridviewStack(Stack):
         if (note := concurrency.concurrency_note(settings)) is not None:
             CfnOutput(self, concurrency.OUTPUT, value=note)
         CfnOutput(
-            self, "Forms", value=str(forms.NEWEST), description="Newest stored form that the functions read"
+            self,
+            "StoredFormRead",
+            value=str(forms.NEWEST),
+            description="Newest stored form that the functions read",
         )
         CfnOutput(
-            self, "FormsWritten", value=str(settings.forms), description="Newest stored form that they write"
+            self,
+            "StoredFormWritten",
+            value=str(settings.stored_form),
+            description="Newest stored form that the functions write",
         )
 
     def _require_snap_start(self) -> None:

@@ -96,7 +96,7 @@ class StreamMapping(Construct):
         acknowledge(
             policy,
             {
-                f"AwsSolutions-IAM5[Resource::<{logical_id}.Arn>/{BY_LAMBDA}*]": "Lambda names these objects itself: "
-                "mapping, shard, time and a random part."
+                f"AwsSolutions-IAM5[Resource::<{logical_id}.Arn>/{BY_LAMBDA}*]": "Lambda names the objects by mapping, shard, "
+                "time and a random part."
             },
         )

@@ -104,6 +104,6 @@ def _install(target: Path, python_version: str, architecture: Architecture) -> N
 def _reason(output: str) -> str:
     """pip's reason for a failure, in one line."""
     if "NewConnectionError" in output or "ConnectTimeoutError" in output:
-        return "no package registry answers; it needs the network once."
+        return "no package registry answers. Connect to the network once."
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
     return errors[0] if errors else "pip failed."

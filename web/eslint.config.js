@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint';
 
-/** The folders of `src`, each of which imports those before it and none behind it. */
+/** The folders of `src`, each of which imports only folders before it. */
 const FOLDERS = ['api', 'auth', 'fields', 'view', 'rows', 'cells', 'selection', 'edits', 'csv', 'live', 'project', 'ui', 'grid', 'screens'];
 
 const layers = FOLDERS.map((folder, place) => ({
@@ -12,7 +12,7 @@ const layers = FOLDERS.map((folder, place) => ({
         patterns: [
           ...FOLDERS.slice(place + 1).map((above) => ({
             group: [`**/${above}/*`],
-            message: `${folder} stands below ${above} (docs/web.md).`,
+            message: `${folder} is below ${above} (docs/web.md).`,
           })),
           { group: ['ag-grid-community'], message: 'Only grid/ag knows the library (docs/decisions).' },
         ],

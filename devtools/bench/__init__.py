@@ -6,32 +6,37 @@ from pathlib import Path
 from devtools.arguments import count
 
 DESCRIPTION = """\
-Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
-them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value, one
-create, one edit of one field and one delete with all that the consumer writes for them; what the API and the consumer take for
-each of many issues; what an edit costs by what is indexed, and what the history adds. In a project of the last size, issues are
-changed one by one and many in a fold. The check of what is derived and the passes of a reindex run in a process each, whose memory
-is measured; what would take minutes is measured in part, and says of how many issues.
+Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory. The projects have
+20 attributes, 4 of them indexed, and are loaded in bulk. All sizes take turns, so that they share good and bad
+moments. The report has these tables.
 
-Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
-they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.
+  Pages of 100 rows: by number, by date, by text, and of the issues without a value.
+  Writes: a create, an edit of one field and a delete, with everything that the consumer writes for them.
+  Many writes: the cost of each issue, by API and consumer, and by the number of changes in a fold.
+  Indexes: the cost of an edit by the fields that are indexed, and the cost of the history.
+  Passes: time and memory of a check and of a reindex, each in a process. Long passes are measured in part.
 
-With --compare postgres, other queries are measured: filtered, sorted and grouped ones, on engines on disk that are loaded through
-their files, and in PostgreSQL. What was loaded is kept in .build/bench; a million issues take some 6 GB there, and minutes to load.
+DynamoDB Local reports the read units, write units and calls. Milliseconds are those of this machine and of DynamoDB
+Local: compare them between the sizes only.
 
-With --throughput, consumers of one project's new issues are measured side by side in virtual time: the real code on a table in
+Each of these options measures something else instead:
+
+With --compare postgres: filtered, sorted and grouped queries, here and in PostgreSQL. The loaded data is kept in
+.build/bench. A million issues take some 6 GB there, and minutes to load.
+
+With --throughput: consumers of one project's new issues, side by side in virtual time. The real code runs on a table in
 memory, where a call takes 5 ms. One container folds meanwhile.
 
-With --pending, the baseline's questions are put to a project: quiet, with 200 changes that are not folded yet, and in a container
-that was idle for a minute.
+With --pending: the queries of the baseline, in a quiet project and with 200 changes that wait for a fold. A third run
+asks a container that was idle for a minute.
 
-With --push, a socket follows edits on a local stack: how late each is told.
+With --push: the delay between an edit and its message on a socket, on a local stack.
 
-With --fair, one viewer does the worst that limits allow, while another tenant's page, write, feed and push are timed: the real
-handlers in virtual time, in an account whose concurrency is 10 and 1,000, without the limits and with them; then a local stack. It
-also prints what each kind of refused request costs. Five runs take a quarter of an hour.
+With --fair: another tenant's page, write, feed and push, while one viewer does the worst that limits allow. The real
+handlers run in virtual time, with a concurrency of 10 and of 1,000, without and with the limits. Then they run on a
+local stack. The report also shows the cost of each kind of refused request. Five runs take a quarter of an hour.
 
-With --page, the page is measured in a browser, with issues that are loaded in the same way, on a machine that does nothing else.
+With --page: the web page in headless Chromium. Run it on a machine that does nothing else.
 """
 
 
@@ -42,51 +47,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sizes",
         metavar="N,N",
         type=_sizes,
-        help="issues in each project (default: 1000,10000,100000, of which the last takes a few minutes to load; "
-        "compared: 100000)",
+        help="issues in each project (default: 1000,10000,100000; the last takes a few minutes to load. With --compare: "
+        "100000)",
     )
     parser.add_argument("--size", metavar="N", type=count, help="one more size, such as 1000000")
     parser.add_argument(
         "--compare",
         choices=("postgres",),
-        help="instead of all that: put the same queries to the same issues here and in a PostgreSQL that is started for "
-        "it, in an attribute-value and in a JSONB design; real cases besides generated issues, where they are at hand",
+        help="instead: send the same queries to the same issues here and in a new PostgreSQL. It has an attribute-value "
+        "and a JSONB design. Real cases are included if their file exists",
     )
     parser.add_argument(
         "--throughput",
         action="store_true",
-        help="instead of all that: how many new issues a second one project takes in, by 1 to 32 consumers",
+        help="instead: measure how many new issues a second 1 to 32 consumers of one project process",
     )
     parser.add_argument(
         "--pending",
         action="store_true",
-        help="instead of all that: what questions cost in a quiet project, with changes that wait to be folded, and in a container "
-        "that was idle (--size issues in memory, default: 100000)",
+        help="instead: measure queries in a quiet project, before a fold, and in an idle container "
+        "(--size issues in memory, default: 100000)",
     )
     parser.add_argument(
         "--push",
         action="store_true",
-        help="instead of all that: how late a change is pushed to a socket, from the answer to a write on (--repeat edits, "
-        "default: 60)",
+        help="instead: measure the delay from the answer to a write to its message on a socket (--repeat edits, default: 60)",
     )
     parser.add_argument(
         "--fair",
         action="store_true",
-        help="instead of all that: what another tenant waits for while one viewer does its worst (--repeat runs, default: 5)",
+        help="instead: measure how long another tenant waits while one viewer does its worst (--repeat runs, default: 5)",
     )
     parser.add_argument(
         "--page",
         action="store_true",
-        help="instead of all that: measure the page in headless Chromium, before a local stack with --size issues "
-        "(default: 300000), and print the table beside NocoDB's figures",
+        help="instead: measure the web page in headless Chromium, on a local stack with --size issues (default: 300000). "
+        "Print the table with NocoDB's figures",
     )
     parser.add_argument(
         "--repeat",
         metavar="N",
         type=count,
-        help="pages of each kind and size (default: 60; compared: 9 of each query)",
+        help="pages of each kind and size (default: 60; with --compare: 9 of each query)",
     )
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to a file as well")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="also write the figures to this file")
 
 
 def run(args: argparse.Namespace) -> int:

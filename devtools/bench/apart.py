@@ -114,7 +114,7 @@ def _jobs(table: Table, left: Callable[[], float]) -> tuple[int, bool]:
 
 
 def _found(finding: Finding) -> None:
-    raise Failure(f"The check found what is wrong: {finding}")
+    raise Failure(f"The check found a difference: {finding}")
 
 
 def main() -> None:

@@ -66,5 +66,5 @@ def _begin_at_once(table: Table, catalog: Catalog) -> None:
     partition = keys.project(catalog.tenant, catalog.project)
     job = table.get(partition, keys.JOB, consistent=True)
     if job is None:
-        raise Failure("No pass follows on one that has built an index anew.")
+        raise Failure("No pass follows one that has rebuilt an index.")
     table.put({**job, keys.SORT: clock.now()})

@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         progress.print("Measuring edits ...")
         edited = edits.edits(functions, _ACTOR, stored)
         kept = history.remembered(functions, _ACTOR, stored)
-        progress.print("Measuring what changes write, by their folds ...")
+        progress.print("Measuring the writes of changes, by the size of their folds ...")
         changed = [
             *folds.changed(functions, _ACTOR, stored, sizes[-1]),
             *folds.changed(functions, _ACTOR, stored, _FEW, folds.LONE),

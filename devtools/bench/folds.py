@@ -291,7 +291,7 @@ class _Project:
                 self._functions.upkeep([{"body": body_of(due)}])
             done = get_job(self._table, self._actor, self._catalog.project, job["id"])
             if (done["state"], done["done"]) != ("done", together):
-                raise Failure(f"The job left something behind: {done}")
+                raise Failure(f"The job did not finish: {done}")
 
         work = self._worked(together, change)
         after = images(self._table, self._catalog, numbers)
@@ -321,11 +321,11 @@ class _Project:
         while self._head().folded != self._head().last:
             before = self._head()
             if before.due is None:
-                raise Failure("Nothing is to be folded.")
+                raise Failure("There is nothing to fold.")
             self._go_on(clock.until(before.due))
             self._functions.upkeep([{"body": body_of(Hint(self._journal, before.due))}])
             if self._head().folded == before.folded:
-                raise Failure("A fold left something behind.")
+                raise Failure("A fold did not finish.")
 
     @property
     def _journal(self) -> str:

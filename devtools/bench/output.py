@@ -18,8 +18,8 @@ _FILE_WIDTH: Final = 160
 
 def console() -> Console:
     """The standard output, as wide as the terminal, as `COLUMNS` says, or wide enough."""
-    told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if told else _FILE_WIDTH)
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if has_width else _FILE_WIDTH)
 
 
 def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> Table:

@@ -65,7 +65,7 @@ class Costs:
         )
 
     @property
-    def idle_besides_documents(self) -> float:
+    def idle_without_documents(self) -> float:
         """Read units of the idle container, without those of the rows."""
         return self.idle.units - _DOCUMENT * self.rows
 
@@ -171,11 +171,11 @@ def show(console: Console, size: int, found: Sequence[Costs]) -> None:
             highlight=False,
             soft_wrap=True,
         )
-    idle = [one.idle_besides_documents for one in found if one.is_filtered_sort]
-    told = _spread(idle)
+    idle = [one.idle_without_documents for one in found if one.is_filtered_sort]
+    spread = _spread(idle)
     console.print(
-        f"A filtered sort in a container that was idle for a minute, {CHANGES} changes since: {told[0]:,.1f} read units besides "
-        f"documents in the median, {told[1]:,.1f} at most, of {len(idle)} questions.",
+        f"{len(idle)} filtered sorts in a container that was idle for a minute, after {CHANGES} changes. "
+        f"Read units without documents: median {spread[0]:,.1f}, maximum {spread[1]:,.1f}.",
         highlight=False,
         soft_wrap=True,
     )

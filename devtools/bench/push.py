@@ -65,10 +65,11 @@ def figures(seconds: Sequence[float]) -> dict[str, float | int]:
 
 def report(seconds: Sequence[float]) -> str:
     """The same in words."""
-    told = figures(seconds)
+    latency = figures(seconds)
     return (
-        f"Push latency, from the answer to a write to the message on a socket, of {told['edits']} edits:\n"
-        f"  median {told['median_ms']} ms, 95 of 100 within {told['p95_ms']} ms, at most {told['most_ms']} ms"
+        f"Push latency of {latency['edits']} edits, from the answer to the message on a socket:\n"
+        f"  median {latency['median_ms']} ms, 95th percentile {latency['p95_ms']} ms, "
+        f"maximum {latency['most_ms']} ms"
     )
 
 
@@ -84,16 +85,16 @@ def _measured(api: httpx.Client, edits: int) -> list[float]:
         for edit in range(edits + 1):
             version = _call(api, "PATCH", f"{project}/issues/{num}", {"name": f"edit {edit}"})["version"]
             answered = time.monotonic()
-            _until_told(socket, f"{num}.{version}")
+            _wait_for_push(socket, f"{num}.{version}")
             seconds.append(time.monotonic() - answered)
             time.sleep(_PAUSE)
     return seconds[1:]  # the first one starts the functions
 
 
-def _until_told(socket: ClientConnection, event: str) -> None:
+def _wait_for_push(socket: ClientConnection, event: str) -> None:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         frame = json.loads(socket.recv(timeout=_PATIENCE))
         if any(item.get("id") == event for item in frame.get("items", ())):
             return
-    raise Failure(f"{event} was not told within {_PATIENCE:.0f} s.")
+    raise Failure(f"{event} did not arrive within {_PATIENCE:.0f} s.")

@@ -134,7 +134,7 @@ def _pages(result: Result) -> Table:
 def _line(result: Result) -> str:
     writes = result.writes
     return (
-        f"Write units of a change alone, without its fold: create {writes.create:.1f}, edit of one field {writes.edit:.1f}, "
+        f"Write units of a change, without its fold: create {writes.create:.1f}, edit of one field {writes.edit:.1f}, "
         f"delete {writes.delete:.1f}."
     )
 
@@ -162,7 +162,7 @@ def _work(result: Result) -> Table:
 
 def _edits(edits: Sequence[Edit]) -> Table:
     return output.table(
-        "\nWrite units of an edit of one field alone, without its fold",
+        "\nWrite units of an edit of one field, without its fold",
         ("field", "`updated`", "the document's put", "with all that the consumer writes"),
         (
             (
@@ -183,7 +183,7 @@ def _indexed(indexed: bool) -> str:
 def _remembered(remembered: Sequence[Remembered]) -> Table:
     return output.table(
         "\nWrite units that the history adds to a change",
-        ("change", "the document alone", "history on", "history off"),
+        ("change", "only the document", "history on", "history off"),
         ((one.kind, f"{one.stored:.1f}", f"{one.on:.1f}", f"{one.off:.1f}") for one in remembered),
     )
 

@@ -51,8 +51,8 @@ def deploy(args: argparse.Namespace) -> int:
         outputs = ROOT / asked if asked else Path(folder) / "outputs.json"
         options = more if asked else [*more, "--outputs-file", str(outputs)]
         status = cdk("deploy", *options)
-        if status == 0 and not chosen.first and _protected(outputs) == protection.NOT_YET:
-            print("The stack is there. It is deployed again, with its protection against deletion.")
+        if status == 0 and not chosen.first_deployment and _protected(outputs) == protection.NOT_YET:
+            print("The stack exists. Deploying it again, with its protection against deletion ...")
             status = cdk("deploy", *options)
     return status
 
@@ -119,7 +119,8 @@ def _end(vault: Vault, backups: bool) -> None:
         return
     points = len(vault.recovery_points())
     print(
-        f"The vault {vault.name} is left, with {points} backups. Each expires 35 days after it was made. To delete them now: "
+        f"The vault {vault.name} remains, with {points} backups. Each expires 35 days after it was made. "
+        "To delete them now: "
         f"`aws backup list-recovery-points-by-backup-vault --backup-vault-name {vault.name}`, then "
         "`aws backup delete-recovery-point` for each, then `aws backup delete-backup-vault`."
     )

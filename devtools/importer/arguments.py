@@ -9,22 +9,24 @@ from infra.limits import IMPORTED_PER_SECOND
 _DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
 
-A first pass over the file infers the type of each column from its values: date, datetime, number, bool, enum,
-multi_enum (lists joined by ";"), else text. Column names become attribute ids. The command creates the project if it is
-missing. If the project exists, its attributes must have the same types. The command then sends the rows in batches. It
-waits out throttling, server errors and lost connections. Kill it whenever you like: the same command goes on where it
-stopped and creates nothing twice.
+A first pass over the file infers the type of each column from its values. Types are date, datetime, number, bool,
+enum, multi_enum (lists joined by ";") and text. Column names become attribute ids. If the project is missing, the
+command creates it. If the project exists, its attributes must have the same types. The command then sends the rows
+in batches. It retries after throttling, server errors and lost connections. You can kill it at any time: the same
+command continues where it stopped and creates nothing twice.
 """
 
 _EPILOG = """\
-The types file is a JSON object, column -> text, number, date, datetime, bool, enum, multi_enum, user, or "skip":
-  {"zip": "text", "assignee": "user", "row": "skip"}
+The types file is a JSON object. It maps columns to text, number, date, datetime, bool, enum, multi_enum, user, or
+"skip". Example:
+  {"zip": "text", "assignee": "user", "row": "skip"}.
 
-The command leaves two files beside the input (or in .data/imports/ if that folder is read-only; with --api, in the current folder)
-  FILE.<tenant>.<project>.progress.json     which batches were sent
-  FILE.<tenant>.<project>.rejected.ndjson   refused rows with reasons, if there are any
+The command writes two files beside the input. If that folder is read-only, they are in .data/imports/. With --api,
+they are in the current folder.
+  FILE.<tenant>.<project>.progress.json     the batches that were sent.
+  FILE.<tenant>.<project>.rejected.ndjson   the refused rows with reasons, if any.
 
-Exit status: 0 when every row is in, 3 when some were refused, 1 when the import could not go on, 130 when interrupted.
+Exit status: 0 if every row was imported, 3 if some were refused, 1 if the import stopped, 130 if interrupted.
 """
 
 
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--limit", metavar="N", type=count, help="import only the first N rows")
     parser.add_argument(
-        "--format", choices=("csv", "ndjson"), help="format of the file, if its name does not say"
+        "--format", choices=("csv", "ndjson"), help="format of the file (default: by its name)"
     )
     parser.add_argument(
         "--delimiter",
@@ -64,12 +66,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="show the inferred columns and send nothing")
     parser.add_argument(
-        "--again", action="store_true", help="import the whole file again, whatever was imported before"
+        "--again",
+        action="store_true",
+        help="import the whole file again, even rows that were imported before",
     )
     parser.add_argument("--rejects", metavar="PATH", type=Path, help="file for the refused rows")
     parser.add_argument("--progress", metavar="DIR", type=Path, help="folder for the progress file")
     parser.add_argument(
-        "--workers", metavar="N", type=count, default=4, help="batches in flight at a time (default: 4)"
+        "--workers", metavar="N", type=count, default=4, help="batches in progress at once (default: 4)"
     )
     parser.add_argument(
         "--rate",
@@ -77,12 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=count,
         help=f"rows a second, at most (default: {IMPORTED_PER_SECOND} with --api, else as many as possible)",
     )
-    there = parser.add_argument_group("where to (default: the running local stack)")
+    there = parser.add_argument_group("destination (default: the running local stack)")
     there.add_argument(
         "--tenant", metavar="T", default="0807", help="tenant of the local stack (default: 0807)"
     )
     add_data(there)
-    there.add_argument("--api", metavar="URL", help="another API, such as a deployed one")
+    there.add_argument("--api", metavar="URL", help="URL of another API, such as a deployed one")
     there.add_argument(
         "--token",
         metavar="JWT",

@@ -128,9 +128,9 @@ class Api:
                 if not is_transient(answer.status_code):
                     return self._content(answer)
                 wait = max(_back_off(attempt), retry_after(answer.headers.get("Retry-After")))
-                trouble = f"goes on answering {answer.status_code}"
+                trouble = f"keeps answering {answer.status_code}"
             if self._clock() + wait > deadline:
-                raise Failure(f"The API at {self.url} {trouble}; run the same command again to go on.")
+                raise Failure(f"The API at {self.url} {trouble}; run the same command again to continue.")
             self._sleep(wait)
             self._check_cancelled()
             attempt += 1
@@ -143,7 +143,7 @@ class Api:
         if answer.is_success and content is not None:
             return content
         if answer.is_success or not isinstance(content, dict):
-            raise Failure(f"What answers at {self.url} is not a gridview API (status {answer.status_code}).")
+            raise Failure(f"The server at {self.url} is not a gridview API (status {answer.status_code}).")
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             raise Failure("The API does not accept the token.")
         raise RefusedError(answer.status_code, content)

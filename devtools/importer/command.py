@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _Import(args, out, err).run()
     except KeyboardInterrupt:
-        err.print("Interrupted. Run the same command again to go on.")
+        err.print("Interrupted. Run the same command again to continue.")
         return INTERRUPTED
 
 
@@ -84,7 +84,7 @@ class _Import:
         args = self._args
         project = args.project or project_id_from(args.file.name)
         if not PROJECT.fullmatch(project):
-            raise Failure(f"{project!r} is no project id: 2 to 32 of a-z and 0-9.")
+            raise Failure(f"{project!r} is not a project id. Use 2 to 32 of the characters a-z and 0-9.")
         types = _read_types(args.types)
         source = open_source(args.file, args.format, args.delimiter)
         where = None if args.dry_run else _where(args)
@@ -137,7 +137,7 @@ class _Import:
         if found is None:
             return None
         if found.project_created != created:
-            self._err.print("The project is a new one: the import begins from the start.")
+            self._err.print("The project is new: the import starts from the first row.")
             return None
         if found.source != source_id:
             raise Failure(
@@ -146,7 +146,7 @@ class _Import:
             )
         if not found.complete and found.acknowledged:
             self._err.print(
-                f"Going on behind the {found.created + found.refused:,} rows that were sent before.",
+                f"Continuing after the {found.created + found.refused:,} rows that were sent before.",
                 highlight=False,
             )
         return found
@@ -211,7 +211,7 @@ class _Import:
 
     def _describe(self, plan: Plan) -> None:
         table = Table(
-            title="What the columns are",
+            title="Columns of the file",
             title_justify="left",
             box=None,
             header_style="bold",

@@ -92,7 +92,9 @@ class Plan:
         try:
             operation = orjson.dumps({"create": issue})
         except orjson.JSONEncodeError as error:
-            raise RowRefusedError("The row holds half of a surrogate pair, which is no character.") from error
+            raise RowRefusedError(
+                "The row has half of a surrogate pair, which is not a character."
+            ) from error
         if len(operation) > MAX_ISSUE:
             raise RowRefusedError(f"The row is longer than {MAX_ISSUE:,} bytes.")
         return operation
@@ -133,7 +135,7 @@ def make_plan(
         raise Failure("The file has a header but no rows.")
     for column in (*types, name_column, state_column):
         if column is not None and column not in profiles:
-            raise Failure(f"There is no column {column!r}; there are: {', '.join(profiles)}.")
+            raise Failure(f"There is no column {column!r}. The columns are: {', '.join(profiles)}.")
     name = name_column or _default_name(rows, profiles, types)
     state = state_column or _default_state(rows, profiles, types, name)
     taken = {column for column in (name, state) if column is not None}
@@ -153,7 +155,7 @@ def make_plan(
             attributes.append(attribute)
     if len(attributes) > MAX_ATTRIBUTES:
         raise Failure(
-            f"The file needs {len(attributes)} attributes, but a project takes {MAX_ATTRIBUTES}: skip some columns with --types."
+            f"The file needs {len(attributes)} attributes, but a project may have {MAX_ATTRIBUTES}. Skip some columns with --types."
         )
     states = profiles[state].options(FieldType.ENUM) if state is not None else ()
     return Plan(rows, name, state, states, tuple(attributes), tuple(left_out))
@@ -224,7 +226,7 @@ def _natural(option: str) -> list[tuple[int, str]]:
     return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]
 
 
-def _or_as_it_stands(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
+def _or_unchanged(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
     """Send a value that does not fit its forced type as it is.
 
     The API names the error.
@@ -239,10 +241,10 @@ def _or_as_it_stands(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
 
 _VALUES: dict[FieldType, Callable[[Cell], Any]] = {
     FieldType.TEXT: to_text,
-    FieldType.NUMBER: _or_as_it_stands(to_number),
-    FieldType.DATE: _or_as_it_stands(to_date),
-    FieldType.DATETIME: _or_as_it_stands(to_datetime),
-    FieldType.BOOL: _or_as_it_stands(to_bool),
+    FieldType.NUMBER: _or_unchanged(to_number),
+    FieldType.DATE: _or_unchanged(to_date),
+    FieldType.DATETIME: _or_unchanged(to_datetime),
+    FieldType.BOOL: _or_unchanged(to_bool),
     FieldType.ENUM: to_text,
     FieldType.MULTI_ENUM: to_list,
     FieldType.USER: to_text,

@@ -50,7 +50,7 @@ def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], 
         pending = again
     if pending:
         raise Failure(
-            "The API goes on refusing parts of a batch for now; run the same command again to go on."
+            "The API keeps refusing parts of a batch for now; run the same command again to continue."
         )
     return Outcome(batch, created, refused)
 
@@ -99,7 +99,7 @@ def _results(api: Api, project: str, key: str, pending: list[Any]) -> list[dict[
         raise Failure(f"The API refuses a batch: {refused}") from refused
     results = answer["results"]
     if len(results) != len(pending):
-        raise Failure("The API answered for another number of operations than were sent.")
+        raise Failure("The answer of the API has another number of operations than the request.")
     return list(results)
 
 

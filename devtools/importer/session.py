@@ -50,8 +50,9 @@ class Session:
     def _renew(self) -> str:
         if self._refresh_token is None:
             raise Failure(
-                f"The API does not accept the token. An ID token lives for {TOKEN_MINUTES} minutes: give a new one, and with it "
-                "the refresh token in GRIDVIEW_REFRESH_TOKEN, and run the same command again to go on."
+                f"The API does not accept the token. An ID token is valid for {TOKEN_MINUTES} minutes. "
+                "Give a new one, and its refresh token in GRIDVIEW_REFRESH_TOKEN. "
+                "Then run the same command again to continue."
             )
         region, client_id = _client_of(self._token)
         try:
@@ -65,7 +66,7 @@ class Session:
             )
         except (BotoCoreError, ClientError) as error:
             raise Failure(
-                f"The token cannot be renewed: {error}. Sign in again, and run the same command again to go on."
+                f"The token cannot be renewed: {error}. Sign in again, then run the same command again to continue."
             ) from error
         renewed: str = answer["AuthenticationResult"]["IdToken"]
         return renewed
@@ -77,9 +78,13 @@ def _client_of(token: str) -> tuple[str, str]:
         # Not verified: it is the caller's own token, and only AWS is asked, by a name that is made from a region.
         claims = jwt.decode(token, options={"verify_signature": False})
     except jwt.InvalidTokenError as error:
-        raise Failure("The token is no ID token, so it cannot be renewed.") from error
+        raise Failure(
+            "The token is not an ID token, so it cannot be renewed. Sign in again for a new one."
+        ) from error
     issuer = _ISSUER.fullmatch(str(claims.get("iss")))
     client = claims.get("aud")
     if issuer is None or not isinstance(client, str):
-        raise Failure("The token is no ID token of a Cognito user pool, so it cannot be renewed.")
+        raise Failure(
+            "The token is not an ID token of a Cognito user pool, so it cannot be renewed. Get a new one."
+        )
     return issuer[1], client

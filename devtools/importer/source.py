@@ -125,7 +125,7 @@ class Source:
                     line, parse_float=json_number, parse_constant=_refuse_constant, object_pairs_hook=_object
                 )
             except _RepeatedError as error:
-                raise Failure(f"{place}: the property {error} stands there twice.") from error
+                raise Failure(f"{place}: the property {error} occurs twice.") from error
             except (ValueError, RecursionError) as error:
                 raise Failure(f"{place}: this is not JSON.") from error
             if not isinstance(record, dict):
@@ -147,7 +147,7 @@ def open_source(path: Path, form: Format | None = None, delimiter: str = ",") ->
     name = path.with_suffix("") if path.suffix == ".gz" else path
     found = form or _SUFFIXES.get(name.suffix.lower())
     if found is None:
-        raise Failure(f"{path} is neither .csv nor .ndjson (.gz or not): say which it is with --format.")
+        raise Failure(f"{path} is neither .csv nor .ndjson (.gz or not). Name its format with --format.")
     return Source(path, found, delimiter)
 
 

@@ -78,7 +78,7 @@ def _create(api: Api, path: str, body: Mapping[str, Any]) -> Any:
         project = api.get(path)
         if project is None:
             raise Failure(
-                f"The project id {body['id']!r} was used by a project that is deleted; choose another. {refused}"
+                f"The project id {body['id']!r} belonged to a deleted project; choose another. {refused}"
             ) from refused
         return project
 

@@ -26,8 +26,8 @@ WEBHOOKS_TO_LOCALHOST = "WEBHOOKS_TO_LOCALHOST"
 _FOLLOW_SECONDS = 0.2
 
 _UP_DESCRIPTION = """\
-Start the grid API on this machine. A DynamoDB engine keeps its data in the data folder. The first start loads the worked example
-and a demo project.
+Start the local stack: the grid API and its web page on this machine. A DynamoDB engine keeps the data in the data
+folder. The first start loads the worked example and a demo project.
 """
 
 
@@ -36,7 +36,7 @@ def add_up(parser: argparse.ArgumentParser) -> None:
     parser.description = _UP_DESCRIPTION
     add_data(parser)
     parser.add_argument(
-        "--detach", action="store_true", help="return when the stack is ready, and leave it running"
+        "--detach", action="store_true", help="run the stack in the background; return when it is ready"
     )
     parser.add_argument(
         "--port",
@@ -56,13 +56,13 @@ def add_up(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         type=_address,
         default=LOOPBACK,
-        help="address of this machine on which the engine and the dead-letter queue listen, so that containers reach them "
-        f"(default: {LOOPBACK}); neither asks for a password",
+        help="let the engine and the dead-letter queue listen on this address, so that containers reach them; neither asks "
+        f"for a password (default: {LOOPBACK})",
     )
     parser.add_argument(
         "--webhooks-to-localhost",
         action="store_true",
-        help="let webhooks be sent to servers of this machine, at http://127.0.0.1 or http://localhost and any port",
+        help="allow webhooks to servers of this machine: http://127.0.0.1 or http://localhost, any port",
     )
     parser.add_argument("--empty", action="store_true", help="load no sample data at the first start")
     parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
@@ -85,7 +85,7 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
 def add_token(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev token`."""
     parser.description = (
-        "Print a bearer token that only the local stack of this data folder accepts, for 12 hours."
+        "Print a bearer token for 12 hours. Only the local stack of this data folder accepts it."
     )
     add_data(parser)
     parser.add_argument("--tenant", metavar="T", required=True, help="tenant id, such as 0807")
@@ -107,7 +107,7 @@ def up(args: argparse.Namespace) -> int:
             )
         _print_ready(folder, state, "already runs")
         return 0
-    _tell_processes(args)
+    _set_environment(args)
     if args.detach:
         return _up_detached(folder, args)
     from devtools.local import stack
@@ -127,13 +127,13 @@ def up(args: argparse.Namespace) -> int:
     try:
         page_build.build(say)
     except page_build.PageError as error:
-        say(f"{error} The API needs no page.")
+        say(f"{error} The API works without it.")
     stack.run(folder, port=args.port, listen=args.listen, empty=args.empty, say=say, ready=ready)
     print("Stopped.", file=sys.stderr)
     return 0
 
 
-def _tell_processes(args: argparse.Namespace) -> None:
+def _set_environment(args: argparse.Namespace) -> None:
     """Put the chosen options into the environment, which every process of the stack inherits."""
     if args.allowed_origins:
         os.environ[cors.ORIGINS] = args.allowed_origins.replace(",", " ")
@@ -244,7 +244,7 @@ def reset(args: argparse.Namespace) -> int:
     """Stop a stack and delete its data folder. Returns 0."""
     folder = Folder(args.data)
     if folder.path.exists() and not folder.is_ours():
-        raise Failure(f"{folder.path} was not made by ./dev up, so it is left alone.")
+        raise Failure(f"{folder.path} was not made by ./dev up, so it is not deleted.")
     _stop(folder)
     print(f"Removed {folder.path}." if folder.remove() else "There was nothing to remove.", file=sys.stderr)
     return 0
@@ -265,7 +265,7 @@ def _address(text: str) -> str:
     except ValueError:
         raise argparse.ArgumentTypeError("must be an IPv4 address") from None
     if address.is_unspecified:
-        raise argparse.ArgumentTypeError("must be one address: the engine is open to all who reach it")
+        raise argparse.ArgumentTypeError("must be one address: the engine asks for no password")
     return str(address)
 
 

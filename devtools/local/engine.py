@@ -174,4 +174,4 @@ def _wait_for_port(process: subprocess.Popen[bytes], log: Path) -> int:
 
 def _last_line(output: bytes) -> str:
     lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else f"it said nothing (exit from {os.uname().machine})"
+    return lines[-1] if lines else f"it printed nothing (exit from {os.uname().machine})"

@@ -31,7 +31,7 @@ def fill(folder: Folder, *, empty: bool, say: Callable[[str], None]) -> None:
     """Give a data folder its tables, with the sample data unless `empty`. All or nothing, even when this is killed."""
     fresh = folder.path / "tables.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    with _alone():
+    with _locked():
         made = _WORK / "tables" / _digest() / ("empty" if empty else "demo")
         if not made.is_dir():
             say(
@@ -70,7 +70,7 @@ def memory_folder(folder: Folder) -> Path:
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[None]:
+def _locked() -> Iterator[None]:
     """One process of this repository at a time."""
     _WORK.mkdir(exist_ok=True)
     with (_WORK / "tables.lock").open("w") as lock:

@@ -86,7 +86,7 @@ class Folder:
         if not self.path.exists():
             return False
         if not self.is_ours():
-            raise Failure(f"{self.path} was not made by ./dev up, so it is left alone.")
+            raise Failure(f"{self.path} was not made by ./dev up, so it is not changed.")
         # The mark goes last: a removal that is interrupted can be taken up again.
         for entry in self.path.iterdir():
             if entry.name != _MARK:

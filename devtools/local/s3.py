@@ -241,8 +241,8 @@ class S3Server(Service):
         match asked.method:
             case "GET" | "HEAD":
                 names = ("Content-Disposition", "Content-Type")
-                told = {name: value for name in names if (value := query.get(f"response-{name.lower()}"))}
-                return Reply(HTTPStatus.OK, objects.path(key), told)
+                headers = {name: value for name in names if (value := query.get(f"response-{name.lower()}"))}
+                return Reply(HTTPStatus.OK, objects.path(key), headers)
             case "PUT" if upload:
                 etag = objects.part(upload, query.get("partNumber", ""), asked.body)
                 return Reply(HTTPStatus.OK, headers={"ETag": etag})

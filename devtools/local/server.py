@@ -89,7 +89,7 @@ def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
             return gateway.unauthenticated(request.id)
     event = gateway.event(request, matched, claims)
     if len(request.body) > gateway.MAX_PAYLOAD_BYTES or len(json.dumps(event)) > gateway.MAX_PAYLOAD_BYTES:
-        return gateway.problem(PROBLEMS[TooLarge], "A request may have 6 MB.", request.id)
+        return gateway.problem(PROBLEMS[TooLarge], "A request may have at most 6 MB.", request.id)
     try:
         return gateway.response(invoke(matched.function, event))
     except BusyError:
@@ -97,7 +97,7 @@ def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
         return gateway.refusal(busy, request.id)
     except (FunctionError, gateway.BadResponseError):
         _log.exception("The function failed.", extra={"request_id": request.id})
-        return gateway.problem(INTERNAL, "The request failed; it is not known how far it came.", request.id)
+        return gateway.problem(INTERNAL, "The request failed; it may have had an effect.", request.id)
 
 
 def _request(environ: "WSGIEnvironment") -> Request:

@@ -117,7 +117,7 @@ class Sessions:
                 self._person(request)
                 return self._opened(Person())
         raise MethodNotAllowed(
-            f"This path has no {request.method}. It has {_ALLOW}.", headers={"Allow": _ALLOW}
+            f"This path does not allow {request.method}. Use {_ALLOW}.", headers={"Allow": _ALLOW}
         )
 
     def with_token(self, request: Request) -> Request:

@@ -50,7 +50,7 @@ class Site:
             return api(self._sessions.with_token(request))
         try:
             if not own:
-                raise Forbidden("Pages of other origins may call the API alone.")
+                raise Forbidden("Pages of other origins may call only the API.")
             found = self._found(request)
         except RequestError as error:
             found = gateway.refusal(error, request.id)
@@ -69,7 +69,7 @@ class Site:
         else:
             raise NotFound("There is no such path.")
         if request.method not in {"GET", "HEAD"}:
-            raise MethodNotAllowed("This path has GET alone.", headers={"Allow": "GET, HEAD"})
+            raise MethodNotAllowed("This path has only GET.", headers={"Allow": "GET, HEAD"})
         headers = [
             ("content-type", page.content_type(file.name)),
             ("cache-control", page.cache_control(request.path)),

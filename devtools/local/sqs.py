@@ -192,7 +192,7 @@ def answer(queues: Mapping[str, Queue], target: str, request: Any) -> tuple[HTTP
                 "UnsupportedOperation", f"This local endpoint takes {', '.join(_OPERATIONS)}."
             )
         if not isinstance(request, dict):
-            raise _RefusedError("MalformedInput", "The request is no JSON object.")
+            raise _RefusedError("MalformedInput", "The request is not a JSON object.")
         queue = queues.get(_text(request, "QueueUrl").rpartition("/")[2])
         if queue is None:
             raise _RefusedError("QueueDoesNotExist", f"There is no queue {request['QueueUrl']!r}.")

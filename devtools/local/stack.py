@@ -160,7 +160,7 @@ def _environment(
             "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
-            "FORMS": os.environ.get("FORMS") or str(forms.NEWEST),
+            "STORED_FORM": os.environ.get("STORED_FORM") or str(forms.NEWEST),
             "FOLD_SECONDS": os.environ.get("FOLD_SECONDS") or _FOLD_SECONDS,
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "WEBHOOK_SECRET": tokens.webhook_secret_in(folder.path),
@@ -252,7 +252,7 @@ def _listener(port: int, host: str = LOOPBACK) -> Iterator[socket.socket]:
                     f"Port {port} is taken by another program; choose another with --port."
                 ) from None
             if error.errno == errno.EADDRNOTAVAIL:
-                raise Failure(f"{host} is no address of this machine.") from None
+                raise Failure(f"{host} is not an address of this machine.") from None
             raise Failure(f"Port {port} cannot be used: {error.strerror}.") from None
         yield listener
 

@@ -30,7 +30,8 @@ _NUMBERS: Final = ("num", "version")
 
 
 _DESCRIPTION: Final = """\
-Print two statements for Athena: a table over DynamoDB's export to S3, and a view of one project. docs/export.md shows the way.
+Print two SQL statements for Athena: a table over DynamoDB's export to S3, and a view of one project. For the steps
+before and after, see docs/export.md.
 """
 
 
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the statements."""
     if not TENANT.fullmatch(args.tenant) or not PROJECT.fullmatch(args.project):
-        raise Failure("No tenant or project has such an id.")
+        raise Failure("This is not the id of a tenant and a project.")
     try:
         catalog = Catalogs().get(target.open(args).table, args.tenant, args.project)
     except NotFound as error:
@@ -65,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
 def table_sql(location: str, table: str = ITEMS) -> str:
     """The statement that makes a table of all items of an export. Failure if the location or the name is invalid."""
     if not _LOCATION.fullmatch(location):
-        raise Failure(f"{location!r} is no folder of S3: s3://BUCKET/PREFIX/AWSDynamoDB/EXPORT-ID/data/")
+        raise Failure(
+            f"{location!r} is not a folder of S3. Name one such as s3://BUCKET/PREFIX/AWSDynamoDB/EXPORT-ID/data/"
+        )
     members = [
         *(f"{name}:struct<s:string>" for name in _TEXTS),
         *(f"{name}:struct<n:string>" for name in _NUMBERS),
@@ -154,5 +157,5 @@ def _text(text: str) -> str:
 
 def _named(table: str) -> str:
     if not _TABLE.fullmatch(table):
-        raise Failure(f"{table!r} is no name for a table: lower-case letters, digits and underscores.")
+        raise Failure(f"{table!r} cannot name a table. Use lower-case letters, digits and underscores.")
     return table

@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target.register(listing)
     listing.set_defaults(does=_list)
     for name, does, summary in (
-        ("redrive", _redrive, "derive the index of their issues anew, and delete them"),
-        ("drop", _drop, "delete them, and derive nothing"),
+        ("redrive", _redrive, "derive the index of their issues again, then delete them"),
+        ("drop", _drop, "delete them without deriving the index again"),
     ):
         deleting = commands.add_parser(name, help=summary)
         deleting.add_argument(
@@ -129,7 +129,7 @@ class Batch:
             reason = invocation["requestContext"]["condition"]
             return cls(name, str(invocation["timestamp"]), str(reason), len(records), issues)
         except (KeyError, TypeError) as error:
-            raise ValueError(f"no {error}") from error
+            raise ValueError(f"it has no {error}") from error
 
 
 def _version(stream: dict[str, Any]) -> int:
@@ -198,7 +198,7 @@ def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
         try:
             yield name, Batch.of(name, content)
         except ValueError as error:
-            yield name, f"It is not a failed batch with its records: {error}."
+            yield name, f"This is not a failed batch with its records: {error}."
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -244,13 +244,15 @@ def _drop(args: argparse.Namespace) -> int:
 def _wanted(args: argparse.Namespace) -> set[str] | None:
     """The ids that a command names; None for all."""
     if args.all == bool(args.ids):
-        raise Failure("Say which: ids as ./dev dlq list shows them, or --all.")
+        raise Failure("Name ids as ./dev dlq list shows them, or --all.")
     return None if args.all else set(args.ids)
 
 
 def _require_all(wanted: set[str] | None, seen: set[str]) -> None:
     if wanted is not None and wanted - seen:
-        raise Failure(f"There is no {', '.join(sorted(wanted - seen))}, or somebody else has it just now.")
+        raise Failure(
+            f"There is no {', '.join(sorted(wanted - seen))}, or another command holds it. Try again in a few minutes."
+        )
 
 
 def _drop_letters(opened: Target, wanted: set[str] | None) -> set[str]:
@@ -295,7 +297,7 @@ class Redrive:
                 hints: dict[str, int] = {}
                 for letter in chosen:
                     hints[letter.key] = max(letter.version, hints.get(letter.key, 0))
-                reasons = self._mend(hints)
+                reasons = self._repair(hints)
                 for letter in chosen:
                     reason = reasons[letter.key]
                     seen.add(letter.id)
@@ -312,22 +314,22 @@ class Redrive:
                 continue
             seen.add(name[-_ID:])
             if isinstance(batch, str):
-                self._say(name[-_ID:], name, [f"{batch} ./dev fsck --repair does without."])
+                self._say(name[-_ID:], name, [f"{batch} Repair the index without it: ./dev fsck --repair."])
                 continue
-            reasons = self._mend(batch.issues)
+            reasons = self._repair(batch.issues)
             wrong = [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
             if not wrong:
                 self._opened.batches.remove(name)
             self._say(batch.id, f"{len(batch.issues):,} issues", wrong)
         return seen
 
-    def _mend(self, versions: Mapping[str, int]) -> dict[str, str | None]:
+    def _repair(self, versions: Mapping[str, int]) -> dict[str, str | None]:
         """By key, why an issue cannot be repaired; None if it is. `versions`: one that each is known to have had."""
-        told: dict[str, str | None] = {}
+        reasons: dict[str, str | None] = {}
         for some in chunked(versions.items(), _AT_ONCE):
             done = repair.repair_issues(self._opened.table, self._catalogs, dict(some))
-            told |= {key: _reason(outcome) for key, outcome in done.items()}
-        return told
+            reasons |= {key: _reason(outcome) for key, outcome in done.items()}
+        return reasons
 
     def _say(self, name: str, about: str, wrong: Sequence[str]) -> None:
         if wrong:

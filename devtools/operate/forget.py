@@ -30,8 +30,9 @@ _EVERY: Final = 15.0
 """Seconds between two passes at least: the stream and the folds need some."""
 
 _DESCRIPTION = """\
-Remove everything of a tenant, or one person of a tenant, in whose place "former-user" appears. The command repeats its passes over
-the table until nothing is left. You can interrupt it and start it again. See docs/forgetting.md for what remains, and for how long.
+Remove all data of a tenant, or one person of a tenant. "former-user" appears in place of the person. The command
+repeats its passes over the table until nothing is left. You can interrupt it and start it again. For the data that
+remains, and for how long, see docs/forgetting.md.
 """
 
 
@@ -40,14 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("--tenant", metavar="T", required=True, help="the tenant")
     parser.add_argument(
-        "--user", metavar="U", help="the id of a user (`sub`); without it the whole tenant goes"
+        "--user", metavar="U", help="the id of a user (`sub`); without it, remove the whole tenant"
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument(
         "--token-seconds",
         metavar="S",
         type=float,
-        help=f"how long issued tokens are good (default: {TOKEN_SECONDS:.0f} deployed, 0 local)",
+        help=f"how long issued tokens stay valid (default: {TOKEN_SECONDS:.0f} deployed, 0 local)",
     )
     target.register(parser)
 
@@ -55,9 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Forget, if the user agrees. Returns 1 if something is left."""
     if not ids.TENANT.fullmatch(args.tenant) or not (args.user is None or ids.USER.fullmatch(args.user)):
-        raise Failure("There can be no such tenant or user.")
+        raise Failure("This is not the id of a tenant or a user.")
     if args.user == ids.FORMER_USER:
-        raise Failure(f"{ids.FORMER_USER} is in the place of people who were forgotten.")
+        raise Failure(f"{ids.FORMER_USER} replaces forgotten people, so it cannot be forgotten.")
     opened = target.open(args)
     console = Console(highlight=False, soft_wrap=True)
     if not args.yes:
@@ -69,20 +70,24 @@ def run(args: argparse.Namespace) -> int:
         left = _forgotten(console, args, opened)
         batches = holding(opened.batches, args.user or args.tenant)
     except UnknownPlace as error:
-        raise Failure(f"These tools do not know an item of the table: {error}") from error
+        raise Failure(f"The table has an item that these tools do not know: {error}") from error
     except (BotoCoreError, ClientError, Overloaded) as error:
         raise Failure(f"{error} Start the command again.") from error
     for name in batches:
-        console.print(f"The failed batch {name} holds it. Redrive or drop it, then start the command again.")
-    console.print("Something is left: start the command again." if left else "Nothing is left in the table.")
+        console.print(
+            f"The failed batch {name} contains the id. Redrive or drop the batch, then start the command again."
+        )
+    console.print("Some data is left. Start the command again." if left else "Nothing is left in the table.")
     return 1 if left or batches else 0
 
 
 def _require_consent(console: Console, args: argparse.Namespace, label: str) -> None:
     """Failure unless the user types the id again."""
-    who = f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
-    if console.input(f"Forget {who} in {label}? Type the id again: ") != (args.user or args.tenant):
-        raise Failure("Nothing was done.")
+    subject = (
+        f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
+    )
+    if console.input(f"Forget {subject} in {label}? Type the id again: ") != (args.user or args.tenant):
+        raise Failure("Nothing was removed.")
 
 
 def _forgotten(console: Console, args: argparse.Namespace, opened: Target) -> int:

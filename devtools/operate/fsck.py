@@ -36,9 +36,9 @@ _SHOWN = 48
 """Characters of a sort string that are shown."""
 
 _DESCRIPTION = """\
-Compare everything derived from issues with the issues, in one project or in the whole table, and print the differences. People
-may write meanwhile: the check looks at a suspect again after some seconds and counts it only if it is still wrong and nobody has
-written it in between. The exit status is 1 if a difference remains.
+Compare all derived data with the issues, in one project or in the whole table, and print the differences. Users may
+write meanwhile: the check looks at a suspect again after some seconds. It counts the suspect only if it is still
+wrong and had no write in between. The exit status is 1 if a difference remains.
 """
 
 
@@ -49,13 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--project", metavar="P", help="check this project only, issue by issue; needs --tenant"
     )
     parser.add_argument("--tenant", metavar="T", help="the tenant of --project")
-    parser.add_argument("--repair", action="store_true", help="repair what differs, and check it again")
+    parser.add_argument("--repair", action="store_true", help="repair the differences, and check them again")
     parser.add_argument(
         "--patience",
         metavar="S",
         type=_seconds,
         default=PATIENCE,
-        help="seconds until a suspect is checked again; choose more than the stream's lag  "
+        help="seconds until a suspect is checked again; choose more than the stream's lag "
         f"(default: {PATIENCE:.0f})",
     )
     target.register(parser)
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check, and repair if asked for. Returns 1 if a difference remains."""
     if (args.project is None) != (args.tenant is None):
-        raise Failure("--project and --tenant go together; without them everything is checked.")
+        raise Failure("Name both --project and --tenant, or neither to check the whole table.")
     opened, catalogs = target.open(args), Catalogs()
     shown = Shown(Console(highlight=False, soft_wrap=True), opened.table)
     try:
@@ -78,9 +78,9 @@ def run(args: argparse.Namespace) -> int:
         )
         looked = drive(check, walk.last if isinstance(walk, ProjectWalk) else None)
     except UnknownSpec as error:
-        raise Failure(f"An index is newer than these tools: it has {error}.") from error
+        raise Failure(f"An index is newer than these tools: it has {error}. Update this checkout.") from error
     except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The table of {opened.label} cannot be used: {error}") from error
+        raise Failure(f"The table of {opened.label} cannot be read: {error}") from error
     shown.summary(check, looked)
     return 1 if check.tally.wrong else 0
 
@@ -113,7 +113,7 @@ def drive(check: Check, total: int | None) -> float:
                 except Overloaded as error:
                     refusals += 1
                     if refusals == _BUSY_TIMES:
-                        raise Failure("The table goes on refusing calls; try again later.") from error
+                        raise Failure("The table keeps refusing calls; try again later.") from error
                     clock.sleep(_BUSY_SECONDS)
                 else:
                     refusals = 0
@@ -161,7 +161,7 @@ class Shown:
     def __call__(self, finding: Finding) -> None:
         """Print a line for each difference and its outcome."""
         for one in finding.differences:
-            self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_told(one)}")
+            self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_values(one)}")
         if finding.repaired:
             self._print(f"{finding.key}  repaired")
         elif finding.reason:
@@ -171,11 +171,13 @@ class Shown:
         """Print the last lines: the findings of the check, and its speed."""
         tally = check.tally
         rate = f"{tally.issues / seconds:,.0f} a second" if seconds else "at once"
-        self._print(f"{tally.issues:,} issues looked at in {seconds:.1f} s ({rate}).")
+        self._print(f"{tally.issues:,} issues checked in {seconds:.1f} s ({rate}).")
         if tally.repaired:
-            self._print(f"{tally.repaired:,} were wrong and are repaired.")
+            self._print(f"{tally.repaired:,} were wrong and have been repaired.")
         if tally.unsettled:
-            self._print(f"{tally.unsettled:,} could not be judged while others wrote to them. Run it again.")
+            self._print(
+                f"{tally.unsettled:,} could not be judged, since users wrote to them meanwhile. Run the check again."
+            )
         if tally.wrong:
             self._print(f"{tally.wrong:,} are wrong, in {tally.differences:,} places.")
         else:
@@ -203,7 +205,7 @@ class Shown:
             return {}
 
 
-def _told(one: Difference) -> str:
+def _values(one: Difference) -> str:
     if one.kind is DifferenceKind.UNDERIVABLE:
         return f": {one.found}"
     if one.expected:

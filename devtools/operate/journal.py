@@ -27,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command = commands.add_parser("list", help="show how far each journal is folded")
     command.add_argument("--tenant", metavar="T", help="the projects of this tenant")
     command.add_argument("--project", metavar="P", help="this project only; needs --tenant")
-    command.add_argument("--all", action="store_true", help="all projects of the table, which is scanned")
+    command.add_argument("--all", action="store_true", help="all projects; scans the whole table")
     target.register(command)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the journals. Returns 0."""
     if args.all == (args.tenant is not None) or (args.project is not None and args.tenant is None):
-        raise Failure("Name a --tenant, or one --project of it, or --all.")
+        raise Failure("Name a --tenant, a --tenant with one --project, or --all.")
     console = Console(highlight=False, soft_wrap=True)
     table = target.open(args).table
     for tenant, project in _chosen(args, table):

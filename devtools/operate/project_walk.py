@@ -9,7 +9,7 @@ from gridview.fsck.walks import WalkStep, collections
 from gridview.support.errors import NotFound
 
 NUMBERS = 128
-"""Issues that are checked between two positions."""
+"""Issues that are checked between two steps."""
 
 
 class ProjectWalk:
@@ -17,16 +17,16 @@ class ProjectWalk:
 
     meets_blocks = False
 
-    def __init__(self, table: Table, tenant: str, project: str, position: Any = None) -> None:
+    def __init__(self, table: Table, tenant: str, project: str, progress: Any = None) -> None:
         """NotFound if there is no such project, unless a deleted one still holds the id."""
         self._table = table
         self._project = tenant, project
-        if position is None:
+        if progress is None:
             counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True)
             if counter is None:
                 raise NotFound("Project not found.")
-            position = [1, counter["last"]]
-        self._next, self.last = map(int, position)
+            progress = [1, counter["last"]]
+        self._next, self.last = map(int, progress)
 
     @property
     def done(self) -> bool:
@@ -34,7 +34,7 @@ class ProjectWalk:
         return self._next > max(self.last, 1)
 
     @property
-    def position(self) -> list[int]:
+    def progress(self) -> list[int]:
         """The next number and the last."""
         return [self._next, self.last]
 
@@ -43,8 +43,8 @@ class ProjectWalk:
         numbers = range(self._next, min(self._next + NUMBERS, max(self.last, 1) + 1))
         found = collections(self._table, pool, [keys.issue(*self._project, num) for num in numbers])
 
-        def commit() -> None:
+        def confirm() -> None:
             self._next = numbers.stop
 
         projects = [self._project] if numbers.stop > self.last else []
-        return WalkStep([(key, items) for key, items in found if items], commit, projects)
+        return WalkStep([(key, items) for key, items in found if items], confirm, projects)

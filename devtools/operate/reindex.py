@@ -27,8 +27,8 @@ from infra.limits import SETTLE_SECONDS
 _LOOK_SECONDS: Final = 1.0
 
 _DESCRIPTION: Final = """\
-Rebuild the indexes of a project, or of some of its attributes, in the background. The present indexes serve the grid until the
-new ones are complete. The work goes on after this command ends.
+Rebuild the indexes of a project, or of some of its attributes, in the background. The present indexes serve queries
+until the new ones are complete. The work continues after this command ends.
 """
 
 
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--outdated",
         action="store_true",
-        help=f"rebuild only indexes with an older form of the sort strings than version {SPEC_VERSION}",
+        help=f"rebuild only indexes whose sort strings are older than version {SPEC_VERSION}",
     )
     parser.add_argument(
         "--rate",
@@ -115,15 +115,16 @@ def run(args: argparse.Namespace) -> int:
     except NotFound as error:
         raise Failure(error.detail) from error
     if not begun:
-        console.print("There is nothing to build anew.")
+        console.print("There is nothing to rebuild.")
         return 0
     console.print(
-        f"To be built anew: {', '.join(begun)}. It begins when every container knows of it, within {SETTLE_SECONDS} seconds."
+        f"Rebuilding: {', '.join(begun)}. "
+        f"The work starts within {SETTLE_SECONDS} seconds, when every container knows of it."
     )
     if args.wait:
         _show(table, keys.project(args.tenant, args.project))
     else:
-        console.print("See ./dev jobs for the progress.")
+        console.print("To see the progress, run ./dev jobs.")
     return 0
 
 
@@ -135,7 +136,7 @@ def run_jobs(args: argparse.Namespace) -> int:
     for line in found:
         console.print(line, highlight=False)
     if not found:
-        console.print("Nothing is being done in the background.")
+        console.print("No background work.")
     return 0
 
 
@@ -158,8 +159,8 @@ def open_jobs(table: Table) -> Iterator[str]:
             stored = table.get(keys.jobs(tenant, one.project), one.id, consistent=True)
             if stored is not None:
                 job = UserJob.from_item(stored)
-                of = "" if job.of is None else f" {job.done + job.refused:,} of {job.of:,} issues,"
-                yield f"{tenant}/{one.project}: {job.kind} {job.id} by {job.user}:{of} {job.state}"
+                total = "" if job.total is None else f" {job.done + job.refused:,} of {job.total:,} issues,"
+                yield f"{tenant}/{one.project}: {job.kind} {job.id} by {job.user}:{total} {job.state}"
 
 
 def _work_on(table: Table, partition: str) -> Work | None:
@@ -175,13 +176,13 @@ def described(work: Work) -> str:
     """One line for a job."""
     job = work.job
     if job.rests:
-        return f"{work.label}: removes what was deleted at {job.due}"
+        return f"{work.label}: removes deleted items at {job.due}"
     if job.last is None:
         return f"{work.label}: waits until {job.due}"
     if job.waits:
         return f"{work.label}: {work.done:,} of {job.last:,} issues, in {len(work.slices)} slices"
     rate = f", at most {job.rate:,} issues a second" if job.rate else ""
-    state = "being worked on" if job.holder else f"due since {job.due}"
+    state = "in progress" if job.holder else f"due since {job.due}"
     return f"{work.label}: {work.done:,} of {job.last:,} issues, {state}{rate}"
 
 

@@ -26,10 +26,12 @@ _LETTERS: Final = string.ascii_letters + string.digits
 _LENGTH: Final = 64
 
 _DESCRIPTION = """\
-Give a deployed stack another secret. `cursors` seals cursors, consistency tokens and tickets; `webhooks` seals the stored secrets
-of webhooks. Functions know it within five minutes. The secret before opens what was sealed under it: cursors for as long as they
-live, secrets of webhooks always. `webhooks` waits until ten minutes have passed since the last rotation, seals every webhook under
-the present secret, rotates, and seals every webhook again. Interrupt it at any time and run it again: nothing is lost.
+Replace a secret of a deployed stack. `cursors` seals cursors, consistency tokens and tickets. `webhooks` seals the
+stored secrets of webhooks. Functions use the new secret within five minutes. The previous secret still opens what it
+sealed: cursors until they expire, secrets of webhooks always.
+
+`webhooks` waits until ten minutes after the last rotation and seals every webhook under the present secret. Then it
+rotates, and seals every webhook again. You can interrupt it at any time and run it again: nothing is lost.
 """
 
 
@@ -38,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("which", choices=sorted(_OUTPUTS), help="which secret")
     parser.add_argument(
-        "--reseal-only", action="store_true", help="only seal the webhooks under the present secret"
+        "--reseal-only",
+        action="store_true",
+        help="do not rotate; only seal the webhooks under the present secret",
     )
     target.register(parser)
 
@@ -50,19 +54,17 @@ def run(args: argparse.Namespace) -> int:
             "The secrets of a local stack are files of its data folder. Add --deployed for a deployed stack."
         )
     if args.reseal_only and args.which != "webhooks":
-        raise Failure(
-            "--reseal-only is for webhooks: nothing that is stored is sealed under the other secret."
-        )
+        raise Failure("--reseal-only works with webhooks only: the other secret seals no stored values.")
     try:
         outputs = target.outputs(args.stack_name or target.DEFAULT_STACK, args.profile)
         secret = Secret(boto3.client("secretsmanager"), outputs[_OUTPUTS[args.which]])
         if args.which == "cursors":
             secret.rotate()
-            print("Rotated. The functions know it within 5 minutes.")
+            print("Rotated. The functions use the new secret within 5 minutes.")
             return 0
         return rotate_webhooks(secret, Table(outputs["TableName"]), reseal_only=args.reseal_only)
     except KeyError as error:
-        raise Failure(f"The stack has no output {error}: deploy this version first.") from None
+        raise Failure(f"The stack has no output {error}. Deploy this version first.") from None
     except (BotoCoreError, ClientError, Overloaded) as error:
         raise Failure(f"AWS refuses: {error}. Run the same command again.") from error
 
@@ -104,7 +106,7 @@ def _wait(values: SecretValues) -> None:
     left = values.since + APART - clock.seconds() if values.previous is not None else 0.0
     if left > 0:
         until = datetime.fromtimestamp(clock.seconds() + left, UTC)
-        print(f"The secret was rotated a moment ago: waiting until {until:%H:%M:%S} UTC.", flush=True)
+        print(f"The secret was rotated recently: waiting until {until:%H:%M:%S} UTC.", flush=True)
         clock.sleep(left)
 
 
@@ -112,5 +114,5 @@ def _pass(secret: Secret, table: Table) -> int:
     found = reseal_webhooks(table, Seals(secret.values().all(), SECRETS))
     print(f"{found.webhooks:,} webhooks, {found.resealed:,} sealed again.")
     for one in found.unopened:
-        print(f"{one}: a secret does not open. Rotate the webhook's own secret.")
+        print(f"{one}: its secret cannot be opened. Rotate the webhook's own secret.")
     return 1 if found.unopened else 0

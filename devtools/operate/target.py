@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_STACK = "Gridview"
 
-_NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket", "FormsWritten")
+_NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket", "StoredFormWritten")
 
 
 class FailedBatches(Protocol):
@@ -109,7 +109,7 @@ class Target:
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the stack: the local one unless `--deployed`."""
-    group = parser.add_argument_group("which stack (default: the local one)")
+    group = parser.add_argument_group("stack (default: the local one)")
     add_data(group)
     group.add_argument(
         "--deployed", action="store_true", help="use the stack in the AWS account of the active credentials"
@@ -128,7 +128,7 @@ def open(parsed: argparse.Namespace) -> Target:  # noqa: A001 - target.open() is
         return _deployed(parsed.stack_name or DEFAULT_STACK, parsed.profile)
     if parsed.stack_name or parsed.profile:
         raise Failure(
-            "--stack-name and --profile are for a deployed stack. Add --deployed, or leave them out."
+            "--stack-name and --profile work with a deployed stack only. Add --deployed, or leave them out."
         )
     return _local(Folder(parsed.data))
 
@@ -153,10 +153,10 @@ def _deployed(name: str, profile: str | None) -> Target:
         missing = [output for output in _NEEDED if output not in found]
         if missing:
             raise Failure(
-                f"The stack {name} has no output {missing[0]}: name a stack of gridview with --stack-name."
+                f"The stack {name} has no output {missing[0]}. Name a stack of gridview with --stack-name."
             )
         # The stack's functions read the items that this command repairs.
-        forms.write_up_to(min(int(found["FormsWritten"]), forms.NEWEST))
+        forms.write_up_to(min(int(found["StoredFormWritten"]), forms.NEWEST))
         return Target(
             Table(found["TableName"]),
             boto3.client("sqs"),

@@ -176,10 +176,10 @@ def _same_list(pattern: Sequence[Any], nodes: Sequence[Any], captured: _Captured
 
 def _capture(name: str, node: ast.AST, captured: _Captured) -> bool:
     known = captured.setdefault(name, node)
-    return known is node or _told(known) == _told(node)
+    return known is node or _dump(known) == _dump(node)
 
 
-def _told(node: ast.AST) -> str:
+def _dump(node: ast.AST) -> str:
     """A node, whether it is read or written."""
     return re.sub(r", ctx=\w+\(\)", "", ast.dump(node))
 
@@ -277,7 +277,7 @@ def swap_in(mutation: Change) -> None:
             break
     function = _function_in(found)
     if function is None or function.__code__.co_freevars != code.co_freevars:
-        raise Failure(f"{mutation.place} is no function that can be spoilt where it stands.")
+        raise Failure(f"{mutation.place} is not a function that can be spoilt in place.")
     function.__code__ = code
 
 

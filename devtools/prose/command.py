@@ -17,6 +17,8 @@ _READERS: Mapping[str, Callable[[str], Iterable[Text]]] = {
     ".md": in_markdown,
     ".py": in_python,
     ".ts": in_typescript,
+    ".tsx": in_typescript,
+    ".js": in_typescript,
 }
 _HISTORY = "docs/decisions/archive/"
 """Records that nobody edits any more."""

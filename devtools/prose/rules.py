@@ -45,7 +45,7 @@ BANNED_IN_NAMES = frozenset(
     )
     for word in words.split("|")
 )
-"""Words that no name in Python may have."""
+"""Words that no name may have."""
 
 _SUBJECT_CLAUSE = re.compile(r"^(What|Of|Where|Who|Whose|Whoever)\b(?!.*\?$)")
 
@@ -72,5 +72,5 @@ def findings(text: Text) -> Iterator[Finding]:
         length = len(sentence.split())
         if length > LONGEST_SENTENCE:
             yield Finding(text.line, "long", f"{length} words: {sentence[:60]} ...")
-        if text.kind == "page" and _SUBJECT_CLAUSE.match(sentence):
+        if text.kind in ("page", "message") and _SUBJECT_CLAUSE.match(sentence):
             yield Finding(text.line, "clause", f"the subject first: {sentence[:60]} ...")

@@ -14,6 +14,14 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 _DIRECTIVE = re.compile(r"^#(!| noqa| type:| fmt:| pragma|:)|^# (noqa|type:|fmt:|pragma)")
 
 
+_FEW = 4
+"""Words from which on a literal is a message."""
+_FEWEST = 2
+"""The same where people read it for certain."""
+_DESCRIBING = frozenset({"description", "detail", "help", "reason", "summary", "title"})
+"""Arguments whose literals people read."""
+
+
 class Text(NamedTuple):
     """One piece of English: a paragraph, a cell of a table, a docstring, a comment, a message, or the words of a name."""
 
@@ -37,6 +45,8 @@ def in_markdown(source: str) -> Iterator[Text]:
 def in_python(source: str) -> Iterator[Text]:
     """The docstrings, comments, messages and names of a module."""
     tree = ast.parse(source)
+    read = set(_read_by_people(tree))
+    parts = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     docstrings = set()
     for body in _bodies(tree):
         for statement in body:
@@ -46,23 +56,32 @@ def in_python(source: str) -> Iterator[Text]:
                     yield Text("docstring", statement.lineno + line - 1, plain(block))
     for node in ast.walk(tree):
         yield from _names(node)
-        if isinstance(node, ast.expr) and node not in docstrings:
+        if isinstance(node, ast.expr) and node not in docstrings and node not in parts:
             text = _literal(node)
-            if text is not None and _is_message(text):
-                yield Text("message", node.lineno, plain(text))
+            if text is not None and _is_message(text, _FEWEST if node in read else _FEW):
+                yield from (Text("message", node.lineno, plain(block)) for _, block in _blocks(text))
     yield from _comments(source)
 
 
+_TYPESCRIPT = re.compile(r"/\*\*?(.*?)\*/|//([^\n]*)|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`", re.DOTALL)
+"""A comment or a string, as far as the code of the page needs to be understood."""
+
+
 def in_typescript(source: str) -> Iterator[Text]:
-    """The messages in a module of texts, and its comments."""
-    pattern = re.compile(r"/\*\*?(.*?)\*/|//([^\n]*)|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`", re.DOTALL)
-    for found in pattern.finditer(source):
+    """The comments, messages and names of a module. A name that occurs several times is listed once."""
+    for found in _TYPESCRIPT.finditer(source):
         line = source.count("\n", 0, found.start()) + 1
         comment, message = found[1] or found[2], found[3] or found[4]
         if comment:
             yield Text("comment", line, plain(re.sub(r"\n\s*\*", "\n", comment)))
         elif message and _is_message(message):
             yield Text("message", line, plain(re.sub(r"\$\{[^{}]*\}", _CODE, message)))
+    code = _TYPESCRIPT.sub(lambda found: "\n" * found[0].count("\n"), source)
+    lines: dict[str, int] = {}
+    for number, line_of_code in enumerate(code.splitlines(), 1):
+        for name in re.findall(r"[A-Za-z_]\w*", line_of_code):
+            lines.setdefault(name, number)
+    yield from (Text("name", line, " ".join(words_of(name))) for name, line in lines.items())
 
 
 def words_of(name: str) -> list[str]:
@@ -139,10 +158,25 @@ def _literal(node: ast.expr) -> str | None:
     return None
 
 
-def _is_message(text: str) -> bool:
-    """Whether a literal is for people: at least four words, most of them in letters only."""
+def _read_by_people(tree: ast.AST) -> Iterator[ast.AST]:
+    """The literals that people read for certain: of raised errors, and of arguments that describe something."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise):
+            yield from ast.walk(node)
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id.endswith("Error"):
+                yield from (part for argument in node.args for part in ast.walk(argument))
+            for keyword in node.keywords:
+                if keyword.arg in _DESCRIBING:
+                    yield from ast.walk(keyword.value)
+
+
+def _is_message(text: str, fewest: int = _FEW) -> bool:
+    """Whether a literal is for people: enough words, most of them in letters only."""
     words = text.replace(_CODE, "x").split()
-    return len(words) > 3 and sum(word.strip(".,:;!?()'\"").isalpha() for word in words) > 0.7 * len(words)
+    return len(words) >= fewest and sum(word.strip(".,:;!?()'\"").isalpha() for word in words) > 0.7 * len(
+        words
+    )
 
 
 def _comments(source: str) -> Iterator[Text]:

@@ -13,12 +13,13 @@ from devtools.restore import deployed, local
 from gridview.support.errors import Overloaded
 
 _DESCRIPTION = """\
-Go on with the data of an earlier moment. What was written since is lost; versions, numbers and epochs of lost writes are never
-given out again, so that clients who hold them are refused (412) or get a reset. A restore that was interrupted
-goes on when the same command is repeated.
+Restore the data of an earlier moment. Later writes are lost. Their versions, numbers and epochs are never used
+again: a client that holds one is refused (412) or gets a reset. If a restore is interrupted, run the same command
+again.
 
-Deployed, it stops all writes to the present table, restores it to a new one by point-in-time recovery, makes that one ready, and
-prints the deployment that puts it in place. Local, it does the same with a copy of the folder engine/tables.
+For a deployed stack, the command stops all writes to the present table and restores it to a new table, by
+point-in-time recovery. It makes the new table ready, and prints the deployment that puts it in place. For the local
+stack, it does the same with a copy of the folder engine/tables.
 """
 
 
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--lost-writes",
         metavar="N",
         type=count,
-        help="where the present table is gone or unreadable: no project has created more issues since the moment",
+        help="for a lost or unreadable table: the most issues that a project has created since the moment",
     )
     here = parser.add_argument_group("the local stack (default)")
     add_data(here)
@@ -47,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     there.add_argument(
         "--table",
         metavar="NAME",
-        help="name of the new table (default: the present one's with the moment); "
-        "one that exists is not restored again, so it may come from a backup",
+        help="name of the new table (default: the present name with the moment). An existing table is not restored "
+        "again, so it may come from a backup",
     )
     there.add_argument(
         "--resume-writes",
@@ -64,19 +65,19 @@ def run(args: argparse.Namespace) -> int:
             return _deployed(args)
         given = (args.stack_name, args.profile, args.at, args.table, args.resume_writes or None)
         if any(one is not None for one in given):
-            raise Failure("These options are for a deployed stack. Add --deployed, or leave them out.")
+            raise Failure("These options work with a deployed stack only. Add --deployed, or leave them out.")
         if args.copy is None:
             raise Failure("Name the copy of the tables: --copy DIR.")
         local.restore(Folder(args.data), args.copy, args.lost_writes, _say)
         _say("Start the stack with ./dev up --detach, then compare the index: ./dev fsck --repair")
     except Overloaded as error:
-        raise Failure("The table goes on refusing calls; repeat the command.") from error
+        raise Failure("The table keeps refusing calls. Run the same command again.") from error
     return 0
 
 
 def _deployed(args: argparse.Namespace) -> int:
     if args.copy is not None:
-        raise Failure("--copy is for the local stack.")
+        raise Failure("--copy works with the local stack only. Leave it out, or leave out --deployed.")
     stack = deployed.open_stack(args.stack_name or DEFAULT_STACK, args.profile)
     if args.resume_writes:
         deployed.resume_writes(stack)
@@ -86,7 +87,7 @@ def _deployed(args: argparse.Namespace) -> int:
         raise Failure("Name the moment: --at 2026-11-21T08:00:00Z.")
     made = deployed.restore(stack, args.at, args.table, args.lost_writes, _say)
     _say(
-        f"{made.table} is ready. Put it in place with the settings of your deployment, then compare the index:\n"
+        f"{made.table} is ready. Put it in place, with the settings of your deployment. Then compare the index:\n"
     )
     print(f"./dev deploy -c restored-stream={made.stream}")
     print(f"./dev fsck --deployed --stack-name {stack.name} --repair")

@@ -71,7 +71,7 @@ def open_stack(name: str, profile: str | None) -> Stack:
         outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
         if "TableName" not in outputs:
             raise Failure(
-                f"The stack {name} has no output TableName: name a stack of gridview with --stack-name."
+                f"The stack {name} has no output TableName. Name a stack of gridview with --stack-name."
             )
         client = boto3.client("dynamodb")
         return Stack(name, outputs["TableName"], client, described(client, outputs["TableName"]))
@@ -86,12 +86,12 @@ def restore(
     name = table or f"{stack.table_name}-{at:%Y%m%dT%H%M%SZ}"
     if name == stack.table_name:
         raise Failure(
-            f"The stack uses {name} already. To restore it, leave --table out and give another moment."
+            f"The stack already uses {name}. To restore it again, leave out --table and name another moment."
         )
     if stack.described is None and lost_writes is None:
         raise Failure(
-            f"The table {stack.table_name} is gone, so the numbers that it gave out are not known. Give a number that "
-            "no project has exceeded in new issues since the moment: --lost-writes N."
+            f"The table {stack.table_name} is gone, so its last issue numbers are unknown. "
+            "Give the most issues that a project may have created since the moment: --lost-writes N."
         )
     try:
         if stack.described is not None:
@@ -105,7 +105,7 @@ def restore(
             say(f"{count:,} items changed.")
         return Restored(name, make_ready(stack, name))
     except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The restore has stopped; repeat the command: {error}") from error
+        raise Failure(f"The restore stopped. Run the same command again. {error}") from error
 
 
 def stop_writes(stack: Stack, say: Callable[[str], None]) -> None:
@@ -119,7 +119,7 @@ def stop_writes(stack: Stack, say: Callable[[str], None]) -> None:
     refused, deadline = 0, clock.seconds() + _POLICY_SECONDS
     while refused < _REFUSALS:
         if clock.seconds() > deadline:
-            raise Failure(f"Writes to {stack.table_name} are still taken; repeat the command.")
+            raise Failure(f"Writes to {stack.table_name} still succeed. Run the same command again.")
         refused = refused + 1 if _is_refused(stack) else 0
         clock.sleep(1.0)
 
@@ -192,8 +192,8 @@ def _recover(stack: Stack, name: str, at: datetime | None, say: Callable[[str], 
     if described(stack.client, name) is None:
         if stack.described is None:
             raise Failure(
-                f"The table {stack.table_name} is gone: restore its last backup (a deleted table has one for 35 days) to a new "
-                "table, and name that with --table."
+                f"The table {stack.table_name} is gone. Restore its last backup to a new table, and name that table with "
+                "--table. A deleted table has a backup for 35 days."
             )
         if at is None:
             raise Failure(f"There is no table {name}. Name a table that exists, or the moment: --at INSTANT.")

@@ -26,7 +26,7 @@ def restore(folder: Folder, copy: Path, lost_writes: int | None, say: Callable[[
     tables stay in the folder `lost`. Failure: the stack runs, there is no such copy, or `lost` is of another restore.
     """
     if folder.running() is not None:
-        raise Failure("The local stack is running, and writes have to stop first: ./dev down.")
+        raise Failure("The local stack is running. Stop it first: ./dev down.")
     if not folder.is_ours():
         raise Failure(f"There is no local stack in {folder.path}.")
     with folder.held():
@@ -58,13 +58,13 @@ def _begin(folder: Folder, copy: Path) -> str:
     noted = files.read_json(folder.restoring)
     if noted is not None:
         if noted["copy"] != str(copy.resolve()):
-            raise Failure(f"Another restore is not complete: repeat it with --copy {noted['copy']}.")
+            raise Failure(f"Another restore is not complete. Repeat it with --copy {noted['copy']}.")
         return str(noted["name"])
     if not any(copy.glob("*.db")):
-        raise Failure(f"{copy} is no copy of a local stack's tables ({folder.tables}).")
+        raise Failure(f"{copy} is not a copy of a local stack's tables ({folder.tables}).")
     if folder.lost.exists():
         raise Failure(
-            f"An earlier restore left the tables that it replaced in {folder.lost}: move them away."
+            f"An earlier restore left the tables that it replaced in {folder.lost}. Move them away."
         )
     name = secrets.token_hex(8)
     files.write_json(folder.restoring, {"copy": str(copy.resolve()), "name": name})

@@ -170,7 +170,7 @@ class Raise:
             last += self.lost_writes or 0
         if last > MAX_ISSUE_NUMBER:
             raise ValueError(
-                f"{item[keys.PK]} would come to number {last:,}, and numbers end at {MAX_ISSUE_NUMBER:,}"
+                f"{item[keys.PK]} would reach number {last:,}, but the last number is {MAX_ISSUE_NUMBER:,}"
             )
         return [Put({**item, "last": last, RESTORED: self.version})]
 

@@ -59,7 +59,7 @@ def raise_all(table: Table, lost: Table | None, restore: Raise, name: str, say: 
     try:
         count = sum(in_threads(passed, range(_SEGMENTS), _SEGMENTS))
     except ValueError as error:
-        raise Failure(f"The restore cannot go on: {error}.") from error
+        raise Failure(f"The restore cannot continue: {error}.") from error
     table.put(note(restore, name, done=True))
     return count
 

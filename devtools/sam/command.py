@@ -19,9 +19,10 @@ from devtools.sam import files
 EVENTS = paths.ROOT / "events"
 
 _DESCRIPTION = """\
-Write a template, an environment and a configuration for `sam local` into the folder `sam` of the data folder, and print what to
-type. The functions are those of `./dev synth`; they use the engine of the local stack, which must be running. Run it again after
-each start of the stack and after each change of the code. Arguments that it does not know go to cdk.
+Write a template, an environment and a configuration for `sam local`, and print the commands to type. The files are
+in the folder `sam` of the data folder. The functions are those of `./dev synth`; they use the engine of the local
+stack, which must be running. Run the command again after each start of the stack and after each change of the code.
+Other arguments go to cdk.
 """
 _DOCKER_DESKTOP = "host.docker.internal"
 
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host",
         metavar="NAME",
-        help="name or address under which a container reaches the engine (default: the address of ./dev up --listen; "
+        help="name or address by which containers reach the engine (default: the address of ./dev up --listen; "
         f"{_DOCKER_DESKTOP} on macOS and Windows)",
     )
     parser.set_defaults(takes_more=True)
@@ -85,7 +86,7 @@ def host_for_containers(engine: str, system: str) -> str:
         return _DOCKER_DESKTOP
     raise Failure(
         f"No container reaches the engine at {host}. Start the stack on the address of Docker's bridge, "
-        "which `ip -4 address show docker0` tells: ./dev down, then ./dev up --detach --listen 172.17.0.1"
+        "which `ip -4 address show docker0` shows: ./dev down, then ./dev up --detach --listen 172.17.0.1"
     )
 
 

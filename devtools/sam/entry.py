@@ -22,12 +22,12 @@ Event = dict[str, Any]
 Handler = Callable[[Event, Any], Any]
 
 
-def before(behind: Handler, *, key: bytes, routes_with_token: frozenset[str]) -> Handler:
-    """A handler that checks tokens before it calls `behind`. `key` signs good tokens."""
+def before(handler: Handler, *, key: bytes, routes_with_token: frozenset[str]) -> Handler:
+    """A handler that checks tokens before it calls `handler`. `key` signs good tokens."""
 
     def entry(event: Event, context: Any) -> Any:
         if "http" not in event.get("requestContext", {}):
-            return behind(event, context)
+            return handler(event, context)
         event["headers"] = {name.lower(): value for name, value in event.get("headers", {}).items()}
         request = event["requestContext"]
         if event["routeKey"] in routes_with_token and "authorizer" not in request:
@@ -36,7 +36,7 @@ def before(behind: Handler, *, key: bytes, routes_with_token: frozenset[str]) ->
             except tokens.InvalidTokenError:
                 return _result(gateway.unauthenticated(request["requestId"]))
             request["authorizer"] = {"jwt": {"claims": claims, "scopes": None}}
-        return behind(event, context)
+        return handler(event, context)
 
     return entry
 
@@ -50,7 +50,7 @@ def _result(response: gateway.Response) -> Event:
     }
 
 
-def _behind(name: str) -> Handler:
+def _handler(name: str) -> Handler:
     module, _, attribute = name.rpartition(".")
     handler: Handler = getattr(importlib.import_module(module), attribute)
     return handler
@@ -58,7 +58,7 @@ def _behind(name: str) -> Handler:
 
 if HANDLER in os.environ:
     handler = before(
-        _behind(os.environ[HANDLER]),
+        _handler(os.environ[HANDLER]),
         key=os.environ[TOKEN_KEY].encode(),
         routes_with_token=frozenset(json.loads(os.environ[ROUTES_WITH_TOKEN])),
     )

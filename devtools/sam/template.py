@@ -65,7 +65,7 @@ def for_sam(
         if kind == _LAYER:
             made["Content"] = _asset(assets, resource)
         elif kind == _INTEGRATION:
-            made["IntegrationUri"] = {"Fn::GetAtt": [_function_behind(resources, name), "Arn"]}
+            made["IntegrationUri"] = {"Fn::GetAtt": [_function_of(resources, name), "Arn"]}
         elif kind == _FUNCTION:
             variables[name] = {
                 **_declared(name, properties, instead),
@@ -99,7 +99,7 @@ def _asset(assets: str, resource: Any) -> str:
     return f"{assets}/{resource['Metadata']['aws:asset:path']}"
 
 
-def _function_behind(resources: Mapping[str, Any], integration: str) -> str:
+def _function_of(resources: Mapping[str, Any], integration: str) -> str:
     """The function that an integration invokes, also through an alias."""
     uri: Any = resources[integration]["Properties"].get("IntegrationUri")
     while True:
@@ -122,6 +122,6 @@ def _declared(function: str, properties: Any, instead: Mapping[str, Variables]) 
             found[name] = value
         else:
             raise Failure(
-                f"Only a deployment knows the variable {name} of {function}: ./dev sam has no substitute."
+                f"Only a deployment has the variable {name} of {function}; ./dev sam has no substitute."
             )
     return found

@@ -18,9 +18,12 @@ from devtools.smoke.stack import Stack
 from devtools.smoke.steps import STEPS, Tour
 
 _DESCRIPTION = """\
-Try what a stack is for: the page, a write, a read with the write's token, a foreign tenant, a socket, a webhook, an export. The
-test has two tenants of its own; its project is deleted at the end, and on a deployed stack its users and its probe too. A line
-for each step says whether it passed, what was wrong, or why it was not shown. The exit status is 1 if a step failed.
+Test a running stack from end to end. The steps are the web page, a write, a read with its token, a foreign tenant, a
+socket, a webhook and an export. The test uses two tenants of its own. At the end it deletes its project, and on a deployed
+stack also its users and its probe.
+
+Each step prints a line: passed, failed with the reason, or not shown with the reason. The exit status is 1 if a
+step failed.
 """
 
 
@@ -30,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--receiver",
         metavar="URL",
-        help="where the webhook of a deployed stack is sent: a public https address of yours that answers 200",
+        help="receiver of the webhook of a deployed stack: a public https address of yours that answers 200",
     )
     target.register(parser)
 
@@ -38,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Try a stack. Returns 1 if a step failed."""
     if not args.deployed and (args.stack_name or args.profile or args.receiver):
-        raise Failure("--stack-name, --profile and --receiver are for a deployed stack. Add --deployed.")
+        raise Failure(
+            "--stack-name, --profile and --receiver work with a deployed stack only. Add --deployed."
+        )
     with _opened(args) as stack, stack.api() as api:
         return tour(Tour(stack, api))
 

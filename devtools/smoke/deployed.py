@@ -30,7 +30,7 @@ def opened(name: str, profile: str | None, receiver: str | None) -> Iterator["De
         outputs = target.outputs(name, profile)
         missing = {"ApiUrl", "UserPoolId", "UserPoolClientId", isolation.OUTPUT} - outputs.keys()
         if missing:
-            raise Failure(f"The stack {name} has no output {min(missing)}: deploy this version first.")
+            raise Failure(f"The stack {name} has no output {min(missing)}. Deploy this version first.")
         pool = _Pool(outputs)
         own = f"smoke{secrets.token_hex(4)}"
         tenants = {False: own, True: f"{own}x"}
@@ -103,9 +103,7 @@ class DeployedStack:
         if emulated and answer.status_code == httpx.codes.FORBIDDEN:
             _, bucket, key = answer.request.url.path.split("/", 2)
             found: Any = boto3.client("s3").get_object(Bucket=bucket, Key=key)
-            why = (
-                "the IAM of this emulator knows no tenant in a policy and refuses the link; the file is right"
-            )
+            why = "this emulator's IAM knows no tenant in a policy, so it refuses the link; the file is right"
             return found["Body"].read().decode(), why
         require(answer.is_success, f"the link answers {answer.status_code}")
         return answer.text, None

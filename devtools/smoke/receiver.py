@@ -23,8 +23,8 @@ def on_this_machine() -> Iterator[Receiver]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            told = (self.headers[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
-            identity, at, signatures = told
+            values = (self.headers[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
+            identity, at, signatures = values
             messages.append((identity, at, signatures, body))
             self.send_response(204)
             self.end_headers()

@@ -9,10 +9,13 @@ from websockets.sync.client import ClientConnection
 
 
 class Receiver(NamedTuple):
-    """A receiver of webhooks. `heard` says whether a message that this secret signs has come; None: only the deliveries say so."""
+    """A receiver of webhooks.
+
+    `has_received`: whether a message that this secret signs has arrived. None: only the list of deliveries shows it.
+    """
 
     url: str
-    heard: Callable[[str], bool] | None
+    has_received: Callable[[str], bool] | None
 
 
 class Stack(Protocol):

@@ -47,9 +47,9 @@ def page(tour: Tour) -> None:
     answer = _answered(tour.stack.web.get(url), 200)
     found = _SCRIPT.search(answer.text)
     if found is None:
-        raise Wrong(f"{url} is not the page of gridview")
+        raise Wrong(f"{url} is not gridview's web page")
     script = _answered(tour.stack.web.get(url.join(found[1])), 200)
-    require("javascript" in script.headers.get("content-type", ""), f"{found[1]} is no script")
+    require("javascript" in script.headers.get("content-type", ""), f"{found[1]} is not a script")
 
 
 def write(tour: Tour) -> None:
@@ -86,8 +86,8 @@ def foreign_keys(tour: Tour) -> None:
 
 def socket(tour: Tour) -> None:
     """A change comes over a socket."""
-    told = _answered(tour.api.post(f"{tour.path}/tickets"), 200).json()
-    with tour.stack.connect(f"{told['url']}?ticket={told['ticket']}") as connection:
+    answer = _answered(tour.api.post(f"{tour.path}/tickets"), 200).json()
+    with tour.stack.connect(f"{answer['url']}?ticket={answer['ticket']}") as connection:
         connection.send(json.dumps({"do": "subscribe", "id": "a"}))
         connection.recv(timeout=PATIENCE)
         wanted = f"{tour.issue('for the socket')}.1"
@@ -104,7 +104,7 @@ def webhook(tour: Tour) -> None:
     hooks = f"{tour.path}/webhooks"
     with tour.stack.receiver() as receiver:
         made = tour.api.post(hooks, json={"url": receiver.url})
-        if receiver.heard is not None and made.status_code == 400:
+        if receiver.has_received is not None and made.status_code == 400:
             raise NotShown("this stack sends nothing to this machine: ./dev up --webhooks-to-localhost")
         hook = _answered(made, 201).json()
         tour.issue("for the webhook")
@@ -118,9 +118,10 @@ def webhook(tour: Tour) -> None:
 
         try:
             wait_for(delivered, "no message was delivered")
-            heard = receiver.heard
+            has_received = receiver.has_received
             require(
-                heard is None or heard(hook["secret"]), "the receiver has no message with a right signature"
+                has_received is None or has_received(hook["secret"]),
+                "the receiver got no message with a valid signature",
             )
         finally:
             tour.api.delete(f"{hooks}/{hook['id']}")

@@ -1,4 +1,4 @@
-"""The writes of the API: projects, attributes and issues."""
+"""The writes of the API, and the call in which users note their names (`GET /v1/me`)."""
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit

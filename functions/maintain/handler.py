@@ -48,7 +48,7 @@ def _send(poison: Poison) -> None:
 
 def _hand_over(records: Records) -> None:
     redrive.hand_over(batches, records)
-    logger.warning("throttled records wait", extra={"records": len(records)})
+    logger.warning("throttled records put into the bucket", extra={"records": len(records)})
     metrics.add_metric(name="ThrottledRecords", unit=MetricUnit.Count, value=len(records))
 
 
@@ -57,7 +57,7 @@ def _note(records: Sequence[dict[str, Any]]) -> None:
     try:
         notes.note(table, records)
     except Exception:
-        logger.exception("the note failed")
+        logger.exception("could not write the note of the lag")
 
 
 def _wake_folds(records: Sequence[dict[str, Any]]) -> None:
@@ -65,7 +65,7 @@ def _wake_folds(records: Sequence[dict[str, Any]]) -> None:
     try:
         wakes.look(table, catalogs, records)
     except Exception:
-        logger.exception("the hint at a fold failed")
+        logger.exception("could not send the hint for a fold")
 
 
 def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
@@ -73,7 +73,7 @@ def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
     try:
         delivery_hints.look(table, catalogs, records)
     except Exception:
-        logger.exception("the hint at webhooks failed")
+        logger.exception("could not send the hints for webhooks")
 
 
 def _of_other_projects(records: Sequence[dict[str, Any]], waiting: Records) -> list[dict[str, Any]]:

@@ -1,11 +1,11 @@
-"""The reads of the API: projects, attributes, issues and the grid. This function's role cannot write."""
+"""The reads of the API. This function's role cannot write."""
 
 from pathlib import Path
 
 from aws_lambda_powertools import Logger
 
 from gridview.api import snapshots
-from gridview.api.config import required, session_role, stack_metrics, stack_transport, work_percent
+from gridview.api.config import long_query_percent, required, session_role, stack_metrics, stack_transport
 from gridview.api.document import DocumentFile
 from gridview.api.resolver import handler as http_handler
 from gridview.api.sealing import CursorSource
@@ -25,7 +25,7 @@ cache = BlockCache()
 catalogs = Catalogs(beside=lambda own, tenant, project: learn(Log(own, tenant, project), cache))
 cursor_source = CursorSource()
 export_bucket = required("EXPORT_BUCKET")
-work_shares = WorkShares(work_percent())
+work_shares = WorkShares(long_query_percent())
 document = DocumentFile(Path(__file__).with_name("openapi.json.gz"))
 
 

@@ -76,7 +76,7 @@ def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, A
     push = calls.committed_in_turn if alone else calls.committed
     failed = sorted((wakes[owner].first for owner in push(wakes)), key=int)
     if failed:
-        logger.warning("not all was told", extra={"first_failed": failed[0]})
+        logger.warning("some changes were not sent to sockets yet", extra={"first_failed": failed[0]})
     return {"batchItemFailures": [{"itemIdentifier": first} for first in failed[:1]]}
 
 
@@ -104,7 +104,7 @@ def _connected(calls: SocketCalls, connection: str, event: Mapping[str, Any]) ->
         refusal = problem(error)
         logger.info("refused", extra={"problem": refusal["type"]})
         return {"statusCode": problem_type(error).status}
-    _count("Opened")
+    _count("SocketsOpened")
     return {"statusCode": 200}
 
 
@@ -116,7 +116,7 @@ def _spoke(calls: SocketCalls, connection: str, event: Mapping[str, Any]) -> Non
         logger.exception("message failed")
         _count("ServerErrors")
         try:
-            wire.post(connection, error_frame(Overloaded("The message could not be carried out; try again.")))
+            wire.post(connection, error_frame(Overloaded("The message could not be processed; try again.")))
         except (Gone, Slow):
             return
 

@@ -98,7 +98,7 @@ def work_alone(context: LambdaContext) -> dict[str, Any]:
     half = remaining() / 2
     redriven = redrive_batches(lambda: remaining() - half)
     worked = _worker(context).work(_report_turn)
-    metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
+    metrics.add_metric(name="IssuesProcessed", unit=MetricUnit.Count, value=worked.issues)
     return {**worked._asdict(), **redriven}
 
 
@@ -107,7 +107,7 @@ def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
     try:
         done = redrive.redrive(batches, _derive_again, _send, remaining, _report_crash)
     except Overloaded:
-        logger.warning("the batches that wait cannot be read", exc_info=True)
+        logger.warning("the waiting batches cannot be read", exc_info=True)
         return {}
     if not any(done):
         return {}
@@ -120,7 +120,7 @@ def _derive_again(batch: Batch) -> Batch:
 
 
 def _report_crash(_: Exception) -> None:
-    logger.exception("a batch that waits cannot be derived")
+    logger.exception("a waiting batch cannot be derived")
     metrics.add_metric(name="RedriveCrashes", unit=MetricUnit.Count, value=1)
 
 
@@ -166,7 +166,7 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
             _report_turn(hint, turn)
             for following in turn.hints:
                 job_queue.send(following)
-    metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked_on["issues"])
+    metrics.add_metric(name="IssuesProcessed", unit=MetricUnit.Count, value=worked_on["issues"])
     return worked_on
 
 
@@ -191,7 +191,7 @@ def _report_turn(hint: Hint, turn: Turn) -> None:
     logger.info("worked on a job", extra={"partition": hint.partition, "issues": turn.issues})
     _report_overdue(turn.overdue)
     if turn.refusals:
-        metrics.add_metric(name="JobRefusals", unit=MetricUnit.Count, value=turn.refusals)
+        metrics.add_metric(name="JobFailures", unit=MetricUnit.Count, value=turn.refusals)
 
 
 def _send(poison: Poison) -> None:

@@ -50,7 +50,7 @@ class Command(FunctionSpec):
     """Everything that writes for a caller."""
 
     name = "command"
-    description = "gridview: everything that writes for a caller"
+    description = "gridview: carries out the writes of callers"
     timeout_seconds = ANSWER_SECONDS
     memory_mib = 1769
     published = True
@@ -99,7 +99,7 @@ class Command(FunctionSpec):
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
             "WRITES_PER_SECOND": str(rate) if rate else None,
             "PROJECTS_PER_TENANT": str(settings.projects_per_tenant),
-            "FORMS": str(settings.forms),
+            "STORED_FORM": str(settings.stored_form),
         }
 
     @override

@@ -42,7 +42,7 @@ class Deliver(FunctionSpec):
             "WEBHOOK_RETRY_QUEUE_URL": parts.retries.queue.queue_url,
             # A look-up of a name that hangs is over before the time for an attempt is.
             "RES_OPTIONS": "timeout:1 attempts:2",
-            "WORKS_ALONE": "true" if parts.settings.deliverers == 1 else None,
+            "SINGLE_WORKER": "true" if parts.settings.deliverers == 1 else None,
         }
 
     @override

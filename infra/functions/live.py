@@ -30,7 +30,7 @@ class Live(FunctionSpec):
     """Long polls, and the tickets that sockets connect with."""
 
     name = "live"
-    description = "gridview: follows the changes of projects"
+    description = "gridview: answers requests for the changes of projects"
     timeout_seconds = ANSWER_SECONDS
     # It waits most of the time, and waiting is paid for by memory.
     memory_mib = 512

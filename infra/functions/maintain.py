@@ -61,7 +61,7 @@ class Maintain(FunctionSpec):
             "WEBHOOK_QUEUE_URL": parts.webhooks.queue.queue_url,
             "DEAD_LETTER_QUEUE_URL": parts.dead_letters.queue.queue_url,
             "FAILED_BATCHES_BUCKET": parts.dead_letters.bucket.bucket_name,
-            "FORMS": str(settings.forms),
+            "STORED_FORM": str(settings.stored_form),
             **settings.fold_environment,
         }
 

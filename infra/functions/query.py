@@ -22,7 +22,7 @@ class Query(FunctionSpec):
     """Everything that reads. It writes nothing."""
 
     name = "query"
-    description = "gridview: everything that reads"
+    description = "gridview: carries out the reads of callers"
     timeout_seconds = ANSWER_SECONDS
     memory_mib = 1769
     published = True
@@ -72,7 +72,7 @@ class Query(FunctionSpec):
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
             "EXPORT_BUCKET": parts.exports.bucket.bucket_name,
-            "WORK_PERCENT": str(parts.settings.work_share),
+            "LONG_QUERY_PERCENT": str(parts.settings.work_share),
         }
 
     @override

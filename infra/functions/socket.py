@@ -57,7 +57,7 @@ class Socket(FunctionSpec):
     """Sockets: connections, subscriptions, and the pushes of commits."""
 
     name = "socket"
-    description = "gridview: tells those who are connected what changes"
+    description = "gridview: sends the changes of projects to open sockets"
     timeout_seconds = ANSWER_SECONDS
     # A whole processor: it signs and sends to 64 connections at once.
     memory_mib = 1769
@@ -89,7 +89,7 @@ class Socket(FunctionSpec):
     def environment(self, parts: "Parts") -> Mapping[str, str | None]:
         return {
             "CURSOR_SECRET_ARN": parts.cursor_secret.arn,
-            "WORKS_ALONE": "true" if parts.settings.small_account else None,
+            "SINGLE_WORKER": "true" if parts.settings.small_account else None,
             **parts.sockets.environment,
         }
 
@@ -126,6 +126,6 @@ class Socket(FunctionSpec):
                 name="End",
                 task="end",
                 times="rate(1 minute)",
-                description="gridview: ends the sockets that are due",
+                description="gridview: ends sockets whose time is over",
             ),
         )

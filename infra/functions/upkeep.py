@@ -101,8 +101,8 @@ class Upkeep(FunctionSpec):
             "USER_POOL_ID": parts.identity.pool.user_pool_id,
             "SETTLE_SECONDS": str(SETTLE_SECONDS),
             "WRITES_PER_SECOND": str(rate) if rate else None,
-            "WORKS_ALONE": "true" if settings.workers == 1 else None,
-            "FORMS": str(settings.forms),
+            "SINGLE_WORKER": "true" if settings.workers == 1 else None,
+            "STORED_FORM": str(settings.stored_form),
             **settings.fold_environment,
         }
 

@@ -21,12 +21,12 @@ from gridview.support.errors import (
     PROBLEMS,
     Conflict,
     Forbidden,
-    InProgress,
+    HistoryNotReady,
     InvalidRequest,
     NotFound,
-    NotTold,
     Overloaded,
     RequestError,
+    RequestInProgress,
     TooLarge,
     TooManyWrites,
     Unauthenticated,
@@ -39,29 +39,33 @@ from infra.routes import ROUTES
 Schema = dict[str, Any]
 
 _TAGS = {
-    "Grid": "Sorted and filtered pages of issues, groups, summaries and positions.",
-    "Issues": "The rows: one by one, or up to 500 at a time.",
-    "Changes": "What others change, as they change it.",
-    "History": "Who changed what, and when.",
+    "Grid": "Sorted and filtered result pages of issues, groups, summaries and row numbers.",
+    "Issues": "The rows, one by one or up to 500 in a batch.",
+    "Changes": "The changes that others make, as they happen.",
+    "History": "Past changes, with their users and times.",
     "Trash": "Deleted issues, which can be restored for 30 days.",
-    "Jobs": "Changes of everything that a filter matches. They go on in the background.",
-    "Projects": "A project has attributes, issues and their states. A deleted one can be restored for 7 days.",
-    "Attributes": "The columns that a project adds to the fields of every issue. A deleted one can be restored for 7 days.",
-    "Comments": "What people say about an issue, and whom they mean.",
-    "Views": "What of a project is shown and how, under a name: one's own, everybody's, or what the project opens with.",
-    "Indexes": "Orders by several fields.",
-    "Webhooks": "Who is sent what changes.",
-    "Users": "The caller, and the others of the caller's tenant.",
-    "Service": "Reached without a token.",
+    "Jobs": "Background work: changes of all issues that a filter matches, and exports.",
+    "Projects": "A project has attributes, issues and their states. A deleted project can be restored for 7 days.",
+    "Attributes": "The columns that a project adds to the fields of every issue. A deleted attribute can be restored for 7 days.",
+    "Comments": "Comments on issues, which can mention users.",
+    "Views": "Saved queries and columns of a project: private, shared, or the default that the project opens with.",
+    "Indexes": "Indexes that sort by several fields.",
+    "Webhooks": "Receivers of a project's changes.",
+    "Users": "The caller, and the other users of the tenant.",
+    "Service": "Calls without an access token.",
 }
 
 _ABOUT = """\
-A multi-tenant database grid on DynamoDB: sorts and filters by anything.
+A multi-tenant database grid on DynamoDB: sorts and filters by any field.
 
-The token names tenant, user and role. What belongs to another tenant answers like what does not exist: 404.
-Refusals are problem documents (RFC 9457). A method that a path does not have answers 405 with `Allow`, and an unknown path 404.
-API Gateway itself answers, without a problem document: a token that it refuses (401), also where path or method is wrong;
-a path outside `/v1/` and a method that no path has (404); and too many requests (429).
+The access token names tenant, user and role. Resources of other tenants answer 404, like missing ones.
+Errors are problem documents (RFC 9457). An unknown path answers 404. A method that a path does not have answers 405 with `Allow`.
+
+API Gateway itself answers these requests, without a problem document:
+
+- a refused token: 401, also if path or method is wrong;
+- a path outside `/v1/`, or a method that no path has: 404;
+- too many requests: 429.
 
 Every other answer has `Cache-Control: no-store` and `X-Content-Type-Options: nosniff`."""
 
@@ -173,7 +177,7 @@ _ETAG: Schema = {
     "required": True,
 }
 _LOCATION: Schema = {
-    "description": "The path of what was created.",
+    "description": "The path of the new resource.",
     "schema": {"type": "string", "pattern": "^/v1/"},
     "required": True,
 }
@@ -191,27 +195,27 @@ _RETRY_AFTER: Schema = {
 }
 _AUTHENTICATE: Schema = {"description": "How to authenticate.", "schema": {"type": "string"}}
 _PAUSE: Schema = {
-    "description": "Seconds to pause before the next request. An answer without changes has it when it comes earlier than `wait`.",
+    "description": "Seconds to pause before the next request. Present if an answer without changes comes earlier than `wait`.",
     "schema": {"type": "integer", "minimum": 1},
 }
 _GIVEN: Mapping[Gives, Schema] = {
     Gives.TOKEN_OF_WRITES: {
         CONSISTENCY_TOKEN: {
-            "description": "Sent with reads in the next 60 seconds, it has their answers hold this write.",
+            "description": "Send it with reads in the next 60 seconds, and their answers include this write.",
             "schema": _TOKEN_SCHEMA,
         }
     },
     Gives.TOKEN_OF_CHANGES: {
         CONSISTENCY_TOKEN: {
-            "description": "Sent with reads in the next 60 seconds, it has their answers hold these changes.",
+            "description": "Send it with reads in the next 60 seconds, and their answers include these changes.",
             "schema": _TOKEN_SCHEMA,
         },
         "Retry-After": _PAUSE,
     },
     Gives.TOKEN_OF_SHOWN: {
         CONSISTENCY_TOKEN: {
-            "description": "Sent with reads in the next 60 seconds, it has their answers hold what this one shows. "
-            "There is none where the index lacks nothing of it.",
+            "description": "Send it with reads in the next 60 seconds, and their answers include everything that this answer "
+            "shows. Missing if the index already has all of it.",
             "schema": _TOKEN_SCHEMA,
         }
     },
@@ -226,7 +230,7 @@ _PROBLEM_HEADERS: dict[int, Schema] = {
 
 
 def _answer(route: Route) -> Schema:
-    answer: Schema = {"description": route.summary if route.status != 204 else "It is deleted"}
+    answer: Schema = {"description": route.summary}
     headers: Schema = {CHANGE_ID: _CHANGE} if route.writes else {}
     for given in route.gives:
         headers |= _GIVEN[given]
@@ -247,7 +251,7 @@ def _answer(route: Route) -> Schema:
 def _job_answer() -> Schema:
     """The answer of a call that leaves its work to a job."""
     return {
-        "description": "It goes on in the background",
+        "description": "A job does the work in the background",
         "headers": {CHANGE_ID: _CHANGE, "Location": _LOCATION},
         "content": {
             "application/json": {
@@ -261,7 +265,9 @@ def _job_answer() -> Schema:
 def _problems(route: Route) -> dict[str, Schema]:
     """The refusals of a call by their status."""
     kinds: dict[int, list[str]] = {}
-    headers = _PROBLEM_HEADERS | ({409: {"Retry-After": _RETRY_AFTER}} if NotTold in route.problems else {})
+    headers = _PROBLEM_HEADERS | (
+        {409: {"Retry-After": _RETRY_AFTER}} if HistoryNotReady in route.problems else {}
+    )
     for error in sorted(_errors(route), key=list(PROBLEMS).index):
         kind = PROBLEMS[error]
         kinds.setdefault(kind.status, []).append(f"{kind.title} (`{kind.name}`)")
@@ -279,7 +285,7 @@ def _errors(route: Route) -> set[type[RequestError]]:
     """The errors with which a call is refused: by its kind of route, and as the route states."""
     errors = set(route.problems)
     if route.role is not None:
-        errors |= {Unauthenticated, InProgress, Overloaded}
+        errors |= {Unauthenticated, RequestInProgress, Overloaded}
         if route.role > Role.VIEWER:
             errors.add(Forbidden)
     if route.writes:
@@ -326,7 +332,7 @@ def _path_parameters(route: Route) -> list[Schema]:
 _AS_TEXT: dict[str, Schema] = {
     "sort": {
         "type": "string",
-        "description": "Field ids, separated by commas, `-` before one that descends; or a JSON list as in the POST body.",
+        "description": "Field ids, separated by commas, with `-` before a descending one; or a JSON array as in the POST body.",
     },
     "filter": {
         "type": "string",
@@ -368,19 +374,18 @@ def _not_null(schema: Schema) -> Schema:
 _TAKEN: Mapping[Takes, Schema] = {
     Takes.VERSIONS: {
         "name": "If-Match",
-        "description": "The version that may be changed, as its `ETag` tells it; any by default.",
+        "description": "The version that may be replaced, from its `ETag`. By default any version.",
         "schema": {"type": "string", "pattern": f"^{preconditions.IF_MATCH.pattern}$"},
     },
     Takes.TOKENS_OF_CHANGE: {
         "name": CONSISTENCY_TOKEN,
-        "description": "Tokens that the writes of the change have answered, joined by commas: "
-        "none of them is left out of the undo.",
+        "description": "Tokens from the writes of the change, separated by commas. The undo includes all of these writes.",
         "schema": _TOKENS_SCHEMA,
     },
     Takes.TOKENS: {
         "name": CONSISTENCY_TOKEN,
-        "description": "Tokens that writes and reads have answered, or cursors of the project's changes, joined by commas: "
-        "the answer holds what they stand for. They name up to 500 issues in all, besides what precedes a cursor.",
+        "description": "Tokens from writes and reads, or cursors of the project's changes, separated by commas. The answer "
+        "includes the writes that they name: up to 500 issues in all, and everything before a cursor.",
         "schema": _TOKENS_SCHEMA,
     },
 }
@@ -391,10 +396,10 @@ def _request_headers(route: Route) -> list[Schema]:
     found = [_TAKEN[Takes.VERSIONS]] if Takes.VERSIONS in route.takes else []
     if route.repeatable:
         schema: Schema = {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY.pattern}$"}
-        about = "The same key and body answer the same result for a day; the same key with another body is a conflict."
+        about = "The same key and body return the same result for a day. The same key with another body is a conflict."
         found.append({"name": "Idempotency-Key", "description": about, "schema": schema})
     if route.writes:
-        about = "The writes of one user under one id are one change. Without it, the request is a change of its own."
+        about = "The writes of one user under one id are one change. Without an id, each request is a separate change."
         found.append({"name": CHANGE_ID, "description": about, "schema": _CHANGE_SCHEMA})
     found += [_TAKEN[taken] for taken in route.takes if taken is not Takes.VERSIONS]
     return [{"in": "header", "required": False, **one} for one in found]

@@ -94,17 +94,17 @@ _WEBHOOK: Json = {
     "view": None,
     "frozen": None,
     "columns": None,
-    "gone": [],
+    "missing": [],
     "events": ["create", "update", "delete", "restore"],
     "enabled": True,
-    "notice": None,
-    "rotating_until": None,
+    "warning": None,
+    "previous_secret_expires": None,
     **_WRITTEN,
     **_BY,
 }
 _DELIVERY: Json = {
     "id": "57_1",
-    "message": "w3k9q2m7x1c0z_1_2",
+    "message_id": "w3k9q2m7x1c0z_1_2",
     "event": "update",
     "issue": {"num": 1, "version": 2},
     "at": "2023-04-29T10:30:00Z",
@@ -112,9 +112,9 @@ _DELIVERY: Json = {
     "attempts": 1,
     "last_attempt": "2023-04-29T10:30:01Z",
     "next_attempt": "2023-04-29T10:30:06Z",
-    "code": 503,
-    "answer": "busy",
-    "problem": "The receiver answered 503.",
+    "response_status": 503,
+    "response_body": "busy",
+    "failure": "The receiver answered 503.",
 }
 _SECRET = "whsec_bm90IGEgc2VjcmV0LCBidXQgMzIgYnl0ZXMgb2YgaXQ="  # noqa: S105  says so itself
 _PAGE: Json = {
@@ -142,7 +142,7 @@ _PAGE: Json = {
     "total": 3,
     "matched": 2,
     "index": _AGE,
-    "changes": _CHANGES,
+    "changes_cursor": _CHANGES,
 }
 _COMMENT: Json = {
     "id": 1,
@@ -160,15 +160,15 @@ _LOOK: Json = {
     ],
     "groups": [{"field": "882a", "unit": "month", "timezone": None}],
     "footers": [{"field": "3fe6", "function": "sum"}],
-    "color": "state",
-    "height": 32,
+    "color_by": "state",
+    "row_height": 32,
 }
 _VIEW: Json = {
     "id": "v1",
     "name": "What is open",
     "visibility": "shared",
     **_LOOK,
-    "gone": [],
+    "missing": [],
     "remedies": [],
     **_WRITTEN,
     **_BY,
@@ -209,17 +209,16 @@ _JOB: Json = {
     "kind": "update",
     "state": "waiting",
     "done": 0,
-    "of": None,
+    "total": None,
     "refused": 0,
     "change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3",
-    "changes": None,
     "url": None,
     "created": "2023-05-01T09:00:00Z",
     "created_by": "ann",
     "ended": None,
     "problem": None,
 }
-_DONE: Json = {**_JOB, "state": "done", "done": 1, "of": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
+_DONE: Json = {**_JOB, "state": "done", "done": 1, "total": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
 
 BODIES: dict[str, Json] = {
     "ProjectCreate": {
@@ -265,7 +264,7 @@ BODIES: dict[str, Json] = {
     "CommentCreate": {"text": _COMMENT["text"], "mentions": ["bob"]},
     "CommentPatch": {"text": "The paint is here."},
     "ViewCreate": {"name": "What is open", "visibility": "shared", **_LOOK},
-    "ViewPatch": {"name": "Open", "color": None},
+    "ViewPatch": {"name": "Open", "color_by": None},
 }
 """Bodies of requests by their models."""
 
@@ -319,23 +318,23 @@ ANSWERS: dict[str, Json] = {
         ],
         "more": False,
         "index": _AGE,
-        "changes": _CHANGES,
+        "changes_cursor": _CHANGES,
         "next": None,
     },
     "IssueSummary": {
         "matched": 2,
         "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}],
         "index": _AGE,
-        "changes": _CHANGES,
+        "changes_cursor": _CHANGES,
     },
-    "Position": {"position": 0, "index": _AGE},
+    "RowNumber": {"row_number": 0, "index": _AGE},
     "CommentPage": {"items": [_COMMENT], "next": None},
     "IssueComment": _COMMENT,
     "ChangePage": {"items": [_EVENT, {"kind": "reset"}], "next": "Jk0hYw"},
     "IssuedTicket": {
         "ticket": "p3wYxQ",
         "url": "wss://a1b2c3d4e5.execute-api.eu-west-2.amazonaws.com/live",
-        "until": "2023-05-01T10:15:00Z",
+        "token_expires": "2023-05-01T10:15:00Z",
     },
     "SavedViewPage": {"items": [_VIEW], "next": None},
     "SavedView": _VIEW,
@@ -350,7 +349,7 @@ ANSWERS: dict[str, Json] = {
                     "type": "edit-conflict",
                     "title": "Edit conflict",
                     "status": 409,
-                    "detail": "Changed since, by version 5.",
+                    "detail": "The issue was changed since, in version 5.",
                     "conflicts": [
                         {
                             "field": "3812",
@@ -373,7 +372,7 @@ ANSWERS: dict[str, Json] = {
                     "type": "conflict",
                     "title": "Conflict with the current state",
                     "status": 409,
-                    "detail": "The issue has changed, and does not match any more.",
+                    "detail": "The issue was changed, and no longer matches the filter.",
                 },
             }
         ],
@@ -388,17 +387,17 @@ OF_OPERATIONS: dict[str, Json] = {
     "restore_project": {**_PROJECT, "version": 3, "updated": "2023-05-02T08:00:00Z"},
     "update_attribute": {**_ATTRIBUTE, "name": "Begin", "version": 2},
     "restore_attribute": {**_ATTRIBUTE, "version": 3, "updated": "2023-05-02T08:00:00Z"},
-    "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "of": 3}},
+    "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "total": 3}},
     "update_webhook": {**_WEBHOOK, "enabled": False, "version": 2},
     "rotate_webhook": {
         **_WEBHOOK,
-        "rotating_until": "2023-04-29T09:00:00Z",
+        "previous_secret_expires": "2023-04-29T09:00:00Z",
         "version": 2,
         "secret": _SECRET,
     },
     "restore_issue": {**_ISSUE, "version": 3, "updated": "2023-05-05T09:00:00Z"},
     "update_comment": {**_COMMENT, "version": 2, "text": "The paint is here."},
-    "update_view": {**_VIEW, "version": 2, "name": "Open", "color": None},
+    "update_view": {**_VIEW, "version": 2, "name": "Open", "color_by": None},
     "delete_matching": {**_JOB, "kind": "delete"},
     "export": {**_JOB, "kind": "export"},
     "get_job": _DONE,

@@ -43,7 +43,7 @@ class IssueCreate(RequestModel):
 
     name: str = ModelField(min_length=1, max_length=TEXT_LIMIT)
     state: str | None = ModelField(
-        default=None, description="One of the project's states; the first by default."
+        default=None, description="One of the project's states. By default the first."
     )
     fields: dict[str, _FieldInput] = omissible(
         max_length=MAX_ATTRIBUTES, description="Values by attribute id; null for no value."
@@ -60,8 +60,8 @@ class IssuePatch(RequestModel):
     )
     base: int = omissible(
         ge=1,
-        description="The version that the client saw, in place of If-Match: what others have changed since stays. "
-        "Only a field that both have set to different values is a conflict.",
+        description="The version that the client saw, instead of If-Match. Other fields that others changed since keep their "
+        "values. Only fields that both set to different values are a conflict.",
     )
 
 

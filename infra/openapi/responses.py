@@ -35,7 +35,7 @@ class Health(AnswerModel):
 class User(AnswerModel):
     """A user of the caller's tenant."""
 
-    id: str = ModelField(description="As in `created_by`, and in the values of a user field.")
+    id: str = ModelField(description="The id that `created_by` and the values of user fields contain.")
     name: str
 
 
@@ -47,10 +47,10 @@ class Caller(User):
 
 
 class UserPage(AnswerModel):
-    """Users who have opened the page, in name order."""
+    """Users who have opened the web page, in name order."""
 
     items: list[User]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class Build(AnswerModel):
@@ -58,47 +58,47 @@ class Build(AnswerModel):
 
     state: Literal["building", "rebuilding", "reordering", "removing"]
     done: Count
-    of: Count
+    total: Count
 
 
 class Error(AnswerModel):
-    """One thing that is wrong with a request, and where: a dotted path such as `fields.start`."""
+    """One error of a request. `field` is a dotted path such as `fields.start`."""
 
     field: str
     message: str
 
 
 class FieldConflict(AnswerModel):
-    """A field that others have set to another value since the `base` of a request, or since the change that an undo takes back."""
+    """A field that others set to another value since the `base` of a request, or since the change to undo."""
 
     field: str
     yours: Value | None = omissible(
-        description="The request's value; null: none. Left out where it would be too long."
+        description="The value in the request; null for no value. Omitted if it is too long."
     )
-    theirs: Value | None = omissible(description="The value now, likewise.")
-    by: str | None = ModelField(description="Who set it; null where that is not known.")
-    version: Ordinal = omissible(description="Of an undo: the version that set it.")
+    theirs: Value | None = omissible(description="The present value, likewise.")
+    by: str | None = ModelField(description="The user who set it; null if unknown.")
+    version: Ordinal = omissible(description="For an undo: the version that set it.")
 
 
 class QueryRemedy(AnswerModel):
-    """A call of the API that makes a refused query possible, when the background work that it begins is done."""
+    """A call that makes a refused query possible, once the background work that it starts is done."""
 
     title: str
     method: Literal["PATCH", "POST"]
     path: str = ModelField(pattern="^/v1/")
     body: dict[str, Any]
-    role: Literal["admin"] = ModelField(description="Who may make it.")
+    role: Literal["admin"] = ModelField(description="The role that may make the call.")
 
 
 class OpenJobPath(AnswerModel):
-    """An open job, and where it is: a GET shows it, a DELETE cancels it."""
+    """An open job and its path: GET returns it, DELETE cancels it."""
 
     kind: JobKind
     path: str
 
 
 class Problem(AnswerModel):
-    """Why a request was refused (RFC 9457)."""
+    """A problem document (RFC 9457): the error of a request."""
 
     type: str
     title: str
@@ -106,20 +106,21 @@ class Problem(AnswerModel):
     detail: str
     request_id: str = omissible()
     errors: list[Error] = omissible(min_length=1)
-    more: Ordinal = omissible(description="How many further errors and conflicts there are.")
-    build: Build | None = omissible(description="The background work that the request has to wait for.")
+    more: Ordinal = omissible(description="The number of further errors and conflicts.")
+    build: Build | None = omissible(description="The background work that the request must wait for.")
     conflicts: list[FieldConflict] = omissible(
-        min_length=1, description="Of a change with a `base`: the fields that stand in its way."
+        min_length=1, description="For a change with a `base`, and for an undo: the fields that prevent it."
     )
     current: "Current" = omissible(
-        description="The resource as it is now, where the request met another version of it. "
-        "Left out where the problem would be larger than 64 KB."
+        description="The present resource, if its version is not the one in the request. Omitted if the problem would be "
+        "larger than 64 KB."
     )
     jobs: list[OpenJobPath] = omissible(
-        min_length=1, description="Of one job too many: the caller's open jobs that use up the limit."
+        min_length=1,
+        description="If there are too many jobs: the caller's open jobs that count towards the limit.",
     )
     remedies: list[QueryRemedy] = omissible(
-        description="Of a query: calls that together make it possible; empty where none do."
+        description="For a query: calls that together make it possible; empty if none do."
     )
 
 
@@ -128,7 +129,7 @@ class EnumOption(AnswerModel):
 
     id: str
     value: str
-    color: Color | None = ModelField(description="Null if nobody has chosen one.")
+    color: Color | None = ModelField(description="Null if none was chosen.")
 
 
 class Attribute(AnswerModel):
@@ -137,7 +138,9 @@ class Attribute(AnswerModel):
     id: str = ModelField(pattern=f"^{ids.ATTRIBUTE.pattern}$")
     name: str
     type: FieldType = ModelField(strict=False)
-    options: list[EnumOption] = omissible(description="In display order; of enum and multi_enum only.")
+    options: list[EnumOption] = omissible(
+        description="In display order; only for the types enum and multi_enum."
+    )
     required: bool
     indexed: bool
     search: bool = ModelField(description="Whether the words of a text are indexed.")
@@ -153,7 +156,7 @@ class DeletedAttribute(Attribute):
 
     deleted: AwareDatetime
     deleted_by: str
-    expires: AwareDatetime = ModelField(description="Until when it can be restored.")
+    expires: AwareDatetime = ModelField(description="The instant until which it can be restored.")
 
 
 class DeletedAttributeList(AnswerModel):
@@ -172,9 +175,9 @@ class _Written(AnswerModel):
 
 
 class HistoryKept(AnswerModel):
-    """How a project keeps its history."""
+    """A project's setting of the history."""
 
-    enabled: bool = ModelField(description="Whether changes are listed by time and can be taken back.")
+    enabled: bool = ModelField(description="Whether changes are listed by time and can be undone.")
     days: Annotated[int, ModelField(ge=1, le=3650)]
 
 
@@ -193,7 +196,7 @@ class ProjectPage(AnswerModel):
     """Projects in name order."""
 
     items: list[Project]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class DeletedProject(Project):
@@ -201,14 +204,14 @@ class DeletedProject(Project):
 
     deleted: AwareDatetime
     deleted_by: str
-    expires: AwareDatetime = ModelField(description="Until when it can be restored.")
+    expires: AwareDatetime = ModelField(description="The instant until which it can be restored.")
 
 
 class DeletedProjectPage(AnswerModel):
-    """The projects that can be restored, the last deleted first. A page may be short; only `"next": null` ends the list."""
+    """The projects that can be restored, the last deleted first. A result page may be short; only `"next": null` ends the list."""
 
     items: list[DeletedProject]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class IndexKey(AnswerModel):
@@ -224,7 +227,7 @@ class CompositeIndex(AnswerModel):
 
     id: str = ModelField(pattern=f"^{ids.COMPOSITE.pattern}$")
     sort: list[IndexKey]
-    state: Literal["building", "ready"] = ModelField(description="Whether it is served.")
+    state: Literal["building", "ready"] = ModelField(description="`ready`: queries can use it.")
     build: Build | None = ModelField(description="Null if there is no background work on it.")
     version: Ordinal
     created: AwareDatetime
@@ -253,20 +256,20 @@ class TrashedIssue(Issue):
 
     deleted: AwareDatetime
     deleted_by: str
-    expires: AwareDatetime = ModelField(description="Until when it can be restored.")
+    expires: AwareDatetime = ModelField(description="The instant until which it can be restored.")
 
 
 class TrashPage(AnswerModel):
-    """Deleted issues, newest first. A page may be short; only `"next": null` ends the list."""
+    """Deleted issues, newest first. A result page may be short; only `"next": null` ends the list."""
 
     items: list[TrashedIssue]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 Merged = Annotated[
     list[str],
     ModelField(
-        description="Where the request named a `base`: the fields that others have changed since, which stay."
+        description="If the request has a `base`: other fields that others changed since, which keep their values."
     ),
 ]
 
@@ -282,8 +285,8 @@ class Result(AnswerModel):
 
     status: int
     issue: Issue = omissible()
-    num: Ordinal = omissible(description="Of a new issue, where the answer is minimal.")
-    version: Ordinal = omissible(description="Of the issue, where the answer is minimal.")
+    num: Ordinal = omissible(description="For a new issue, if the answer is minimal.")
+    version: Ordinal = omissible(description="The issue's version, if the answer is minimal.")
     merged: Merged = omissible()
     problem: Problem = omissible()
 
@@ -309,7 +312,8 @@ class GridRow(AnswerModel):
         description="Values by attribute id; attributes without a value are omitted."
     )
     key: str = omissible(
-        description="Where the row stands: the order of keys, by bytes or UTF-16 units, is that of the rows. For `keys`."
+        description="With `keys`: the sort key of the row. The order of the keys, by bytes or UTF-16 units, is that of the "
+        "rows."
     )
 
 
@@ -326,7 +330,7 @@ class PlanNode(AnswerModel):
     """A node of the executed plan."""
 
     node: str = ModelField(description="The node's kind, such as `bucket scan`.")
-    sentence: str = ModelField(description="What the node did, in plain words.")
+    sentence: str = ModelField(description="The work of the node, in words.")
     estimated: PlanEstimate = omissible()
     read_units: float = ModelField(description="Read units of the node, with its share of shared calls.")
     rounds: list[Ordinal] = ModelField(description="The rounds in which the node read.")
@@ -346,7 +350,7 @@ class TableCall(AnswerModel):
 class Explanation(AnswerModel):
     """The plan of a query, and its cost."""
 
-    plan: list[str] = ModelField(description="What was done, in words.")
+    plan: list[str] = ModelField(description="The sentences of all nodes, in order.")
     tree: PlanNode
     calls: list[TableCall]
     sequential_calls: Count
@@ -354,30 +358,34 @@ class Explanation(AnswerModel):
     read_units: float
 
 
-class IndexAge(AnswerModel):
-    """How late the index is that an answer was read from."""
+class IndexLag(AnswerModel):
+    """The lag of the index from which an answer was read."""
 
     lag_ms: Count | None = ModelField(
-        description="Milliseconds that the index is behind; null where nobody can tell yet."
+        description="The lag of the index in milliseconds; null if not known yet."
     )
     pending: Count = ModelField(
-        description="Issues whose changes are known, and which the index may not have where they belong yet."
+        description="The number of issues with known changes that the index may not show yet."
     )
 
 
 class IssuePage(AnswerModel):
-    """A page of issues."""
+    """A result page of issues."""
 
     rows: list[GridRow]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
-    prev: str | None = ModelField(description="The cursor of the page before; null at the beginning.")
-    offset: Count | None = ModelField(description="Rows before the page; null after a cursor.")
-    total: Count = omissible(description="Issues of the project, as of the index.")
-    matched: Count = omissible(description="Issues that pass the filter.")
-    changes: str | None = ModelField(
-        description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
+    prev: str | None = ModelField(
+        description="The cursor of the previous result page; null at the beginning."
     )
-    index: IndexAge
+    offset: Count | None = ModelField(
+        description="The number of rows before the result page; null after a cursor."
+    )
+    total: Count = omissible(description="The number of issues of the project, as of the index.")
+    matched: Count = omissible(description="The number of issues that match the filter.")
+    changes_cursor: str | None = ModelField(
+        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
+    )
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -392,10 +400,10 @@ class AggregateValue(AnswerModel):
 class IssueGroup(AnswerModel):
     """Issues that have the same values."""
 
-    values: list[Value | None] = ModelField(description="One for each group field; null: no value.")
+    values: list[Value | None] = ModelField(description="One for each group field; null for no value.")
     count: Ordinal
     filter: Any = ModelField(
-        description="What the grid takes as its filter to show exactly these issues; null where that would pass its limits."
+        description="The grid's filter that shows exactly these issues; null if it would exceed the limits of a filter."
     )
     aggregates: list[AggregateValue] = omissible()
 
@@ -405,22 +413,22 @@ class IssueGroups(AnswerModel):
 
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
-    changes: str | None = ModelField(
-        description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
+    changes_cursor: str | None = ModelField(
+        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
 class FieldAggregates(AnswerModel):
-    """The functions asked for of one field."""
+    """The values of the requested functions of one field."""
 
     field: str
-    count: Count = omissible(description="Matched issues with a value.")
-    empty: Count = omissible(description="Matched issues without a value.")
+    count: Count = omissible(description="The number of matching issues with a value.")
+    empty: Count = omissible(description="The number of matching issues without a value.")
     distinct: Count = omissible(
-        description="Number of distinct values; for a multi_enum, of distinct options."
+        description="The number of distinct values; for a multi_enum, of distinct options."
     )
     min: Value | None = omissible(description="The first value in the field's order; null if there is none.")
     max: Value | None = omissible(description="The last value in the field's order; null if there is none.")
@@ -431,12 +439,12 @@ class FieldAggregates(AnswerModel):
 class IssueSummary(AnswerModel):
     """Aggregates of fields over the issues that pass the filter."""
 
-    matched: Count = ModelField(description="Issues that pass the filter.")
+    matched: Count = ModelField(description="The number of issues that match the filter.")
     summaries: list[FieldAggregates]
-    changes: str | None = ModelField(
-        description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
+    changes_cursor: str | None = ModelField(
+        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
     )
-    index: IndexAge
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -450,31 +458,29 @@ class FieldEdit(AnswerModel):
 class ChangeEvent(AnswerModel):
     """The changes of one version of an issue."""
 
-    id: str = ModelField(description="`<num>.<version>`: the same wherever the change is told.")
+    id: str = ModelField(description="`<num>.<version>`, the same in every answer with this change.")
     num: Ordinal
     version: Ordinal
     kind: Literal["create", "update", "delete", "restore"]
-    by: str | None = ModelField(description="The user; null where nobody can tell.")
+    by: str | None = ModelField(description="The user; null if unknown.")
     at: AwareDatetime
     change: str | None = ModelField(
         description="The change that the version is part of; null if it is part of none."
     )
     fields: dict[str, FieldEdit] = ModelField(
-        description="By field id; fields that are gone, and options, are left out."
+        description="The edits by field id. Deleted fields and options are omitted."
     )
-    move: Literal["enter", "leave", "change"] = omissible(
-        description="What the change does to the rows that are followed."
+    move: Literal["enter", "leave", "update"] = omissible(
+        description="The effect of the change on the rows that the request or webhook follows."
     )
-    key: str | None = omissible(
-        description="The key of the row, whose order is that of the rows; null if it has left."
-    )
-    from_: str | None = omissible(
-        alias="from", description="The row's key before the change; null if it has entered."
+    key: str | None = omissible(description="The sort key of the row; null if it has left.")
+    previous_key: str | None = omissible(
+        description="The sort key of the row before the change; null if it has entered."
     )
 
 
 class ResetEvent(AnswerModel):
-    """A sign to read everything again: definitions have changed, or a change is no longer known."""
+    """Definitions have changed, or a change is no longer known: read everything again."""
 
     kind: Literal["reset"]
 
@@ -483,24 +489,26 @@ class ChangePage(AnswerModel):
     """The changes after a cursor, each exactly once; those of an issue are in the order of its versions."""
 
     items: list[ChangeEvent | ResetEvent]
-    next: str = ModelField(description="What to ask with as `since` next: there is always a next time.")
+    next: str = ModelField(description="The value of `since` in the next request; never null.")
 
 
 class IssuedTicket(AnswerModel):
-    """A ticket that opens a socket at `url` or keeps an open one open longer: once, and within 30 seconds."""
+    """A ticket that opens a socket at `url`, or extends an open one. It is valid once, within 30 seconds."""
 
     ticket: str
-    url: str = ModelField(description="Where to connect: with the query parameter `ticket`.")
-    until: AwareDatetime = ModelField(description="Until when the socket may stand without another ticket.")
-
-
-class Position(AnswerModel):
-    """The place of an issue in an order."""
-
-    position: Count | None = ModelField(
-        description="Rows before the issue; null if it does not pass the filter."
+    url: str = ModelField(description="The URL to connect to, with the query parameter `ticket`.")
+    token_expires: AwareDatetime = ModelField(
+        description="When the access token that requested the ticket expires. The socket then closes unless renewed."
     )
-    index: IndexAge
+
+
+class RowNumber(AnswerModel):
+    """The row number of an issue in an order."""
+
+    row_number: Count | None = ModelField(
+        description="The number of rows before the issue; null if it does not match the filter."
+    )
+    index: IndexLag
     explain: Explanation = omissible()
 
 
@@ -508,7 +516,7 @@ class SavedQuery(AnswerModel):
     """The order and the filter of a view, as the grid takes them."""
 
     sort: list[IndexKey]
-    filter: Any = ModelField(description="Null: all issues.")
+    filter: Any = ModelField(description="Null for all issues.")
 
 
 class SavedColumn(AnswerModel):
@@ -534,36 +542,39 @@ class SavedFooter(AnswerModel):
     function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
 
 
-class GonePart(AnswerModel):
+class MissingPart(AnswerModel):
     """A field or an option that a view named when it was written and that no longer exists.
 
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "footers", "color"]
-    field: str = omissible(description="Its id; left out where a filter has grown too large to be told.")
-    value: str = omissible(description="Of an option that was removed.")
+    part: Literal["sort", "filter", "columns", "groups", "footers", "color_by"]
+    field: str = omissible(description="The field's id; omitted if the filter is too large to be returned.")
+    value: str = omissible(description="The value of an option that was removed.")
 
 
 class SavedView(_Written):
-    """A saved view, as far as the fields that it names are still there."""
+    """A saved view, without fields and options that no longer exist."""
 
     id: str = ModelField(pattern=f"^{ids.VIEW.pattern}$")
     name: str
     visibility: Visibility = ModelField(
-        description="`private`: its owner's alone; `shared`: everybody's; `default`: what the project opens with."
+        description="`private`: only its owner sees it. `shared`: all users see it. `default`: shared, and the project opens "
+        "with it."
     )
     query: SavedQuery
     columns: list[SavedColumn] | None = ModelField(
-        description="In the order of the screen; null: all fields as the project has them."
+        description="The columns in their order on the screen; null for all fields in the project's order."
     )
     groups: list[SavedGroup]
     footers: list[SavedFooter]
-    color: str | None = ModelField(description="The field with options whose colors the rows have.")
-    height: Ordinal = ModelField(description="Of a row, in pixels.")
-    gone: list[GonePart] = ModelField(description="The first 100 things that are gone of it.")
+    color_by: str | None = ModelField(description="The field with options that gives the rows their colors.")
+    row_height: Ordinal = ModelField(description="The height of a row, in pixels.")
+    missing: list[MissingPart] = ModelField(
+        description="The first 100 fields and options of the view that no longer exist."
+    )
     remedies: list[QueryRemedy] = ModelField(
-        description="Calls that together make its order possible, where no index gives it."
+        description="Calls that together make its order possible, if no index serves it."
     )
 
 
@@ -571,11 +582,11 @@ class SavedViewPage(AnswerModel):
     """Shared views, then the caller's own, each in creation order."""
 
     items: list[SavedView]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
-class WebhookNotice(AnswerModel):
-    """The reason why a webhook waits for an administrator."""
+class WebhookWarning(AnswerModel):
+    """The reason why an administrator should look at a webhook."""
 
     at: AwareDatetime
     reason: str
@@ -591,28 +602,28 @@ class ChosenView(AnswerModel):
 
 
 class WebhookAnswer(_Written):
-    """A webhook: where changes are sent, and which of them."""
+    """A webhook: the receiver, and the changes that it gets."""
 
     id: str = ModelField(pattern=f"^{ids.WEBHOOK.pattern}$")
     url: str
-    view: str | None = ModelField(description="The saved view whose rows it follows; null: all issues.")
+    view: str | None = ModelField(description="The saved view whose rows it follows; null for all issues.")
     frozen: ChosenView | None = ModelField(
-        description="What the view was when an administrator chose it. The webhook follows these rows; null without a view."
+        description="The view as it was when an administrator chose it, whose rows the webhook follows; null without a view."
     )
     columns: list[str] | None = ModelField(
-        description="The only fields whose values are sent; null: all. A deleted field is not sent."
+        description="The only fields whose values are sent; null for all. Deleted fields are not sent."
     )
-    gone: list[GonePart] = ModelField(
+    missing: list[MissingPart] = ModelField(
         description="The first 100 deleted fields and options of the filter, the order and the columns."
     )
-    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
+    events: list[Literal["create", "update", "delete", "restore", "enter", "leave"]]
     enabled: bool
-    notice: WebhookNotice | None = ModelField(
-        description="Why it was disabled by itself, or that its view is deleted or private while it goes on. "
-        "Choosing rows, enabling it or `notice: null` clears it."
+    warning: WebhookWarning | None = ModelField(
+        description="The reason why the webhook was disabled automatically, or why its view is no longer shared. Choosing "
+        "rows, enabling it or `warning: null` clears it."
     )
-    rotating_until: AwareDatetime | None = ModelField(
-        description="Until when a secret that was replaced signs too; null if none does."
+    previous_secret_expires: AwareDatetime | None = ModelField(
+        description="The instant until which the previous secret also signs; null if only the present one does."
     )
 
 
@@ -640,23 +651,29 @@ class WebhookDelivery(AnswerModel):
     """The delivery of a change to a webhook, with its attempts and outcome."""
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
-    message: str = ModelField(description="The header `webhook-id` of its message.")
-    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
+    message_id: str = ModelField(description="The header `webhook-id` of its message.")
+    event: Literal["create", "update", "delete", "restore", "enter", "leave", "reset"]
     issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
-    at: AwareDatetime = ModelField(description="When the change was made.")
+    at: AwareDatetime = ModelField(description="The instant of the change.")
     status: Literal["pending", "delivered", "failed"] = ModelField(
-        description="`pending`: it will be tried again; `failed`: it was given up."
+        description="`pending`: it will be tried again. `failed`: it was given up."
     )
-    attempts: int = ModelField(ge=0, description="Since it was first tried, or replayed.")
+    attempts: int = ModelField(
+        ge=0, description="The number of attempts, since the last replay if there was one."
+    )
     last_attempt: AwareDatetime | None
     next_attempt: AwareDatetime | None
-    code: int | None = ModelField(description="The status that the receiver answered; null if it gave none.")
-    answer: str = ModelField(description="The beginning of its answer.")
-    problem: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
+    response_status: int | None = ModelField(
+        description="The HTTP status of the receiver's answer; null without an answer."
+    )
+    response_body: str = ModelField(description="The beginning of the receiver's answer.")
+    failure: str | None = ModelField(
+        description="The reason why the last attempt failed; null if it succeeded or there was none."
+    )
 
 
 class DeliveryPage(AnswerModel):
-    """A page of the deliveries of a webhook, the last change first."""
+    """A result page of the deliveries of a webhook, newest change first."""
 
     items: list[WebhookDelivery]
     next: str | None
@@ -666,7 +683,7 @@ class IssueComment(_Written):
     """A comment on an issue."""
 
     id: Ordinal
-    num: Ordinal = ModelField(description="Of the issue.")
+    num: Ordinal = ModelField(description="The issue's number.")
     text: str
     mentions: list[str] = ModelField(description="Ids of users.")
 
@@ -675,7 +692,7 @@ class CommentPage(AnswerModel):
     """The comments on an issue in creation order."""
 
     items: list[IssueComment]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class BackgroundJob(AnswerModel):
@@ -684,27 +701,31 @@ class BackgroundJob(AnswerModel):
     id: str = ModelField(pattern=f"^{ids.JOB.pattern}$")
     kind: Literal["update", "delete", "undo", "export"]
     state: Literal["waiting", "running", "done", "failed", "cancelled"] = ModelField(
-        description="The last three are final."
+        description="`done`, `failed` and `cancelled` are final."
     )
-    done: Count = ModelField(description="Issues that are as the job wants them; of an export, rows written.")
-    of: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
-    refused: Count = ModelField(description="Issues that could not be changed, or written.")
+    done: Count = ModelField(
+        description="The number of issues that have the job's values; for an export, of rows written."
+    )
+    total: Count | None = ModelField(
+        description="The number of issues or rows of the job; null until they are counted."
+    )
+    refused: Count = ModelField(description="The number of issues that could not be changed or exported.")
     change: str = ModelField(description="The change that all writes of the job are part of.")
-    changes: str | None
     url: str | None = ModelField(
-        description="Of an export that is done, a link to its file: good for five minutes, told by `GET .../jobs/{job}` alone."
+        description="For a finished export, a link to its file that is valid for five minutes. Only `GET .../jobs/{job}` "
+        "returns it."
     )
     created: AwareDatetime
     created_by: str
     ended: AwareDatetime | None
-    problem: Problem | None = ModelField(description="Why the job failed.")
+    problem: Problem | None = ModelField(description="The reason why the job failed.")
 
 
 class BackgroundJobPage(AnswerModel):
-    """Jobs, the last first. They are kept for 30 days."""
+    """Jobs, newest first. They are kept for 30 days."""
 
     items: list[BackgroundJob]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class RefusedIssue(AnswerModel):
@@ -715,38 +736,38 @@ class RefusedIssue(AnswerModel):
 
 
 class RefusedPage(AnswerModel):
-    """The issues that a job could not change, in the order in which it came to them."""
+    """The issues that a job could not change, in the order of the job."""
 
     items: list[RefusedIssue]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class UndoneIssue(AnswerModel):
-    """An issue of which an undo took back all or some of a change, or nothing was left to take back."""
+    """An issue in which an undo reverted all or some of a change, or nothing was left to revert."""
 
     num: Ordinal
     version: Ordinal = ModelField(
-        description="Its version now; of one that was deleted, the version of that."
+        description="The present version; for a deleted issue, the version of the delete."
     )
 
 
 class UndoAnswer(AnswerModel):
-    """The outcome of an undo. An issue of which a part stays is in both lists."""
+    """The outcome of an undo. An issue that was undone in part is in both lists."""
 
     undone: list[UndoneIssue]
     change: str | None = ModelField(
-        description="The change that the writes of the undo are part of: its undo is a redo. Null if it wrote nothing."
+        description="The change of the undo's writes: its undo is a redo. Null if nothing was written."
     )
     refused: list[RefusedIssue] = ModelField(
-        description="Of a problem with `conflicts`, others have changed these fields since."
+        description="The issues that were not undone. Others have changed the fields in `conflicts` since."
     )
     issues: Ordinal | None = omissible(
-        description="Of a dry run: how many issues the undo is about; null for more than 500, which a job takes back."
+        description="For a dry run, the number of issues that the undo would affect; null for more than 500, which need a job."
     )
 
 
 class CommentEvent(AnswerModel):
-    """A comment on an issue, without its text: the comment itself has that."""
+    """A comment on an issue, without its text. Read the comment for the text."""
 
     id: str = ModelField(pattern="^[1-9][0-9]*[.]comment[.][1-9][0-9]*$")
     num: Ordinal
@@ -758,17 +779,17 @@ class CommentEvent(AnswerModel):
 
 
 class HistoryPage(AnswerModel):
-    """Changes of an issue and comments on it, newest first. A page may be shorter than asked for before the end."""
+    """Changes of an issue and comments on it, newest first. A result page before the end may be shorter than `limit`."""
 
     items: list[ChangeEvent | CommentEvent]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 class ActivityPage(AnswerModel):
-    """Changes of a project, newest first. A page may be shorter than asked for, even empty, before the end."""
+    """Changes of a project, newest first. A result page before the end may be shorter than `limit`, even empty."""
 
     items: list[ChangeEvent | CommentEvent]
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
 Current = (
@@ -790,5 +811,5 @@ def named(name: str) -> type[AnswerModel]:
     """The model of this name, as an endpoint states it. LookupError: there is none."""
     found = globals().get(name)
     if not (isinstance(found, type) and issubclass(found, AnswerModel)):
-        raise LookupError(f"There is no model of answers called {name}.")
+        raise LookupError(f"There is no model of answers with the name {name}.")
     return found

@@ -218,7 +218,7 @@ def test_a_pass_reads_every_issue_and_writes_only_what_differs(measured: tuple[d
             assert 0 < written < 0.3
 
 
-def test_memory_is_told_of_what_ran_in_a_process_of_its_own(measured: tuple[dict[str, Any], str]) -> None:
+def test_only_work_in_a_separate_process_reports_its_memory(measured: tuple[dict[str, Any], str]) -> None:
     apart = ("check: ", "reindex: ")
     for result in measured[0]["results"]:
         for name, work in result["work"].items():

@@ -35,7 +35,7 @@ def test_each_request_is_refused_with_the_status_of_its_kind(paid: list[Price]) 
     ]
 
 
-def test_what_costs_nothing_in_the_table(paid: list[Price]) -> None:
+def test_refusals_without_a_call_to_the_table(paid: list[Price]) -> None:
     free = {one.refusal for one in paid if one.calls == 0}
     assert free == {
         "poll 33 in flight, the next ones",

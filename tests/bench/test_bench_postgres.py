@@ -45,19 +45,19 @@ def test_every_question_is_answered_by_all_sides_within_four_calls_in_sequence(
 
 
 @needs.postgres
-def test_the_table_and_the_json_tell_every_figure(sections: list[Section]) -> None:
+def test_the_table_and_the_json_contain_every_figure(sections: list[Section]) -> None:
     grown = report.growth(sections)
     output = io.StringIO()
     report.show(Console(file=output, width=200), sections, grown)
     printed = output.getvalue()
-    told = json.loads(json.dumps(report.to_json(sections, grown)))
-    assert [section["issues"] for section in told["sections"]] == list(SIZES)
+    document = json.loads(json.dumps(report.to_json(sections, grown)))
+    assert [section["issues"] for section in document["sections"]] == list(SIZES)
     for line in sections[-1].lines:
         assert line.question.name in printed
         assert f"{line.costs[THEIRS[0]].milliseconds:,.1f}" in printed
         assert f"{line.units(COLD):,.1f}" in printed
-        assert told["sections"][-1]["queries"][line.question.name]["costs"][COLD]["read_units"] > 0
-        assert told["growth"][line.question.name]["milliseconds"][COLD] > 0
+        assert document["sections"][-1]["queries"][line.question.name]["costs"][COLD]["read_units"] > 0
+        assert document["growth"][line.question.name]["milliseconds"][COLD] > 0
 
 
 def test_items_in_the_engines_file_are_those_that_the_engine_writes_itself(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_batch_is_written_and_indexed(users: Users) -> None:
         assert until(lambda: _walk(api, "rank", project="batch", limit=25), expected.__eq__) == expected
 
 
-def test_what_nothing_can_be_derived_from_is_sent_to_the_dead_letters(deployment: Deployment) -> None:
+def test_an_underivable_document_is_sent_to_the_dead_letters(deployment: Deployment) -> None:
     """It does not keep the consumer from the rest: the other tests continue after it."""
     broken = keys.issue("poison", "project", 7)
     deployment.client("dynamodb").put_item(

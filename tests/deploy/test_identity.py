@@ -52,7 +52,7 @@ def test_a_path_outside_the_api_is_answered_by_the_gateway_itself(deployment: De
         ("DELETE", "/v1/health", "GET"),
     ],
 )
-def test_a_wrong_method_is_told_the_right_ones(
+def test_a_wrong_method_gets_405_with_allow(
     deployment: Deployment, users: Users, method: str, path: str, allow: str
 ) -> None:
     with users.api("0807", "viewer") as api:

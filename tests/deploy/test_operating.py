@@ -50,7 +50,7 @@ def test_upkeep_builds_sweeps_and_removes_with_its_own_role(deployment: Deployme
             api.post("/v1/projects/built/issues", json=issue).raise_for_status()
 
         started = api.patch(attribute, json={"indexed": True}).raise_for_status().json()
-        assert started["build"] == {"state": "building", "done": 0, "of": 3}
+        assert started["build"] == {"state": "building", "done": 0, "total": 3}
         _work_now(deployment, "upkeep", "built")
         assert until(lambda: api.get(attribute).json()["build"], lambda build: build is None) is None
         page = until(
@@ -103,7 +103,7 @@ def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
         "BucketName": deployment.outputs["FailedBatchesBucket"],
         "StorageType": "AllStorageTypes",
     }
-    assert _dimensions(alarms["ConsumerBehind"]) == {"FunctionName": deployment.name("Maintain")}
+    assert _dimensions(alarms["ConsumerLag"]) == {"FunctionName": deployment.name("Maintain")}
     assert _dimensions(alarms["GSI1WritesThrottled"]) == {
         "TableName": table,
         "GlobalSecondaryIndexName": "GSI1",
@@ -133,7 +133,7 @@ def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, 
     _make_issue(users, "operated")
     _set_kind(deployment, "operated", "o99", version=2)
     listed = until(
-        lambda: _dev(deployment, "dlq", "list"), lambda told: "issue-operated.kept.00000001" in told
+        lambda: _dev(deployment, "dlq", "list"), lambda output: "issue-operated.kept.00000001" in output
     )
     (letter,) = (line for line in listed.splitlines() if "issue-operated.kept.00000001" in line)
     assert "version 2" in letter
@@ -206,9 +206,9 @@ def _upkeep(deployment: Deployment, task: str) -> Any:
     answer = deployment.client("lambda").invoke(
         FunctionName=deployment.name("Upkeep"), Payload=json.dumps({"task": task})
     )
-    told = answer["Payload"].read()
-    assert "FunctionError" not in answer, told
-    return json.loads(told)
+    payload = answer["Payload"].read()
+    assert "FunctionError" not in answer, payload
+    return json.loads(payload)
 
 
 def _documents(deployment: Deployment, tenant: str, project: str) -> list[dict[str, Any]]:

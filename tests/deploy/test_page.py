@@ -97,7 +97,7 @@ def test_no_other_path_does(browser: httpx.Client, path: str) -> None:
     assert answer.headers["content-type"] == "application/xml"
 
 
-def test_the_bucket_answers_cloudfront_alone(deployment: Deployment, browser: httpx.Client) -> None:
+def test_the_bucket_answers_only_cloudfront(deployment: Deployment, browser: httpx.Client) -> None:
     bucket = f"{deployment.engine.url}/{deployment.outputs['PageBucket']}"
     assert browser.get(page.INDEX).status_code == 200
     assert [httpx.get(f"{bucket}{path}").status_code for path in (page.INDEX, "/")] == [403, 403]
@@ -150,7 +150,7 @@ def callback(browser: httpx.Client, users: Users, left: Loaded) -> str:
     return answer.headers["location"]
 
 
-def test_who_signed_in_comes_back_with_a_token_that_the_api_takes(
+def test_a_user_who_signs_in_returns_with_a_token_that_the_api_accepts(
     browser: httpx.Client, left: Loaded, callback: str, load: Load
 ) -> None:
     assert browser.get(callback).content == browser.get("/").content

@@ -46,7 +46,7 @@ EFFECTS = {
     "grid_get": 200,
     "groups": 200,
     "summary": 200,
-    "position": 200,
+    "row_number": 200,
     "issue_history": 200,
     "activity": 200,
     "stream_insert": {"batchItemFailures": []},
@@ -224,7 +224,7 @@ def test_sam_finds_every_function_with_its_code_its_layers_and_the_entry(sam: Sa
         assert (vendor / "python" / "pydantic").is_dir()
 
 
-def test_every_variable_is_set_whatever_the_persons_own_environment_holds(sam: Sam, deployed: Any) -> None:
+def test_every_variable_is_set_independently_of_the_users_environment(sam: Sam, deployed: Any) -> None:
     declared = resources(deployed, "AWS::Lambda::Function")
     for name, function in sam.describe()["functions"].items():
         environment = function["environment"]

@@ -23,7 +23,7 @@ def test_the_smoke_test_of_a_deployment(deployment: Deployment) -> None:
     assert said.splitlines()[-1] == "4 of 8 steps passed, 0 failed, 4 not shown."
 
 
-def test_it_leaves_no_user_and_no_function_behind(deployment: Deployment) -> None:
+def test_it_removes_its_user_and_its_function(deployment: Deployment) -> None:
     users = deployment.client("cognito-idp").list_users(UserPoolId=deployment.outputs["UserPoolId"])["Users"]
     emails = [one["Value"] for user in users for one in user["Attributes"] if one["Name"] == "email"]
     assert [email for email in emails if email.endswith("@smoke.invalid")] == []

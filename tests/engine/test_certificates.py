@@ -77,7 +77,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     connections._context.cache_clear()
 
 
-def test_whoever_the_authorities_vouch_for_is_talked_to(
+def test_a_certificate_of_a_known_authority_is_accepted(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, authority = serve("localhost")
@@ -86,7 +86,7 @@ def test_whoever_the_authorities_vouch_for_is_talked_to(
     assert made.send("POST", "/", {"Host": "localhost"}, b"{}").body == b"{}"
 
 
-def test_whoever_no_authority_vouches_for_is_told_nothing(
+def test_a_certificate_of_an_unknown_authority_is_refused(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, _ = serve("localhost")
@@ -96,7 +96,7 @@ def test_whoever_no_authority_vouches_for_is_told_nothing(
         made.send("POST", "/", {"Host": "localhost"}, b"{}")
 
 
-def test_a_certificate_of_somebody_else_is_not_taken(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_for_another_host_is_refused(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     made, authority = serve("elsewhere.example")
     monkeypatch.setenv("AWS_CA_BUNDLE", str(authority))
     connections._context.cache_clear()

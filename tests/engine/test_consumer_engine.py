@@ -149,7 +149,7 @@ def test_concurrent_consumers_of_the_same_records_end_right(written: Stack) -> N
     assert writes(again) == len(DELETED), "the entries of the trash, as they are"
 
 
-def test_what_the_stream_derives_is_what_bulk_loads_write(written: Stack) -> None:
+def test_the_stream_derives_the_same_items_as_a_bulk_load(written: Stack) -> None:
     """Except for the number of derivations of an issue, and the place where its ledger records the applied state."""
     deliver_until_done(written.table, written.stream())
     catalog = Catalogs().get(written.table, written.tenant, PROJECT)

@@ -34,7 +34,7 @@ def project(stack: LocalStack) -> None:
             body = {"name": f"Part {day}", "fields": {"due": f"2024-05-{day:02d}"}}
             api.post(f"/v1/projects/{PROJECT}/issues", json=body).raise_for_status()
         # The grid shows issues that the index does not have yet.
-        until(stack.heard)
+        until(stack.caught_up)
         assert len(walk(api, PROJECT, "due")) == 20
 
 
@@ -55,36 +55,36 @@ def document(table: Table, num: int) -> Item:
 
 def operated(stack: LocalStack, *arguments: str, ends: int) -> str:
     ended = stack.dev(*arguments)
-    told = ended.stdout + ended.stderr
-    assert ended.status == ends, told
-    return told
+    output = ended.stdout + ended.stderr
+    assert ended.status == ends, output
+    return output
 
 
-def test_a_check_finds_what_somebody_has_deleted_and_repairs_it(stack: LocalStack, table: Table) -> None:
+def test_a_check_finds_deleted_items_and_repairs_them(stack: LocalStack, table: Table) -> None:
     one = ("--project", PROJECT, "--tenant", "0807", "--patience", "1")
-    assert "20 issues looked at" in operated(stack, "fsck", *one, ends=0)
+    assert "20 issues checked" in operated(stack, "fsck", *one, ends=0)
     table.delete(key_of(3), derived_keys.order("0807", PROJECT, "a1.1"))
     table.delete(key_of(4), derived_keys.LEDGER)
     with stack.client() as api:
         for arguments in (one, ("--patience", "1")):
-            told = operated(stack, "fsck", *arguments, ends=1)
-            assert f"{key_of(3)}  missing     due (a1.1): nothing, should be 2024-05-03 / 00000003" in told
-            assert "2 are wrong" in told
-        told = operated(stack, "fsck", *one, "--repair", ends=0)
-        assert "2 were wrong and are repaired." in told
+            output = operated(stack, "fsck", *arguments, ends=1)
+            assert f"{key_of(3)}  missing     due (a1.1): nothing, should be 2024-05-03 / 00000003" in output
+            assert "2 are wrong" in output
+        output = operated(stack, "fsck", *one, "--repair", ends=0)
+        assert "2 were wrong and have been repaired." in output
         assert [row["num"] for row in walk(api, PROJECT, "due")] == list(range(1, 21))
     operated(stack, "fsck", "--patience", "1", ends=0)
 
 
-def test_what_was_poison_is_redriven_when_it_can_be_derived(stack: LocalStack, table: Table) -> None:
+def test_a_dead_letter_is_redriven_when_its_issue_can_be_derived(stack: LocalStack, table: Table) -> None:
     sound = document(table, 5)
     spoiled = {**sound, "version": 2, "fields": {"a1": 7}}
     table.put(spoiled)
     until(lambda: "1 dead letters" in operated(stack, "dlq", "list", ends=0))
-    told = operated(stack, "dlq", "list", ends=0)
-    assert f"letter  {key_of(5)} version 2: " in told
+    output = operated(stack, "dlq", "list", ends=0)
+    assert f"letter  {key_of(5)} version 2: " in output
     assert f"left      {key_of(5)}: " in operated(stack, "dlq", "redrive", "--all", ends=1)
-    (letter,) = (line.split()[0] for line in told.splitlines() if key_of(5) in line)
+    (letter,) = (line.split()[0] for line in output.splitlines() if key_of(5) in line)
     table.put({**sound, "version": 3, "fields": {"a1": "2030-01-01"}})
     assert "1 redriven, 0 left." in operated(stack, "dlq", "redrive", letter, ends=0)
     with stack.client() as api:
@@ -150,5 +150,5 @@ def test_a_redrive_that_is_killed_in_the_midst_loses_no_letter(stack: LocalStack
 
 def letters(queue: Any, url: str) -> int:
     """The number of letters, including received ones that were not deleted."""
-    told = queue.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
-    return int(told["ApproximateNumberOfMessages"]) + int(told["ApproximateNumberOfMessagesNotVisible"])
+    counts = queue.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    return int(counts["ApproximateNumberOfMessages"]) + int(counts["ApproximateNumberOfMessagesNotVisible"])

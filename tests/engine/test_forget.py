@@ -34,7 +34,7 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
             yield made
 
 
-def test_a_person_who_is_forgotten_is_nowhere(running: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forgotten_user_appears_nowhere(running: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     passing = Passing(monkeypatch)
     table = Table(TABLE, engines.signed(running.engine.client()))
     ann = running.api.acting(user=ANN)

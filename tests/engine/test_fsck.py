@@ -52,11 +52,11 @@ def checked(running: Stack, table: Table, walk: IssueWalk, *, repair: bool = Fal
     found: dict[str, Finding] = {}
     ours = f"-{running.tenant}."
 
-    def tell(finding: Finding) -> None:
+    def collect(finding: Finding) -> None:
         if ours in finding.key:
             found[finding.key] = finding
 
-    check = Check(table, walk, tell, patience=0, repair=Repairs(table, Catalogs()) if repair else None)
+    check = Check(table, walk, collect, patience=0, repair=Repairs(table, Catalogs()) if repair else None)
     while not check.done:
         check.step()
     return found
@@ -80,9 +80,7 @@ def derived(running: Stack, table: Table) -> dict[str, Item]:
     }
 
 
-def test_what_the_functions_derive_is_sound_and_what_is_damaged_is_found_and_repaired(
-    written: Stack, table: Table
-) -> None:
+def test_derived_data_is_sound_and_damage_is_found_and_repaired(written: Stack, table: Table) -> None:
     for walk in walks(written, table):
         assert checked(written, table, walk) == {}
     sound = derived(written, table)

@@ -73,7 +73,7 @@ class Writer:
         return results
 
 
-def test_what_people_write_at_once_is_in_the_journal_and_folded(stack: LocalStack) -> None:
+def test_concurrent_writes_are_in_the_journal_and_folded(stack: LocalStack) -> None:
     random = Random(30)  # noqa: S311
     project = world.make(random, sizes=(110,))
     project.composites = []
@@ -100,8 +100,8 @@ def test_what_people_write_at_once_is_in_the_journal_and_folded(stack: LocalStac
     log = Log(table, TENANT, PROJECT)
     until(lambda: log.head().due is None)
     last = log.head().last
-    told = {change.num for item in log.up_to(last, last) for change in item.changes}
-    assert told >= project.issues.keys()
+    journaled = {change.num for item in log.up_to(last, last) for change in item.changes}
+    assert journaled >= project.issues.keys()
     listed = stack.dev("journal", "list", "--tenant", TENANT, "--project", PROJECT)
     assert (listed.status, listed.stdout) == (
         0,

@@ -59,7 +59,7 @@ def status_of(url: str) -> int:
     return refused.value.code
 
 
-def test_a_file_of_one_piece_and_one_of_parts_are_behind_their_links(files: ExportFiles) -> None:
+def test_links_open_files_put_whole_and_files_uploaded_in_parts(files: ExportFiles) -> None:
     assert not files.exists(KEY)
     files.put(KEY, MEDIA, b"num\r\n1\r\n")
     assert files.exists(KEY)
@@ -74,7 +74,7 @@ def test_a_file_of_one_piece_and_one_of_parts_are_behind_their_links(files: Expo
         files.complete(KEY, upload, parts)
 
 
-def test_parts_that_are_others_and_uploads_that_are_gone_are_refused(files: ExportFiles) -> None:
+def test_foreign_parts_and_aborted_uploads_are_refused(files: ExportFiles) -> None:
     upload = files.begin(KEY, MEDIA)
     etag = files.part(KEY, upload, 1, b"abc")
     files.part(KEY, upload, 1, b"late")
@@ -87,14 +87,14 @@ def test_parts_that_are_others_and_uploads_that_are_gone_are_refused(files: Expo
     assert not files.exists(KEY)
 
 
-def test_what_is_kept_aside_is_read_again(files: ExportFiles) -> None:
+def test_content_put_aside_is_read_again(files: ExportFiles) -> None:
     first, second = (files.put_aside("0807", "35e9", "job", body) for body in (b"one", b"two"))
     assert (files.set_aside(first), files.set_aside(second)) == (b"one", b"two")
     with pytest.raises(UploadGone):
         files.set_aside(first[:-1])
 
 
-def test_nobody_reads_without_a_link_of_the_stack_itself(
+def test_only_links_signed_by_the_stack_open_files(
     files: ExportFiles, bucket: s3.S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files.put(KEY, MEDIA, b"secret")
@@ -114,8 +114,8 @@ def test_nobody_reads_without_a_link_of_the_stack_itself(
 def test_a_link_ends(files: ExportFiles, bucket: s3.S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     files.put(KEY, MEDIA, b"secret")
     url, now = link(), time.time()
-    told = urlsplit(url)
-    target, headers = f"{told.path}?{told.query}", {"host": told.netloc}
+    parts = urlsplit(url)
+    target, headers = f"{parts.path}?{parts.query}", {"host": parts.netloc}
     s3.check_signature(bucket.secret, "GET", target, headers, now + 290)
     for method, later in (("GET", 310), ("PUT", 0), ("DELETE", 0)):
         with pytest.raises(Exception, match=r"AccessDenied|SignatureDoesNotMatch"):
@@ -136,7 +136,7 @@ def test_no_key_leads_out_of_the_folder(
     ]
 
 
-def test_what_is_old_is_removed(files: ExportFiles, bucket: s3.S3Server, tmp_path: Path) -> None:
+def test_old_files_and_uploads_are_removed(files: ExportFiles, bucket: s3.S3Server, tmp_path: Path) -> None:
     files.put(KEY, MEDIA, b"x")
     tail, upload = files.put_aside("0807", "35e9", "job", b"x"), files.begin(KEY, MEDIA)
     objects = tmp_path / "exports" / "objects"

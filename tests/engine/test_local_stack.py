@@ -166,8 +166,8 @@ def test_a_bulk_change_is_begun_by_a_hint_and_seen_in_the_grid(own: LocalStack) 
         )
         job = begun.raise_for_status().headers["location"]
         assert wait_until(lambda: api.get(job).json()["state"] == "done", SECONDS)
-        told = api.get(job).json()
-        assert (told["done"], told["of"], told["refused"]) == (250, 250, 0)
+        found = api.get(job).json()
+        assert (found["done"], found["total"], found["refused"]) == (250, 250, 0)
         closed = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "count": True}
         assert wait_until(
             lambda: api.post("/v1/projects/many/grid", json=closed).json()["matched"] == 250, SECONDS
@@ -200,44 +200,44 @@ def test_a_kill_loses_no_export_and_a_browser_downloads_it_by_a_link(own: LocalS
     assert own.given_up() == []
 
 
-def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(own: LocalStack) -> None:
-    told = own.up()
+def test_a_dead_letter_stays_in_the_queue_through_kills_until_it_is_deleted(own: LocalStack) -> None:
+    status = own.up()
     key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}
-    engine.client(told["engine"]).put_item(TableName=TABLE, Item={**key, "fields": {"S": "no map"}})
+    engine.client(status["engine"]).put_item(TableName=TABLE, Item={**key, "fields": {"S": "no map"}})
     deadline = time.monotonic() + SECONDS
-    while letters(told) == 0:
+    while letters(status) == 0:
         assert time.monotonic() < deadline, "no dead letter came"
         time.sleep(0.1)
     own.kill()
-    told = own.up()
-    queue = sqs(told)
+    status = own.up()
+    queue = sqs(status)
     # A pump that is killed before it records that it has sent a letter sends it again. Then it has recorded
     # it.
-    assert wait_until(own.heard, SECONDS)
-    messages = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
+    assert wait_until(own.caught_up, SECONDS)
+    messages = queue.receive_message(QueueUrl=status["queue"], MaxNumberOfMessages=10)["Messages"]
     assert {json.loads(message["Body"])["key"] for message in messages} == {key["PK"]["S"]}
     assert len(messages) <= 2
     for message in messages:
-        queue.delete_message(QueueUrl=told["queue"], ReceiptHandle=message["ReceiptHandle"])
+        queue.delete_message(QueueUrl=status["queue"], ReceiptHandle=message["ReceiptHandle"])
     own.kill()
     assert letters(own.up()) == 0
 
 
-def sqs(told: dict[str, Any]) -> "SQSClient":
+def sqs(status: dict[str, Any]) -> "SQSClient":
     """A client of the stack's queue."""
     return boto3.client(
         "sqs",
-        endpoint_url=told["queue"].rsplit("/", 2)[0],
+        endpoint_url=status["queue"].rsplit("/", 2)[0],
         region_name=REGION,
         aws_access_key_id="local",
         aws_secret_access_key="local",
     )
 
 
-def letters(told: dict[str, Any]) -> int:
+def letters(status: dict[str, Any]) -> int:
     """The number of dead letters that can be received."""
     name: Literal["ApproximateNumberOfMessages"] = "ApproximateNumberOfMessages"
-    answer = sqs(told).get_queue_attributes(QueueUrl=told["queue"], AttributeNames=[name])
+    answer = sqs(status).get_queue_attributes(QueueUrl=status["queue"], AttributeNames=[name])
     return int(answer["Attributes"][name])
 
 
@@ -277,19 +277,19 @@ def test_the_page_is_for_the_browser_that_has_the_key_and_down_keeps_all_but_the
         assert own.dev("down").stderr == "It was not running.\n"
         assert own.status() == NOT_RUNNING
         api_again = own.up()["api"]
-        told = httpx.get(
+        answer = httpx.get(
             f"{api_again}/v1/projects/kept", headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
         )
-        assert told.status_code == 200, "data and tokens outlive the stack"
+        assert answer.status_code == 200, "data and tokens outlive the stack"
         assert browser.get("/local/session").json() == person, "so does the session"
         assert browser.post("/local/session", json={"key": key}).status_code == 401
         assert browser.get("/v1/projects", headers={"Origin": "http://127.0.0.1:1"}).status_code == 403
         assert browser.get("/v1/projects", headers={"Host": "evil.example"}).status_code == 403
 
 
-def test_everything_listens_on_this_machine_alone(own: LocalStack) -> None:
-    told = own.up()
-    addresses = [httpx.URL(told[name]) for name in ("api", "engine", "queue", "files")]
+def test_everything_listens_only_on_this_machine(own: LocalStack) -> None:
+    status = own.up()
+    addresses = [httpx.URL(status[name]) for name in ("api", "engine", "queue", "files")]
     assert {(address.scheme, address.host) for address in addresses} == {("http", "127.0.0.1")}
     ports = {address.port for address in addresses}
     if sys.platform != "linux":
@@ -329,7 +329,7 @@ def test_a_taken_port_is_one_sentence(own: LocalStack) -> None:
             )
 
 
-def test_data_of_an_earlier_version_are_refused_and_left_alone(own: LocalStack) -> None:
+def test_data_of_an_earlier_version_are_refused_and_unchanged(own: LocalStack) -> None:
     own.up()
     own.dev("down")
     seed = Folder(own.data).seed
@@ -379,8 +379,8 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
             processes = Folder(own.data).processes()
             assert known(process.pid) == processes[0]
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=SECONDS)
-            assert told.endswith("Stopped.\n")
+            _, output = process.communicate(timeout=SECONDS)
+            assert output.endswith("Stopped.\n")
         finally:
             process.kill()
     assert process.returncode == 0

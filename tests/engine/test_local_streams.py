@@ -193,7 +193,7 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
     assert seen[150:] == list(range(seen[150], 301))[: len(seen) - 150]
 
 
-def test_what_the_pump_gives_up_is_kept_and_the_rest_delivered(
+def test_a_batch_that_the_pump_gives_up_is_kept_and_the_rest_delivered(
     engine: engines.Engine, table_name: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch with a record that crashes is kept whole after its retries, and the shard continues with the next one."""

@@ -75,7 +75,7 @@ def test_a_client_that_takes_nothing_is_slow_and_the_connection_of_the_others_st
     assert len({*others}) == 1
 
 
-def test_where_nothing_answers_a_client_is_slow(clients: Clients) -> None:
+def test_a_client_without_an_answer_is_slow(clients: Clients) -> None:
     clients.server_close()
     with pytest.raises(Slow):
         ApiGatewayWire().post("a=", b"1")

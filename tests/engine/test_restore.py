@@ -25,7 +25,7 @@ ISSUE = f"{PROJECT}/issues/1"
 
 
 @pytest.fixture
-def heard() -> Iterator[tuple[int, list[Message]]]:
+def receiver() -> Iterator[tuple[int, list[Message]]]:
     """The port of a receiver, and the messages that it received."""
     messages: list[Message] = []
 
@@ -70,8 +70,8 @@ def followed(api: httpx.Client, cursor: str | None = None) -> Any:
 
 
 def frame(socket: ClientConnection) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(socket.recv(timeout=SECONDS))
-    return told
+    found: dict[str, Any] = json.loads(socket.recv(timeout=SECONDS))
+    return found
 
 
 def subscribed(api: httpx.Client, cursor: str | None) -> tuple[ClientConnection, dict[str, Any]]:
@@ -86,10 +86,10 @@ def ids_of(messages: list[Message]) -> list[str]:
 
 
 def test_lost_writes_are_refused_and_followers_sockets_and_webhooks_go_on(
-    tmp_path: Path, heard: tuple[int, list[Message]]
+    tmp_path: Path, receiver: tuple[int, list[Message]]
 ) -> None:
     with quick_folder(tmp_path) as made_folder:
-        rehearse(made_folder, *heard)
+        rehearse(made_folder, *receiver)
 
 
 def rehearse(home: Path, port: int, messages: list[Message]) -> None:
@@ -106,24 +106,24 @@ def rehearse(home: Path, port: int, messages: list[Message]) -> None:
             kept = changed(api, ISSUE, {"name": "kept"})
             assert kept["version"] == 2
             comment = made(api, f"{ISSUE}/comments", {"text": "kept"})
-            until(stack.heard)
+            until(stack.caught_up)
             until(lambda: len(messages) >= 4)
         stack.dev("down")
         shutil.copytree(folder.tables, copy)
         stack.up(WEBHOOKS)
         with stack.client() as api:
-            socket, told = subscribed(api, None)
+            socket, first = subscribed(api, None)
             for name in ("lost 3", "lost 4", "lost 5"):
                 lost = changed(api, ISSUE, {"name": name})
             numbers = [made(api, f"{PROJECT}/issues", {"name": "lost"})["num"] for _ in range(3)]
             lost_comment = made(api, f"{ISSUE}/comments", {"text": "lost"})
             changed(api, f"{ISSUE}/comments/{comment['id']}", {"text": "lost"})
             until(lambda: len(messages) >= 10)
-            pushed = told["items"]
+            pushed = first["items"]
             while len([one for one in pushed if one["num"]]) < 6:
-                told = frame(socket)
-                pushed += told["items"]
-            cursor = told["next"]
+                first = frame(socket)
+                pushed += first["items"]
+            cursor = first["next"]
             socket.close()
             follower = followed(api)["next"]
         before = list(messages)
@@ -162,22 +162,22 @@ def rehearse(home: Path, port: int, messages: list[Message]) -> None:
             (trashed,) = api.get(f"{PROJECT}/trash").json()["items"]
             assert trashed["num"] == deleted
             assert api.post(f"{PROJECT}/trash/{deleted}/restore").status_code == 200
-            until(stack.heard)
+            until(stack.caught_up)
             # The follower and the socket receive a reset, read everything again, and continue.
             assert followed(api, follower)["items"][0]["kind"] == "reset"
-            socket, told = subscribed(api, cursor)
-            assert told["items"][0]["kind"] == "reset"
+            socket, first = subscribed(api, cursor)
+            assert first["items"][0]["kind"] == "reset"
             changed(api, ISSUE, {"name": "heard"})
-            heard_now = told["items"][1:]
-            while not any(item.get("num") == 1 and "heard" in json.dumps(item) for item in heard_now):
-                heard_now += frame(socket)["items"]
-            assert "lost" not in json.dumps(heard_now)
+            received_now = first["items"][1:]
+            while not any(item.get("num") == 1 and "heard" in json.dumps(item) for item in received_now):
+                received_now += frame(socket)["items"]
+            assert "lost" not in json.dumps(received_now)
             socket.close()
             # The webhook receives one reset, then each new message once.
-            until(lambda: any("heard" in str(one.told) for one in messages))
+            until(lambda: any("heard" in str(one.content) for one in messages))
         after = messages[len(before) :]
-        assert [one.told["type"] for one in after].count("reset") == 1
-        assert after[0].told["type"] == "reset"
+        assert [one.content["type"] for one in after].count("reset") == 1
+        assert after[0].content["type"] == "reset"
         assert not set(ids_of(after)) & set(ids_of(before))
         assert len(set(ids_of(messages))) == len(messages)
         checked = stack.dev("fsck", "--repair", "--patience", "5")

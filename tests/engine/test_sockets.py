@@ -45,8 +45,8 @@ def ticket(api: httpx.Client, project: str) -> str:
     """An address with a ticket that is valid once."""
     answer = api.post(f"{project}/tickets")
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    return f"{told['url']}?ticket={told['ticket']}"
+    body = answer.json()
+    return f"{body['url']}?ticket={body['ticket']}"
 
 
 def say(socket: ClientConnection, **message: Any) -> None:
@@ -54,8 +54,8 @@ def say(socket: ClientConnection, **message: Any) -> None:
 
 
 def frame(socket: ClientConnection) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(socket.recv(timeout=SECONDS))
-    return told
+    found: dict[str, Any] = json.loads(socket.recv(timeout=SECONDS))
+    return found
 
 
 def test_a_change_comes_over_a_socket(api: httpx.Client, project: str) -> None:
@@ -102,7 +102,7 @@ def test_a_hostile_message_is_answered_and_the_socket_goes_on(
         assert "items" in frame(socket)
 
 
-def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, project: str) -> None:
+def test_a_message_too_large_for_api_gateway_ends_the_socket(api: httpx.Client, project: str) -> None:
     with connect(ticket(api, project)) as socket:
         socket.send("x" * (MAX_MESSAGE_BYTES + 1))
         with pytest.raises(ConnectionClosed):
@@ -112,7 +112,7 @@ def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, proje
         assert "items" in frame(socket)
 
 
-def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
+def test_a_client_that_returns_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
     """The whole stack dies at once, with sockets and functions, between a write and its delivery.
 
     Concurrently created issues have no order in the feed: the shards of the stream are read in parallel.
@@ -120,7 +120,7 @@ def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: http
     answer = api.post("/v1/projects", json={"name": "Killed"})
     project = f"/v1/projects/{answer.json()['id']}"
     expected: list[str] = []
-    heard: list[str] = []
+    received: list[str] = []
     cursor: str | None = None
     for round_ in range(2):
         with connect(ticket(api, project)) as socket:
@@ -129,8 +129,8 @@ def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: http
                 one = frame(socket)
                 assert one["since"] == cursor
                 cursor = one["next"]
-                heard += [item["id"] for item in one["items"]]
-                if len(heard) >= len(expected):
+                received += [item["id"] for item in one["items"]]
+                if len(received) >= len(expected):
                     break
             for number in range(5):
                 created = api.post(f"{project}/issues", json={"name": f"{round_}.{number}"})
@@ -141,9 +141,9 @@ def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: http
     with connect(ticket(api, project)) as socket:
         say(socket, do="subscribe", id="a", since=cursor)
         deadline = time.monotonic() + SECONDS
-        while len(heard) < len(expected) and time.monotonic() < deadline:
-            heard += [item["id"] for item in frame(socket)["items"]]
-    assert sorted(heard) == sorted(expected)
+        while len(received) < len(expected) and time.monotonic() < deadline:
+            received += [item["id"] for item in frame(socket)["items"]]
+    assert sorted(received) == sorted(expected)
 
 
 def test_the_21st_socket_ends_the_oldest_and_a_message_too_many_ends_none(
@@ -163,8 +163,8 @@ def test_the_21st_socket_ends_the_oldest_and_a_message_too_many_ends_none(
         for socket in (second, newest):
             time.sleep(1)
             say(socket, do="subscribe", id="a")
-            while "items" not in (told := frame(socket)):
-                assert told["error"]["status"] == 429
+            while "items" not in (one := frame(socket)):
+                assert one["error"]["status"] == 429
 
 
 def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project: str) -> None:

@@ -20,7 +20,7 @@ FLAG = "--webhooks-to-localhost"
 
 
 @dataclass
-class Heard:
+class Inbox:
     """A server that records the messages it receives, and answers with a status."""
 
     status: int = 200
@@ -29,24 +29,24 @@ class Heard:
 
 
 @pytest.fixture
-def heard() -> Iterator[Heard]:
-    told = Heard()
+def inbox() -> Iterator[Inbox]:
+    made = Inbox()
 
     class Receiver(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            told.messages.append(Message(self.path, headers, body))
-            self.send_response(told.status)
+            made.messages.append(Message(self.path, headers, body))
+            self.send_response(made.status)
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
             """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
-        told.port = server.server_address[1]
+        made.port = server.server_address[1]
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield told
+        yield made
         server.shutdown()
 
 
@@ -57,47 +57,47 @@ def made(client: httpx.Client, path: str, body: Any) -> Any:
 
 
 def test_changes_are_sent_to_a_server_of_this_machine_where_that_is_allowed(
-    tmp_path: Path, heard: Heard
+    tmp_path: Path, inbox: Inbox
 ) -> None:
     stack = LocalStack(tmp_path / "data")
     stack.up("--empty", FLAG)
     try:
         with stack.client() as client:
-            made(client, "/v1/projects", {"id": "told", "name": "Told"})
-            hooks = "/v1/projects/told/webhooks"
-            hook = made(client, hooks, {"url": f"http://127.0.0.1:{heard.port}/hook"})
-            made(client, "/v1/projects/told/issues", {"name": "First"})
-            until(lambda: heard.messages)
-            (message,) = heard.messages
+            made(client, "/v1/projects", {"id": "followed", "name": "Followed"})
+            hooks = "/v1/projects/followed/webhooks"
+            hook = made(client, hooks, {"url": f"http://127.0.0.1:{inbox.port}/hook"})
+            made(client, "/v1/projects/followed/issues", {"name": "First"})
+            until(lambda: inbox.messages)
+            (message,) = inbox.messages
             assert message.resource == "/hook"
-            assert (message.told["type"], message.told["data"]["num"]) == ("create", 1)
+            assert (message.content["type"], message.content["data"]["num"]) == ("create", 1)
             signed = f"{message.headers['webhook-id']}.{message.headers['webhook-timestamp']}.".encode()
             key = base64.b64decode(hook["secret"].removeprefix("whsec_"))
-            told = base64.b64encode(hmac.digest(key, signed + message.body, hashlib.sha256)).decode()
-            assert message.headers["webhook-signature"] == f"v1,{told}"
+            signature = base64.b64encode(hmac.digest(key, signed + message.body, hashlib.sha256)).decode()
+            assert message.headers["webhook-signature"] == f"v1,{signature}"
 
-            heard.status = 500
-            client.patch("/v1/projects/told/issues/1", json={"name": "Again"})
-            until(lambda: len(heard.messages) > 1)
-            heard.status = 200
+            inbox.status = 500
+            client.patch("/v1/projects/followed/issues/1", json={"name": "Again"})
+            until(lambda: len(inbox.messages) > 1)
+            inbox.status = 200
             log = f"{hooks}/{hook['id']}/deliveries"
             until(lambda: client.get(log).json()["items"][0]["attempts"] == 2)
             assert {one["status"] for one in client.get(log).json()["items"]} == {"delivered"}
             replay = f"{log}/{client.get(log).json()['items'][0]['id']}/replay"
-            count = len(heard.messages)
+            count = len(inbox.messages)
             assert client.post(replay).status_code == 202
-            until(lambda: len(heard.messages) > count)
-            assert heard.messages[-1].headers["webhook-id"] == heard.messages[-2].headers["webhook-id"]
+            until(lambda: len(inbox.messages) > count)
+            assert inbox.messages[-1].headers["webhook-id"] == inbox.messages[-2].headers["webhook-id"]
         stack.dev("down")
         stack.up()
-        count = len(heard.messages)
+        count = len(inbox.messages)
         with stack.client() as client:
-            refused = client.post(hooks, json={"url": f"http://127.0.0.1:{heard.port}/"})
+            refused = client.post(hooks, json={"url": f"http://127.0.0.1:{inbox.port}/"})
             assert refused.status_code == 400
-            client.patch("/v1/projects/told/issues/1", json={"name": "Once more"})
+            client.patch("/v1/projects/followed/issues/1", json={"name": "Once more"})
             until(lambda: client.get(log).json()["items"][0]["status"] == "pending")
-            problem = client.get(log).json()["items"][0]["problem"]
+            problem = client.get(log).json()["items"][0]["failure"]
             assert problem == "Nothing was sent: the URL must begin with https://."
-        assert len(heard.messages) == count
+        assert len(inbox.messages) == count
     finally:
         stack.dev("reset")

@@ -26,7 +26,7 @@ def chosen_template() -> dict[str, Any]:
     return templates.synthesized(
         stage="staging",
         stack_name="Gridview-staging",
-        first=True,
+        first_deployment=True,
         snap_start=False,
         alarm_email="ops@example.org",
         check_schedule="rate(12 hours)",
@@ -41,7 +41,7 @@ def chosen_template() -> dict[str, Any]:
         max_reads=30000,
         max_writes=9000,
         writes_per_second=50,
-        forms=1,
+        stored_form=1,
         fold_weight=100,
         fold_seconds=60,
         transport="botocore",

@@ -23,7 +23,12 @@ from tests.support.aws_stubs import (
 )
 
 HERE = {"CDK_DEFAULT_ACCOUNT": ACCOUNT}
-CHOSEN = {"first": "false", "forms": "1", "account-concurrency": "0", "restored-stream": "none"}
+CHOSEN = {
+    "first-deployment": "false",
+    "stored-form": "1",
+    "account-concurrency": "0",
+    "restored-stream": "none",
+}
 STREAM = (
     f"arn:aws:dynamodb:eu-west-1:{ACCOUNT}:table/Gridview-20261121T080000Z/stream/2026-11-21T09:00:00.000"
 )
@@ -54,45 +59,45 @@ def test_a_stack_that_holds_nothing_is_new_so_it_is_not_protected_and_writes_the
     status: str | None,
 ) -> None:
     answers = _asked(caller(), stack(status), distributions(1), quota(900))
-    assert answers == {"first": True, "account-concurrency": 900}
+    assert answers == {"first-deployment": True, "account-concurrency": 900}
     settings = _settings(answers)
-    assert (settings.protect, settings.guarded, settings.forms) == (True, False, forms.NEWEST)
+    assert (settings.protect, settings.guarded, settings.stored_form) == (True, False, forms.NEWEST)
 
 
 @pytest.mark.parametrize(
     "status", ["CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "DELETE_FAILED"]
 )
 def test_a_stack_with_data_stays_protected(status: str) -> None:
-    answers = _asked(caller(), stack(status, Forms=str(forms.NEWEST)), quota(900))
-    assert answers == {"first": False, "forms": forms.NEWEST, "account-concurrency": 900}
+    answers = _asked(caller(), stack(status, StoredFormRead=str(forms.NEWEST)), quota(900))
+    assert answers == {"first-deployment": False, "stored-form": forms.NEWEST, "account-concurrency": 900}
     assert _settings(answers).guarded
 
 
-@pytest.mark.parametrize("outputs", [{"Forms": str(forms.NEWEST)}, {}])
+@pytest.mark.parametrize("outputs", [{"StoredFormRead": str(forms.NEWEST)}, {}])
 def test_a_form_that_the_deployed_functions_do_not_read_is_held_back(
     monkeypatch: pytest.MonkeyPatch, outputs: dict[str, str]
 ) -> None:
     """During a deployment, containers of the former version still run."""
     before = forms.NEWEST
     monkeypatch.setattr(forms, "NEWEST", before + 1)
-    assert _asked(caller(), stack("UPDATE_COMPLETE", **outputs), quota(9))["forms"] == before
-    newer = stack("UPDATE_COMPLETE", Forms=str(before + 1))
-    assert _asked(caller(), newer, quota(9))["forms"] == before + 1
-    chosen: dict[str, object] = {"forms": str(before + 1)}
-    assert "forms" not in _asked(caller(), stack("UPDATE_COMPLETE"), quota(9), given=chosen)
+    assert _asked(caller(), stack("UPDATE_COMPLETE", **outputs), quota(9))["stored-form"] == before
+    newer = stack("UPDATE_COMPLETE", StoredFormRead=str(before + 1))
+    assert _asked(caller(), newer, quota(9))["stored-form"] == before + 1
+    chosen: dict[str, object] = {"stored-form": str(before + 1)}
+    assert "stored-form" not in _asked(caller(), stack("UPDATE_COMPLETE"), quota(9), given=chosen)
 
 
 def test_a_version_that_knows_fewer_forms_than_the_deployed_one_writes_its_own_newest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = stack("UPDATE_COMPLETE", Forms=str(forms.NEWEST + 3))
-    assert _asked(caller(), known, quota(9))["forms"] == forms.NEWEST
+    known = stack("UPDATE_COMPLETE", StoredFormRead=str(forms.NEWEST + 3))
+    assert _asked(caller(), known, quota(9))["stored-form"] == forms.NEWEST
 
 
-def test_what_is_chosen_is_not_asked_for_and_wins() -> None:
-    given: dict[str, object] = {"first": "false", "account-concurrency": "640"}
+def test_a_given_setting_wins_and_is_not_looked_up() -> None:
+    given: dict[str, object] = {"first-deployment": "false", "account-concurrency": "640"}
     assert _asked(caller(), stack(None), distributions(1), given=given) == {}
-    asked = _asked(caller(), stack(None), distributions(1), quota(10), given={"first": "true"})
+    asked = _asked(caller(), stack(None), distributions(1), quota(10), given={"first-deployment": "true"})
     assert asked == {"account-concurrency": 10}
 
 
@@ -106,7 +111,7 @@ def test_the_stack_is_the_one_of_the_stage() -> None:
     assert asked == [{"StackName": "Gridview-staging"}]
 
 
-def test_what_the_stack_itself_has_reserved_is_there_for_it() -> None:
+def test_concurrency_that_the_stack_has_reserved_counts_as_available() -> None:
     existing = stack("UPDATE_COMPLETE", ReservedConcurrency="360")
     assert _asked(caller(), existing, quota(600))["account-concurrency"] == 960
 
@@ -128,7 +133,7 @@ BACKED_UP: dict[str, object] = {"backup": "true"}
 def test_a_vault_that_is_left_is_used_and_not_made_again(
     outputs: dict[str, str], vaults: list[str] | None, exists: bool
 ) -> None:
-    existing = stack("UPDATE_COMPLETE", Forms="1", **outputs)
+    existing = stack("UPDATE_COMPLETE", StoredFormRead="1", **outputs)
     answers = [caller(), existing, quota(900), *([] if vaults is None else [vaults_of(*vaults)])]
     found = _asked(*answers, given=BACKED_UP)
     assert found["backup-vault-exists"] is exists
@@ -204,7 +209,7 @@ def test_an_account_that_cloudfront_does_not_know_yet_is_refused_before_the_depl
 )
 def test_any_other_refusal_of_cloudfront_is_no_reason(answers: tuple[Answer, ...]) -> None:
     """The role that deploys by CloudFormation may lack the right to ask."""
-    assert _asked(caller(), stack(None), *answers, quota(900))["first"] is True
+    assert _asked(caller(), stack(None), *answers, quota(900))["first-deployment"] is True
 
 
 @pytest.mark.parametrize(
@@ -216,7 +221,7 @@ def test_cloudfront_is_not_asked_without_a_distribution_or_about_a_stack_that_is
     assert "account-concurrency" in _asked(caller(), found, quota(900), given=given)
 
 
-def test_what_cloudfront_is_asked_for_is_nothing_that_it_could_make() -> None:
+def test_the_probe_of_cloudfront_cannot_create_a_distribution() -> None:
     asked = _IMPOSSIBLE["DefaultCacheBehavior"]["TargetOriginId"]
     assert asked not in [one["Id"] for one in _IMPOSSIBLE["Origins"]["Items"]]
     assert _IMPOSSIBLE["Enabled"] is False

@@ -24,7 +24,7 @@ OWN = {"service": "upkeep", "stack": "Gridview"}
 # Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, effect of missing
 # data.
 EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int, str]] = {
-    "ConsumerBehind": (("AWS/Lambda", "IteratorAge", MAINTAIN), "Maximum", 300_000, 60, 5, "notBreaching"),
+    "ConsumerLag": (("AWS/Lambda", "IteratorAge", MAINTAIN), "Maximum", 300_000, 60, 5, "notBreaching"),
     "DeadLetters": (
         ("AWS/SQS", "ApproximateNumberOfMessagesVisible", {"QueueName": "queue"}),
         *("Maximum", 1, 60, 1, "ignore"),
@@ -49,14 +49,14 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     "ConsumerSlow": (("AWS/Lambda", "Duration", MAINTAIN), "Maximum", 45_000, 300, 3, "notBreaching"),
     "FsckDifferences": (("gridview", "FsckDifferences", OWN), "Maximum", 1, 300, 1, "ignore"),
     "CheckMissing": (("gridview", "FsckDifferences", OWN), "SampleCount", 1, 86_400, 2, "breaching"),
-    "JobRefused": (("gridview", "JobRefusals", OWN), "Maximum", 20, 300, 1, "notBreaching"),
+    "JobFailing": (("gridview", "JobFailures", OWN), "Maximum", 20, 300, 1, "notBreaching"),
     "UpkeepErrors": (("AWS/Lambda", "Errors", UPKEEP), "Sum", 1, 300, 1, "notBreaching"),
-    "JobsBehind": (
+    "JobsLag": (
         ("AWS/SQS", "ApproximateAgeOfOldestMessage", {"QueueName": "jobs"}),
         *("Maximum", 300, 60, 5, "notBreaching"),
     ),
     "FoldOverdue": (("gridview", "FoldOverdue", OWN), "Maximum", 900, 300, 1, "notBreaching"),
-    "IndexLate": (("gridview", "CanaryAge", OWN), "Maximum", 90, 60, 3, "notBreaching"),
+    "IndexLag": (("gridview", "CanaryAge", OWN), "Maximum", 90, 60, 3, "notBreaching"),
     "ConnectsRefused": (
         ("AWS/ApiGateway", "IntegrationError", SOCKETS),
         *("Sum", 100, 300, 1, "notBreaching"),
@@ -70,12 +70,12 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
         ("AWS/CloudFront", "5xxErrorRate", {"DistributionId": "distribution", "Region": "Global"}),
         *("Average", 5, 60, 5, "notBreaching"),
     ),
-    "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
-    "PushesBehind": (("AWS/Lambda", "IteratorAge", SOCKET), "Maximum", 30_000, 60, 5, "notBreaching"),
+    "UpkeepNotRunning": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
+    "PushesLag": (("AWS/Lambda", "IteratorAge", SOCKET), "Maximum", 30_000, 60, 5, "notBreaching"),
     "SocketErrors": (("AWS/Lambda", "Errors", SOCKET), "Sum", 3, 300, 1, "notBreaching"),
     "DeliverErrors": (("AWS/Lambda", "Errors", DELIVER), "Sum", 3, 300, 1, "notBreaching"),
-    "DeliverSilent": (("AWS/Lambda", "Invocations", DELIVER), "Sum", 1, 300, 3, "breaching"),
-    "WebhooksBehind": (
+    "DeliverNotRunning": (("AWS/Lambda", "Invocations", DELIVER), "Sum", 1, 300, 3, "breaching"),
+    "WebhooksLag": (
         ("AWS/SQS", "ApproximateAgeOfOldestMessage", {"QueueName": "queue"}),
         *("Maximum", 300, 60, 5, "notBreaching"),
     ),
@@ -114,7 +114,7 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
 OF_AN_EXPRESSION = {"TableErrors"}
 OF_A_REGION = {"PageErrors": "us-east-1"}
 """Alarms whose metric only one region has. No dashboard shows them: CloudFormation leaves them out elsewhere."""
-SILENCE = {"CheckMissing", "DeliverSilent", "UpkeepSilent"}
+SILENCE = {"CheckMissing", "DeliverNotRunning", "UpkeepNotRunning"}
 """Alarms that fire when data are missing."""
 
 
@@ -151,7 +151,7 @@ def test_an_alarm_watches_its_metric(
     )
 
 
-def test_metrics_of_ours_are_told_apart_by_stack(
+def test_gridview_metrics_have_the_stack_as_a_dimension(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     """Otherwise the check of one stage would satisfy the alarm of another."""
@@ -199,7 +199,7 @@ def test_errors_of_the_table_are_summed_over_what_is_asked_of_it(
     assert operations == granted | {"TransactWriteItems"}
 
 
-def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
+def test_every_alarm_describes_itself_links_the_runbook_and_notifies_the_topic(
     template: dict[str, Any], alarms: dict[str, dict[str, Any]]
 ) -> None:
     (topic,) = resources(template, "AWS::SNS::Topic")
@@ -259,7 +259,7 @@ def test_a_stack_without_cloudfront_has_no_alarm_on_it(api_template: dict[str, A
 
 def test_one_worker_takes_no_hints_so_their_age_says_nothing(small_template: dict[str, Any]) -> None:
     named = {one["AlarmName"] for one in resources(small_template, KIND).values()}
-    assert not {one for one in named if one.endswith(("-JobsBehind", "-WebhooksBehind"))}
+    assert not {one for one in named if one.endswith(("-JobsLag", "-WebhooksLag"))}
 
 
 def test_answers_with_429_are_counted_from_the_access_log(template: dict[str, Any]) -> None:
@@ -305,7 +305,9 @@ def test_the_topic_is_encrypted_with_a_key_that_alarms_may_use(template: dict[st
     assert allow["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 
 
-def test_somebody_is_mailed_who_is_named(template: dict[str, Any], chosen_template: dict[str, Any]) -> None:
+def test_only_a_configured_address_gets_alarm_mail(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
     assert resources(template, "AWS::SNS::Subscription") == {}
     subscription = only(chosen_template, "AWS::SNS::Subscription")
     assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@example.org")
@@ -346,7 +348,7 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
         ("AWS/ApiGateway", "Count"),
         ("AWS/Lambda", "Invocations"),
         ("gridview", "Records"),
-        ("gridview", "PassedOver"),
+        ("gridview", "IssuesProcessed"),
         *(("gridview", name) for name in ("WebhookAttempts", "WebhookFailures", "WebhooksDisabled")),
         ("gridview", "DeadLetters"),
         ("AWS/DynamoDB", "ConsumedReadCapacityUnits"),

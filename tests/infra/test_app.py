@@ -49,7 +49,7 @@ def test_another_command_line_than_the_pinned_one_is_refused(
     from infra.app import main
 
     monkeypatch.setenv("CDK_CLI_VERSION", "2.9999.0")
-    with pytest.raises(SystemExit, match=r"2\.9999\.0.*run `npm ci` first"):
+    with pytest.raises(SystemExit, match=r"2\.9999\.0.*Run `npm ci`"):
         main()
     assert not (out / "manifest.json").exists()
 

@@ -89,7 +89,7 @@ def test_code_is_within_its_budget(local_template: dict[str, Any], assets: dict[
         assert sizes[logical_id] + sum(sizes[layer] for layer in layers) < BUDGET
 
 
-def test_nothing_is_deployed_that_running_it_left_behind(assets: dict[str, Path]) -> None:
+def test_no_hidden_file_or_checked_bytecode_is_deployed(assets: dict[str, Path]) -> None:
     # The layer of third-party packages has their original files; `test_layers` checks those.
     for folder in _first_party(assets):
         for path in _files(folder):

@@ -52,10 +52,10 @@ def npx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Npx:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
         monkeypatch.delenv(name, raising=False)
-    stand_in = Npx()
-    monkeypatch.setattr(subprocess, "run", stand_in)
+    fake = Npx()
+    monkeypatch.setattr(subprocess, "run", fake)
     monkeypatch.setattr(shutil, "which", lambda program: NPX if program == "npx" else None)
-    return stand_in
+    return fake
 
 
 @pytest.fixture
@@ -144,8 +144,8 @@ def test_any_other_deployment_is_made_once(npx: Npx, protected: str) -> None:
 
 def test_a_first_deployment_that_was_asked_for_is_made_once(npx: Npx) -> None:
     _reports(npx, protection.NOT_YET)
-    assert cli.main(["deploy", "-c", "first=true"]) == 0
-    assert _typed(npx) == [["deploy", "-c", "first=true"]]
+    assert cli.main(["deploy", "-c", "first-deployment=true"]) == 0
+    assert _typed(npx) == [["deploy", "-c", "first-deployment=true"]]
 
 
 def test_a_failed_deployment_is_not_repeated(npx: Npx) -> None:
@@ -216,11 +216,11 @@ class Backup:
 @pytest.fixture
 def backup(account: Any, monkeypatch: pytest.MonkeyPatch) -> Backup:
     """A vault with two copies of the table."""
-    stand_in, made = Backup("arn:one", "arn:two"), Buckets.client
+    fake, made = Backup("arn:one", "arn:two"), Buckets.client
     monkeypatch.setattr(
-        Buckets, "client", lambda self, service: stand_in if service == "backup" else made(self, service)
+        Buckets, "client", lambda self, service: fake if service == "backup" else made(self, service)
     )
-    return stand_in
+    return fake
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_destroy_deletes_backups_only_when_asked_and_says_what_is_left(
         ([], []) if deleted else (["arn:one", "arn:two"], ["Gridview-backups"])
     )
     said = capsys.readouterr().out
-    assert ("was deleted" if deleted else "is left, with 2 backups") in said
+    assert ("was deleted" if deleted else "remains, with 2 backups") in said
     assert _typed(npx) == [["destroy", "-c", "protect=false", *(one for one in more if one != "--backups")]]
 
 
@@ -271,7 +271,7 @@ def test_backups_that_are_held_are_left_and_said(
 ) -> None:
     backup.held = True
     assert cli.main(["destroy", "-c", "protect=false", "--force", "--backups"]) == 0
-    assert "is left, with 2 backups" in capsys.readouterr().out
+    assert "remains, with 2 backups" in capsys.readouterr().out
 
 
 def test_an_empty_vault_goes_without_a_question(npx: Npx, backup: Backup) -> None:
@@ -280,7 +280,7 @@ def test_an_empty_vault_goes_without_a_question(npx: Npx, backup: Backup) -> Non
     assert backup.vaults == []
 
 
-def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Npx, backup: Backup) -> None:
+def test_only_the_named_vault_of_an_unprotected_stack_is_destroyed(npx: Npx, backup: Backup) -> None:
     assert cli.main(["destroy", "--backups", "--force"]) == 0
     assert backup.asked == []
     backup.vaults = ["Others"]
@@ -292,7 +292,7 @@ def test_the_vault_of_a_protected_stack_or_of_another_name_is_left_alone(npx: Np
     assert (backup.vaults, backup.points) == ([], [])
 
 
-def test_destroy_leaves_the_buckets_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:
+def test_destroy_keeps_the_buckets_of_a_protected_stack(npx: Npx, account: Any) -> None:
     _create(account, "Gridview")
     buckets = _fill(account)
     npx.status = 1
@@ -376,7 +376,7 @@ def test_help_names_every_setting_that_people_choose(
         cli.main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert {"stage", "stack-name", "protect", "first"} < {name for name, _, _ in described()}
+    assert {"stage", "stack-name", "protect", "first-deployment"} < {name for name, _, _ in described()}
     for name, default, _ in described():
         assert f"  {name}={default} " in text
     assert npx.called == []

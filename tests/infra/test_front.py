@@ -116,13 +116,13 @@ def test_without_a_web_acl_there_is_none(config: dict[str, Any]) -> None:
     assert "WebACLId" not in config
 
 
-def test_without_the_page_nothing_stands_before_the_api(api_template: dict[str, Any]) -> None:
+def test_without_the_page_the_api_has_no_distribution_or_domain(api_template: dict[str, Any]) -> None:
     kinds = {resource["Type"] for resource in api_template["Resources"].values()}
     assert not {one for one in kinds if one.startswith("AWS::CloudFront::")} | (DOMAINS & kinds)
     assert not {"DomainTarget", "PageUrl", "PageBucket", "PageConfig"} & set(api_template["Outputs"])
 
 
-def test_cloudfront_stands_before_the_api_alone_by_setting(cdn_template: dict[str, Any]) -> None:
+def test_cloudfront_can_front_the_api_without_the_page(cdn_template: dict[str, Any]) -> None:
     config = only(cdn_template, DISTRIBUTION)["DistributionConfig"]
     assert set(_behaviors(config)) == {"*"}
     _assert_everything_passes(cdn_template, config["DefaultCacheBehavior"])

@@ -44,7 +44,7 @@ def test_declarations_are_read_without_the_cdk() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=path, check=False).returncode == 0  # noqa: S603
 
 
-def test_what_invokes_a_function_is_what_its_declaration_says() -> None:
+def test_functions_declare_their_event_sources() -> None:
     sources = {name: spec.event_sources(Settings()) for name, spec in FUNCTIONS.items()}
     answering = {name for name, found in sources.items() if Endpoints() in found}
     assert answering == {route.function for route in ROUTES}
@@ -55,7 +55,7 @@ def test_what_invokes_a_function_is_what_its_declaration_says() -> None:
     assert sorted(rules) == ["DeliverySchedule/Webhooks", "Schedules/Check", "Schedules/Jobs", "Sockets/End"]
 
 
-def test_functions_that_serve_callers_alone_have_session_grants() -> None:
+def test_only_functions_that_serve_callers_have_session_grants() -> None:
     serving = {name for name, spec in FUNCTIONS.items() if spec.session_grants}
     assert serving == {"query", "command", "live", "socket"}
     assert {name for name, spec in FUNCTIONS.items() if spec.tenantless_grants} == {"socket"}
@@ -68,24 +68,24 @@ def test_platform_and_tracing(template: dict[str, Any]) -> None:
         assert function["Handler"] == "handler.handler"
         traced = NAMES[logical_id] in {"query", "command"}
         assert function["TracingConfig"] == {"Mode": "Active" if traced else "PassThrough"}
-        behind_the_api = any(route.function == NAMES[logical_id] for route in ROUTES)
-        assert function["Timeout"] <= (29 if behind_the_api else 60)
+        of_the_api = any(route.function == NAMES[logical_id] for route in ROUTES)
+        assert function["Timeout"] <= (29 if of_the_api else 60)
 
 
-def test_who_reads_documents_is_upgraded_before_who_writes_them(template: dict[str, Any]) -> None:
+def test_readers_of_documents_are_upgraded_before_their_writer(template: dict[str, Any]) -> None:
     """A deleted issue is a document with a mark: older code would take it for a present one."""
     waits_for = template["Resources"]["CommandFunction"]["DependsOn"]
     assert {"QueryFunction", "MaintainFunction", "UpkeepFunction"} <= {*waits_for}
 
 
-def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict[str, Any]) -> None:
+def test_functions_with_background_work_get_the_settling_time(template: dict[str, Any]) -> None:
     """Readers of the former epoch have ended, and their writes have arrived."""
     functions = functions_of(template)
-    told = {
+    seconds = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("SETTLE_SECONDS")
         for logical_id, function in functions.items()
     }
-    assert told == {
+    assert seconds == {
         "query": None,
         "command": str(SETTLE_SECONDS),
         "live": None,
@@ -114,11 +114,11 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
-        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET", "WORK_PERCENT"},
+        "query": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "EXPORT_BUCKET", "LONG_QUERY_PERCENT"},
         "live": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
         "socket": {"CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
-            *("CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "WEBHOOK_SECRET_ARN", "FORMS", "SETTLE_SECONDS"),
+            *("CURSOR_SECRET_ARN", "SESSION_ROLE_ARN", "WEBHOOK_SECRET_ARN", "STORED_FORM", "SETTLE_SECONDS"),
             *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT", "WRITES_PER_SECOND"),
         },
         "deliver": {
@@ -126,11 +126,11 @@ def test_environment(template: dict[str, Any]) -> None:
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
         "maintain": {
-            *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS"),
+            *("STORED_FORM", "FOLD_WEIGHT", "FOLD_SECONDS"),
             *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
         },
         "upkeep": {
-            *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
+            *("STORED_FORM", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
             *("DEAD_LETTER_QUEUE_URL", "FAILED_BATCHES_BUCKET", "JOB_QUEUE_URL"),
             *("EXPORT_BUCKET", "USER_POOL_ID", "WRITES_PER_SECOND"),
         },
@@ -152,45 +152,45 @@ def test_environment(template: dict[str, Any]) -> None:
         assert variables["TRANSPORT"] == "direct"
 
 
-def test_every_function_is_told_the_transport_that_was_chosen(chosen_template: dict[str, Any]) -> None:
+def test_every_function_gets_the_chosen_transport(chosen_template: dict[str, Any]) -> None:
     functions = functions_of(chosen_template).values()
     assert {function["Environment"]["Variables"]["TRANSPORT"] for function in functions} == {"botocore"}
 
 
-def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_form(
+def test_functions_that_write_derived_data_or_definitions_get_the_form_to_write(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, written in ((template, NEWEST), (chosen_template, OLDEST)):
-        told = {
-            NAMES[logical_id]: function["Environment"]["Variables"]["FORMS"]
+        forms = {
+            NAMES[logical_id]: function["Environment"]["Variables"]["STORED_FORM"]
             for logical_id, function in functions_of(of).items()
-            if "FORMS" in function["Environment"]["Variables"]
+            if "STORED_FORM" in function["Environment"]["Variables"]
         }
-        assert told == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
-        assert of["Outputs"]["FormsWritten"]["Value"] == str(written)
-        assert of["Outputs"]["Forms"]["Value"] == str(NEWEST)
+        assert forms == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
+        assert of["Outputs"]["StoredFormWritten"]["Value"] == str(written)
+        assert of["Outputs"]["StoredFormRead"]["Value"] == str(NEWEST)
 
 
-def test_who_takes_numbers_of_journals_and_who_folds_them_have_the_same_pace(
+def test_the_consumer_and_upkeep_have_the_same_pace_of_folds(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
     for of, pace in ((template, ("256", "900")), (chosen_template, ("100", "60"))):
-        told = {
+        paces = {
             NAMES[logical_id]: (variables["FOLD_WEIGHT"], variables["FOLD_SECONDS"])
             for logical_id, function in functions_of(of).items()
             if "FOLD_WEIGHT" in (variables := function["Environment"]["Variables"])
         }
-        assert told == dict.fromkeys(("maintain", "upkeep"), pace)
+        assert paces == dict.fromkeys(("maintain", "upkeep"), pace)
 
 
-def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
+def test_functions_that_write_for_users_get_the_rate_of_writes(
     chosen_template: dict[str, Any],
 ) -> None:
-    told = {
+    rates = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")
         for logical_id, function in functions_of(chosen_template).items()
     }
-    assert {name: rate for name, rate in told.items() if rate} == {"command": "50", "upkeep": "50"}
+    assert {name: rate for name, rate in rates.items() if rate} == {"command": "50", "upkeep": "50"}
 
 
 def test_the_limit_of_projects_is_known_to_the_function_that_creates_them(
@@ -235,7 +235,7 @@ def test_every_log_group_forgets(template: dict[str, Any]) -> None:
         assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
 
 
-def test_functions_behind_the_api_start_from_snapshots(template: dict[str, Any]) -> None:
+def test_functions_of_the_api_start_from_snapshots(template: dict[str, Any]) -> None:
     functions = functions_of(template)
     snapped = {logical_id for logical_id, function in functions.items() if "SnapStart" in function}
     assert snapped == {"QueryFunction", "CommandFunction"}
@@ -285,6 +285,6 @@ def test_outputs(template: dict[str, Any]) -> None:
         "AlarmTopicArn",
         "Protected",
         "ReservedConcurrency",
-        "Forms",
-        "FormsWritten",
+        "StoredFormRead",
+        "StoredFormWritten",
     }

@@ -189,7 +189,7 @@ EXPECTED: dict[str, set[tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("function", EXPECTED)
 def test_a_function_may_do_what_it_does_and_no_more(shared_template: dict[str, Any], function: str) -> None:
-    assert {_told(one) for one in _single(_policy(shared_template, function))} == EXPECTED[function]
+    assert {_summary(one) for one in _single(_policy(shared_template, function))} == EXPECTED[function]
 
 
 @pytest.mark.parametrize("function", EXPECTED)
@@ -276,7 +276,7 @@ DENIED = [
 
 
 @pytest.mark.parametrize(("function", "asked"), DENIED)
-def test_what_a_function_never_does_it_may_not_do(
+def test_calls_that_a_function_never_makes_are_denied(
     template: dict[str, Any], function: str, asked: Asked
 ) -> None:
     assert not iam.allows(_policy(template, function), asked)
@@ -293,7 +293,7 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
             # A refusal without its condition would refuse everything, so the whole refusal is left out.
             wider = [{**statement, "Condition": left}] if statement["Effect"] == "Allow" else []
             others = [*policy[:at], *wider, *policy[at + 1 :]]
-            assert any(iam.allows(others, asked) for whose, asked in DENIED if whose == function), statement
+            assert any(iam.allows(others, asked) for owner, asked in DENIED if owner == function), statement
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,9 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Upkeep", ask("Scan")),
     ],
 )
-def test_what_a_function_does_it_may_do(shared_template: dict[str, Any], function: str, asked: Asked) -> None:
+def test_calls_that_a_function_makes_are_allowed(
+    shared_template: dict[str, Any], function: str, asked: Asked
+) -> None:
     assert iam.allows(_policy(shared_template, function), asked)
 
 
@@ -517,19 +519,19 @@ ISOLATED = {
 
 
 @pytest.mark.parametrize("function", ISOLATED)
-def test_with_isolation_a_function_reaches_the_table_by_sessions_alone(
+def test_with_isolation_a_function_reaches_the_table_only_by_sessions(
     isolated_template: dict[str, Any], function: str
 ) -> None:
     own, by_session = ISOLATED[function]
-    assert {_told(one) for one in _single(_policy(isolated_template, function))} == own
-    assert {_told(one) for one in _single(_session_policy(isolated_template, function))} == by_session
+    assert {_summary(one) for one in _single(_policy(isolated_template, function))} == own
+    assert {_summary(one) for one in _single(_session_policy(isolated_template, function))} == by_session
 
 
 @pytest.mark.parametrize("function", sorted(EXPECTED.keys() - ISOLATED.keys()))
 def test_isolation_changes_nothing_for_functions_that_serve_no_caller(
     isolated_template: dict[str, Any], function: str
 ) -> None:
-    assert {_told(one) for one in _single(_policy(isolated_template, function))} == EXPECTED[function]
+    assert {_summary(one) for one in _single(_policy(isolated_template, function))} == EXPECTED[function]
 
 
 @pytest.mark.parametrize("function", ISOLATED)
@@ -751,7 +753,7 @@ def _text(statement: Statement) -> str:
     return json.dumps({**statement, "Condition": condition}, sort_keys=True)
 
 
-def _told(statement: Statement) -> tuple[str, ...]:
+def _summary(statement: Statement) -> tuple[str, ...]:
     """Action, resource, and the partition keys or attributes of a condition; `not` for a refusal."""
     refused = "not " if statement["Effect"] == "Deny" else ""
     named: list[str] = []

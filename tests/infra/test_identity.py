@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from infra.paths import ROOT
 from tests.support.templates import of_construct, only, resources
 
 CLIENT = "AWS::Cognito::UserPoolClient"
@@ -10,7 +11,7 @@ CLIENTS = ["IdentityClient", "IdentityPage"]
 CLAIMS = {"custom:tenant", "custom:role"}
 
 
-def test_nobody_signs_up_alone(template: dict[str, Any]) -> None:
+def test_only_administrators_create_users(template: dict[str, Any]) -> None:
     pool = only(template, "AWS::Cognito::UserPool")
     assert pool["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
 
@@ -65,7 +66,7 @@ def test_programs_sign_in_with_a_password_and_not_by_the_managed_login(template:
     }
 
 
-def test_the_page_takes_a_code_at_its_own_address_alone(template: dict[str, Any]) -> None:
+def test_the_page_accepts_a_code_only_at_its_own_address(template: dict[str, Any]) -> None:
     client = of_construct(template, CLIENT, "IdentityPage")
     (distribution,) = resources(template, "AWS::CloudFront::Distribution")
     page = ["https://", {"Fn::GetAtt": [distribution, "DomainName"]}]
@@ -113,7 +114,19 @@ def test_the_managed_login_has_a_style_and_a_prefix_that_no_other_stack_has(
     assert other != prefix
 
 
-def test_without_a_page_nobody_signs_in_by_a_browser(api_template: dict[str, Any]) -> None:
+def test_without_a_page_there_is_no_sign_in_by_a_browser(api_template: dict[str, Any]) -> None:
     kinds = {resource["Type"] for resource in api_template["Resources"].values()}
     assert not {"AWS::Cognito::UserPoolDomain", "AWS::Cognito::ManagedLoginBranding"} & kinds
     assert only(api_template, CLIENT)["AllowedOAuthFlowsUserPoolClient"] is False
+
+
+def test_the_page_of_authentication_has_the_periods_of_the_pool(template: dict[str, Any]) -> None:
+    text = " ".join((ROOT / "docs/authentication.md").read_text("utf-8").split())
+    policy = only(template, "AWS::Cognito::UserPool")["Policies"]["PasswordPolicy"]
+    client = of_construct(template, CLIENT, "IdentityClient")
+    assert client["TokenValidityUnits"]["RefreshToken"] == "minutes"
+    days = client["RefreshTokenValidity"] // (24 * 60)
+    assert f"A password has at least {policy['MinimumLength']} characters" in text
+    assert f"password that is valid for {policy['TemporaryPasswordValidityDays']} days" in text
+    assert f"The refresh token is valid for {days} days" in text
+    assert f"After {days} days, or if a refresh fails" in text

@@ -69,12 +69,12 @@ def test_every_route_has_a_throttle_that_was_chosen_for_it(template: dict[str, A
     }
 
 
-def test_a_route_whose_throttle_is_forgotten_gets_the_least(template: dict[str, Any]) -> None:
+def test_a_route_without_its_own_throttle_gets_the_lowest(template: dict[str, Any]) -> None:
     stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 5}
 
 
-def test_what_strangers_and_wrong_paths_can_start_is_what_the_page_says(template: dict[str, Any]) -> None:
+def test_the_page_names_the_rates_of_public_and_wrong_paths(template: dict[str, Any]) -> None:
     settings = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")["RouteSettings"]
     of_strangers = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if _public(key))
     wrong = sum(one["ThrottlingRateLimit"] for key, one in settings.items() if key.endswith(EVERY_PATH))
@@ -133,7 +133,7 @@ def test_tokens_are_those_of_the_user_pool_for_its_clients(template: dict[str, A
 def test_each_route_goes_to_its_function(template: dict[str, Any]) -> None:
     for key, declared in _routes(template).items():
         function = BY_KEY[key].function if key in BY_KEY else REFUSES
-        assert _function_behind(template, declared) == f"{function.capitalize()}Function", key
+        assert _function_of(template, declared) == f"{function.capitalize()}Function", key
 
 
 def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any]) -> None:
@@ -175,7 +175,7 @@ def _public(key: str) -> bool:
     return path in BY_PATH and BY_PATH[path].public
 
 
-def _function_behind(template: dict[str, Any], route: dict[str, Any]) -> str:
+def _function_of(template: dict[str, Any], route: dict[str, Any]) -> str:
     integration_id = route["Target"]["Fn::Join"][1][1]["Ref"]
     integration = resources(template, "AWS::ApiGatewayV2::Integration")[integration_id]
     assert integration["IntegrationType"] == "AWS_PROXY"

@@ -39,7 +39,7 @@ def test_it_holds_what_the_lock_file_says_and_no_more(vendor: Path) -> None:
     assert {name.replace("_", "-"): version for name, version in installed.items()} == locked
 
 
-def test_what_lambda_brings_and_what_only_tools_need_is_not_in_it(vendor: Path) -> None:
+def test_the_layer_omits_packages_of_lambda_and_of_tools(vendor: Path) -> None:
     top = {entry.name for entry in (vendor / "python").iterdir()}
     assert {"aws_lambda_powertools", "pydantic", "cryptography", "orjson"} <= top
     assert not top & {"boto3", "botocore", "s3transfer", "jwt", "moto", "pytest", "ministack", "bin"}
@@ -58,12 +58,12 @@ def test_it_is_the_same_wherever_it_is_built(vendor: Path) -> None:
     assert not [path for path in files if any(place in path.read_bytes() for place in here)]
 
 
-def test_a_second_build_asks_nobody(vendor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_build_installs_nothing(vendor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_install", lambda *_: pytest.fail("it was built again"))
     assert build_vendor(python_version="3.13", architecture="arm64") == vendor
 
 
-def test_every_platform_has_a_build_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_platform_has_its_own_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_install", lambda target, *_: target.mkdir(parents=True))
     built = {
         build_vendor(python_version=version, architecture=architecture, cache=tmp_path)
@@ -75,7 +75,7 @@ def test_every_platform_has_a_build_of_its_own(tmp_path: Path, monkeypatch: pyte
     assert not [folder for folder in built if "." in folder.name]
 
 
-def test_a_failed_build_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_build_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(target: Path, *_: str) -> None:
         target.mkdir(parents=True)
         raise LayerError("no wheel")

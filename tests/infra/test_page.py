@@ -24,7 +24,7 @@ def test_the_first_segment_says_whether_the_page_draws_a_path(path: str, own: bo
     assert page.is_own(path) == own
 
 
-def test_what_has_a_hash_in_its_name_is_kept_and_nothing_else() -> None:
+def test_only_files_with_a_hash_in_their_name_are_immutable() -> None:
     kept = [
         path for path in ("/", "/index.html", "/assets/a-1f.js") if "immutable" in page.cache_control(path)
     ]
@@ -37,7 +37,7 @@ def test_the_page_may_connect_to_its_own_origin_and_to_those_that_are_named() ->
     assert "connect-src 'self' https://a.example https://b.example;" in named
 
 
-def test_no_code_or_style_stands_in_the_page_itself() -> None:
+def test_the_content_security_policy_forbids_inline_code_and_styles() -> None:
     policy = page.security_headers()["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
     assert "unsafe" not in policy

@@ -60,7 +60,7 @@ def test_it_is_built_once_until_a_source_changes(root: Path) -> None:
     assert builds(root) == 4
 
 
-def test_what_is_no_part_of_the_page_builds_nothing(root: Path) -> None:
+def test_files_outside_the_page_do_not_build_it_again(root: Path) -> None:
     build()
     for folder in ("e2e", "tests"):
         (root / "web" / folder).mkdir()
@@ -68,25 +68,25 @@ def test_what_is_no_part_of_the_page_builds_nothing(root: Path) -> None:
     assert build() == []
 
 
-def test_a_page_that_somebody_removed_or_built_by_hand_is_built_again(root: Path) -> None:
+def test_a_page_that_was_removed_or_built_by_hand_is_built_again(root: Path) -> None:
     build()
     (root / "web" / "dist" / ".made-from").unlink()
     build()
     assert builds(root) == 2
 
 
-def test_what_fails_is_said_and_tried_again(root: Path) -> None:
+def test_a_failed_build_is_reported_and_tried_again(root: Path) -> None:
     (root / "web" / "broken").touch()
     for _ in range(2):
-        with pytest.raises(PageError, match=r"^The page could not be built; see .*/\.build/web\.log\.$"):
+        with pytest.raises(PageError, match=r"^The page could not be built\. Read .*/\.build/web\.log\.$"):
             build()
     (root / "web" / "broken").unlink()
     assert build() == ["Building the page ..."]
 
 
-def test_what_is_missing_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_or_file_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(root))
-    with pytest.raises(PageError, match=r"npm was not found on the PATH \(it comes with Node\)"):
+    with pytest.raises(PageError, match=r"npm is not on the PATH\. Install Node"):
         build()
     (root / "web" / "package.json").unlink()
     with pytest.raises(PageError, match=r"web/ has no package\.json"):

@@ -12,7 +12,7 @@ from tests.support.templates import of_construct, only, resources
 DISTRIBUTION = "AWS::CloudFront::Distribution"
 
 
-def test_the_bucket_is_private_encrypted_and_asked_over_tls_alone(template: dict[str, Any]) -> None:
+def test_the_bucket_is_private_encrypted_and_requires_tls(template: dict[str, Any]) -> None:
     bucket = of_construct(template, "AWS::S3::Bucket", "FrontPageFiles")
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
@@ -24,7 +24,7 @@ def test_the_bucket_is_private_encrypted_and_asked_over_tls_alone(template: dict
     assert refused["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
-def test_this_distribution_alone_reads_it_and_signs_that_it_does(template: dict[str, Any]) -> None:
+def test_only_this_distribution_reads_the_bucket_by_signed_requests(template: dict[str, Any]) -> None:
     (distribution,) = resources(template, DISTRIBUTION)
     _, allowed = of_construct(template, "AWS::S3::BucketPolicy", "FrontPageFiles")["PolicyDocument"][
         "Statement"
@@ -60,7 +60,7 @@ def test_answers_have_the_headers_that_the_local_stack_gives_and_demand_tls(temp
     assert security["StrictTransportSecurity"]["AccessControlMaxAgeSec"] == 365 * 24 * 60 * 60
 
 
-def test_the_page_is_told_how_people_sign_in(template: dict[str, Any]) -> None:
+def test_the_page_configuration_contains_the_sign_in(template: dict[str, Any]) -> None:
     (client,) = (
         one for one in resources(template, "AWS::Cognito::UserPoolClient") if one.startswith("IdentityPage")
     )

@@ -25,13 +25,13 @@ BUSY = IDLE | {
     ("query", "SequentialCalls"),
     ("command", "Requests"),
     ("live", "Requests"),
-    ("socket", "Opened"),
+    ("socket", "SocketsOpened"),
     ("socket", "Frames"),
     ("deliver", "WebhookAttempts"),
     ("deliver", "WebhookFailures"),
     ("deliver", "DeliveriesGivenUp"),
     ("deliver", "WebhooksDisabled"),
-    ("upkeep", "PassedOver"),
+    ("upkeep", "IssuesProcessed"),
 }
 """The metrics of a stack with traffic of every kind and no fault."""
 
@@ -40,7 +40,7 @@ NIGHTLY = {"FsckDifferences", "FsckIssues"}
 OF_FAULTS = {
     "DeadLetters",
     "FoldOverdue",
-    "JobRefusals",
+    "JobFailures",
     "Late",
     "RedriveCrashes",
     "Refused",
@@ -162,7 +162,7 @@ def test_the_bill_of_dynamodb_is_that_of_the_units() -> None:
         ("`grid`: the same, warm", "filtered (1 %) and sorted", 1, 100),
         ("`grid`: an exact count, without rows, cold", "an exact count under a filter", 0, 0),
         ("`groups` of a field with few values, cold", "grouped counts of a field with few values", 0, 0),
-        ("`position`: the row number of an issue, middle", "row N of an order, its middle", 0, 0),
+        ("`row_number`: the row number of an issue, middle", "row N of an order, its middle", 0, 0),
     ],
 )
 def test_the_units_of_reads_are_those_that_were_measured(
@@ -243,7 +243,7 @@ def test_the_workflow_runs_commands_that_there_are_on_the_functions_python(
                 assert step["with"]["node-version"] == "22"
 
 
-def test_what_the_cdk_is_made_of_is_pinned() -> None:
+def test_the_packages_of_the_cdk_are_pinned() -> None:
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
     assert package["engines"] == {"node": ">=22"}
     assert all(re.fullmatch(r"[\d.]+", version) for version in package["devDependencies"].values())

@@ -41,7 +41,7 @@ def test_both_go_into_the_pages_bucket(template: dict[str, Any]) -> None:
         assert one["DestinationBucketName"] == {"Ref": bucket}
 
 
-def test_the_function_writes_this_bucket_and_its_own_logs_alone(template: dict[str, Any]) -> None:
+def test_the_function_writes_only_this_bucket_and_its_own_logs(template: dict[str, Any]) -> None:
     statements = of_construct(template, "AWS::IAM::Policy", "FrontUploadRole")["PolicyDocument"]["Statement"]
     (bucket,) = (name for name in resources(template, "AWS::S3::Bucket") if name.startswith("FrontPage"))
     (group,) = (name for name in resources(template, "AWS::Logs::LogGroup") if name.startswith("FrontUpload"))
@@ -54,7 +54,7 @@ def test_the_function_writes_this_bucket_and_its_own_logs_alone(template: dict[s
     assert "ManagedPolicyArns" not in role
 
 
-def test_an_emulator_and_the_api_alone_upload_nothing(
+def test_an_emulator_and_a_stack_without_the_page_upload_nothing(
     local_template: dict[str, Any], api_template: dict[str, Any]
 ) -> None:
     for one in (local_template, api_template):

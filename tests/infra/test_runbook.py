@@ -61,3 +61,11 @@ def test_every_command_of_an_alarm_is_one_of_dev_and_names_the_stack(alarms: dic
 def test_a_page_that_has_lost_a_mark_is_not_written() -> None:
     with pytest.raises(ValueError, match="mark"):
         with_table("# Operating\n", table_of({}))
+
+
+@pytest.mark.parametrize("page", ["docs/install.md", RUNBOOK])
+def test_the_pages_name_the_alarms_of_a_stack_without_a_run(alarms: dict[str, Advice], page: str) -> None:
+    waiting = [name for name, one in alarms.items() if "(a new stack: not yet)" in one.means]
+    text = " ".join((ROOT / page).read_text("utf-8").split())
+    (named,) = re.findall(r"((?:`\w+`,? (?:and )?)+)are in alarm until their first run", text)
+    assert sorted(re.findall(r"`(\w+)`", named)) == sorted(waiting)

@@ -29,7 +29,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         runtime="python3.13",
         snap_start=True,
         protect=True,
-        first=False,
+        first_deployment=False,
         emulator=False,
         alarm_email="",
         mail_from="",
@@ -46,7 +46,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         account_concurrency=0,
         reserved_concurrency=(),
         polls_per_tenant=0,
-        work_percent=0,
+        long_query_percent=0,
         projects_per_tenant=1_000,
         parallelization=2,
         workers=2,
@@ -56,7 +56,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         max_reads=0,
         max_writes=0,
         writes_per_second=500,
-        forms=1,
+        stored_form=1,
         fold_weight=256,
         fold_seconds=900,
         transport="direct",
@@ -127,7 +127,7 @@ def test_own_addresses_are_disabled_where_both_apis_have_a_domain() -> None:
     assert _from_context(**REGIONAL).execute_api is True
 
 
-def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
+def test_a_stage_has_its_own_stack_and_dev_is_disposable() -> None:
     staging, dev = _from_context(stage="staging"), _from_context(stage="dev")
     assert staging == Settings(stage="staging", stack_name="Gridview-staging")
     assert dev == Settings(
@@ -182,7 +182,7 @@ def test_requests_that_wait_have_a_share_of_what_the_account_may_reserve(
         ({"account_concurrency": "50"}, 50),
         ({"account_concurrency": "999"}, 50),
         ({"account_concurrency": "1000"}, 100),
-        ({"account_concurrency": "10", "work_percent": "30"}, 30),
+        ({"account_concurrency": "10", "long_query_percent": "30"}, 30),
     ],
 )
 def test_long_queries_of_a_user_have_a_smaller_share_where_executions_are_few(
@@ -209,7 +209,7 @@ def test_any_other_has_several(quota: str) -> None:
 
 
 @pytest.mark.parametrize("quota", [*range(0, 1_000, 7), 1_000, 10_000])
-def test_a_hundred_stay_unreserved_whatever_the_quota_is(quota: int) -> None:
+def test_a_hundred_stay_unreserved_under_any_quota(quota: int) -> None:
     settings = _from_context(account_concurrency=str(quota))
     reserved = sum(settings.reserved(one) or 0 for one in FUNCTIONS)
     assert reserved == 0 or quota - reserved >= UNRESERVED
@@ -248,7 +248,7 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"alarm_email": "ann"}, "alarm-email"),
         ({"check_schedule": "17 3 * * *"}, "check-schedule"),
         ({"stage": "production"}, "stage"),
-        ({"first": "yes"}, "first"),
+        ({"first_deployment": "yes"}, "first-deployment"),
         ({"domain_name": "example"}, "domain-name"),
         ({"domain_name": "api.example.org"}, "certificate-arn"),
         ({"certificate_arn": EUROPEAN}, "certificate-arn"),
@@ -291,7 +291,7 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"transport": "boto3"}, "transport"),
         ({"warm_reads": "many"}, "warm-reads"),
         ({"max_writes": "-1"}, "max-writes"),
-        ({"work_percent": "101"}, "work-percent"),
+        ({"long_query_percent": "101"}, "long-query-percent"),
         ({"writes_per_second": "1001"}, "writes-per-second"),
         ({"allowed_origins": "*"}, "allowed-origins"),
         ({"allowed_origins": "https://app.example.org/"}, "allowed-origins"),

@@ -26,7 +26,7 @@ def _tasks(template: dict[str, Any], function: str) -> dict[str, str]:
     }
 
 
-def test_what_derives_works_delivers_and_pushes_leaves_four_of_ten(small_template: dict[str, Any]) -> None:
+def test_background_work_leaves_four_of_ten_invocations(small_template: dict[str, Any]) -> None:
     (stream,) = _mappings(small_template, "MaintainFunction")
     deriving = SHARDS * stream["ParallelizationFactor"]
     # A queue's mapping would take two at least; the minute's tasks do the work, in turns.
@@ -37,7 +37,7 @@ def test_what_derives_works_delivers_and_pushes_leaves_four_of_ten(small_templat
     working = 1
     # One invocation pushes at a time; the others end at once.
     socket = functions_of(small_template)["SocketFunction"]
-    assert socket["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+    assert socket["Environment"]["Variables"]["SINGLE_WORKER"] == "true"
     pushing = 1
     assert deriving + working + pushing == QUOTA - 4
 
@@ -46,14 +46,14 @@ def test_an_account_with_more_takes_no_turns(template: dict[str, Any]) -> None:
     assert _tasks(template, "DeliverFunction") == {"webhooks": "rate(1 minute)"}
     upkeep = _tasks(template, "UpkeepFunction")
     assert (upkeep["jobs"], "beat" in upkeep) == ("rate(1 minute)", False)
-    assert "WORKS_ALONE" not in functions_of(template)["SocketFunction"]["Environment"]["Variables"]
+    assert "SINGLE_WORKER" not in functions_of(template)["SocketFunction"]["Environment"]["Variables"]
 
 
 def test_the_minutes_tasks_are_over_before_the_next_minute(small_template: dict[str, Any]) -> None:
     functions = functions_of(small_template)
     for name in ("UpkeepFunction", "DeliverFunction"):
         assert functions[name]["Timeout"] <= 60
-        assert functions[name]["Environment"]["Variables"]["WORKS_ALONE"] == "true"
+        assert functions[name]["Environment"]["Variables"]["SINGLE_WORKER"] == "true"
     assert functions["SocketFunction"]["Timeout"] < push_turn.SECONDS
 
 
@@ -74,16 +74,16 @@ def test_an_output_says_so_and_names_the_quota(
     assert "Concurrency" not in template["Outputs"]
 
 
-def test_no_alarm_waits_for_a_queue_that_nobody_reads(
+def test_queues_without_a_reader_have_no_alarm(
     small_template: dict[str, Any], template: dict[str, Any]
 ) -> None:
     def names(of: dict[str, Any]) -> set[str]:
         return {one["AlarmName"] for one in resources(of, "AWS::CloudWatch::Alarm").values()}
 
-    assert names(template) - names(small_template) == {"Gridview-JobsBehind", "Gridview-WebhooksBehind"}
+    assert names(template) - names(small_template) == {"Gridview-JobsLag", "Gridview-WebhooksLag"}
 
 
-def test_ses_sends_invitations_by_setting(small_template: dict[str, Any], template: dict[str, Any]) -> None:
+def test_ses_can_send_the_invitations(small_template: dict[str, Any], template: dict[str, Any]) -> None:
     def mailer(of: dict[str, Any]) -> Any:
         (pool,) = resources(of, "AWS::Cognito::UserPool").values()
         return pool.get("EmailConfiguration")

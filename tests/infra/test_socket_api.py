@@ -37,7 +37,7 @@ def test_the_stage_is_throttled_above_what_honest_clients_need(template: dict[st
     assert routes <= set(whole["DependsOn"])
 
 
-def test_clients_are_told_the_address_that_the_output_tells(template: dict[str, Any]) -> None:
+def test_clients_get_the_address_of_the_output(template: dict[str, Any]) -> None:
     functions = functions_of(template)
     url = functions["LiveFunction"]["Environment"]["Variables"]["SOCKET_URL"]
     assert template["Outputs"]["SocketUrl"]["Value"] == url

@@ -47,7 +47,7 @@ def test_a_batch_of_pushes_is_bisected_because_nothing_keeps_it(template: dict[s
     assert of_construct(template, KIND, "Pushes")["BisectBatchOnFunctionError"] is True
 
 
-def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(template: dict[str, Any]) -> None:
+def test_records_are_delivered_at_once_and_ordered_only_per_item(template: dict[str, Any]) -> None:
     mapping = of_construct(template, KIND, "Stream")
     assert mapping["MaximumBatchingWindowInSeconds"] == 0
     # A new table has four shards, and a new account may have ten invocations at once.
@@ -56,11 +56,11 @@ def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(templat
     assert "TumblingWindowInSeconds" not in mapping
 
 
-def test_batches_side_by_side_are_by_setting(chosen_template: dict[str, Any]) -> None:
+def test_the_number_of_parallel_batches_is_a_setting(chosen_template: dict[str, Any]) -> None:
     assert of_construct(chosen_template, KIND, "Stream")["ParallelizationFactor"] == 5
 
 
-def test_the_mapping_tells_what_it_gave_up(template: dict[str, Any]) -> None:
+def test_the_mapping_publishes_event_counts(template: dict[str, Any]) -> None:
     assert of_construct(template, KIND, "Stream")["MetricsConfig"] == {"Metrics": ["EventCount"]}
 
 
@@ -171,7 +171,7 @@ RECORDS: list[tuple[str, str, str, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("kind", "pk", "sk", "image", "passes"), RECORDS)
-def test_what_is_pushed_here_and_in_the_cloud(
+def test_the_local_filter_of_pushes_equals_that_of_the_cloud(
     template: dict[str, Any], kind: str, pk: str, sk: str, image: dict[str, Any], passes: bool
 ) -> None:
     declared = of_construct(template, KIND, "Pushes")["FilterCriteria"]["Filters"]

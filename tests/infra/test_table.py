@@ -47,7 +47,7 @@ def test_on_demand_with_recovery_stream_and_expiry(template: dict[str, Any]) -> 
     assert table["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
 
 
-def test_capacity_and_keys_are_by_setting_alone(template: dict[str, Any]) -> None:
+def test_capacity_and_keys_are_set_only_on_request(template: dict[str, Any]) -> None:
     table = only(template, KIND)
     (replica,), (index,) = table["Replicas"], table["GlobalSecondaryIndexes"]
     assert not {"WarmThroughput", "WriteOnDemandThroughputSettings", "SSESpecification"} & set(table)
@@ -70,7 +70,7 @@ def test_table_and_index_are_warm_and_have_a_brake(chosen_template: dict[str, An
         assert reads["ContributorInsightsSpecification"] == {"Enabled": True, "Mode": "THROTTLED_KEYS"}
 
 
-def test_the_table_may_have_a_key_of_ours_for_whoever_may_use_the_table(
+def test_a_customer_managed_key_is_usable_by_all_who_may_use_the_table(
     chosen_template: dict[str, Any],
 ) -> None:
     (key_id,) = (one for one in resources(chosen_template, "AWS::KMS::Key") if one.startswith("Database"))
@@ -151,7 +151,12 @@ def test_a_first_deployment_can_fail_and_be_repeated(chosen_template: dict[str, 
 
 @pytest.mark.parametrize(
     ("context", "guarded"),
-    [({}, True), ({"first": "true"}, False), ({"stage": "staging"}, True), ({"stage": "dev"}, False)],
+    [
+        ({}, True),
+        ({"first-deployment": "true"}, False),
+        ({"stage": "staging"}, True),
+        ({"stage": "dev"}, False),
+    ],
 )
 def test_the_stack_itself_is_protected_after_its_first_deployment(
     context: dict[str, str], guarded: bool, tmp_path: Path
@@ -219,6 +224,6 @@ def test_without_a_restored_table_the_stack_has_its_own(own: str) -> None:
     assert "RestoredStream" not in synthesized(restored_stream=own)["Outputs"]
 
 
-def test_what_is_no_stream_of_a_table_is_refused() -> None:
+def test_a_setting_that_is_no_stream_of_a_table_is_refused() -> None:
     with pytest.raises(SettingError, match="restored-stream"):
         Settings(restored_stream="Gridview-20261121T080000Z")

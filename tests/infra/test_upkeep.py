@@ -41,8 +41,8 @@ def test_outboxes_are_looked_for_each_minute(template: dict[str, Any]) -> None:
 def test_the_event_files_are_what_the_schedules_send(template: dict[str, Any]) -> None:
     for function in ("upkeep", "deliver"):
         for task in _schedules(template, f"{function.capitalize()}Function"):
-            told = json.loads((ROOT / "events" / f"{function}_{task}.json").read_text("utf-8"))
-            assert told == {"task": task}
+            event = json.loads((ROOT / "events" / f"{function}_{task}.json").read_text("utf-8"))
+            assert event == {"task": task}
 
 
 def test_the_check_may_be_at_another_time(chosen_template: dict[str, Any]) -> None:
@@ -99,10 +99,10 @@ def test_hints_at_webhooks_share_invocations_and_those_that_fail_have_their_own(
     for mapping in mappings:
         assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (10, {"MaximumConcurrency": 2})
         assert mapping.get("Enabled", True) is True
-    told = {name: one["Environment"]["Variables"] for name, one in functions_of(template).items()}
+    variables = {name: one["Environment"]["Variables"] for name, one in functions_of(template).items()}
     for sender in ("DeliverFunction", "MaintainFunction", "CommandFunction"):
-        assert told[sender]["WEBHOOK_QUEUE_URL"] == {"Ref": queues["Webhooks"]}
-    assert told["DeliverFunction"]["WEBHOOK_RETRY_QUEUE_URL"] == {"Ref": queues["WebhookRetries"]}
+        assert variables[sender]["WEBHOOK_QUEUE_URL"] == {"Ref": queues["Webhooks"]}
+    assert variables["DeliverFunction"]["WEBHOOK_RETRY_QUEUE_URL"] == {"Ref": queues["WebhookRetries"]}
 
 
 def test_a_message_is_given_out_once_while_a_worker_may_be_at_it(template: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[
         assert "ReservedConcurrentExecutions" not in function
 
 
-def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> None:
+def test_concurrency_is_reserved_on_request(chosen_template: dict[str, Any]) -> None:
     functions = functions_of(chosen_template)
     reserved = {name: one.get("ReservedConcurrentExecutions") for name, one in functions.items()}
     assert reserved == {

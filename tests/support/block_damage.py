@@ -206,7 +206,7 @@ PLANTED_IN_BLOCKS = (
         "chain that ends", _changed(TOKENS, 1, lambda _: {}, "next", "upper"), DifferenceKind.CHAIN
     ),
     PlantedInBlocks(
-        "link behind the end",
+        "link after the end",
         _changed(PLAIN, -1, lambda _: {"next": "beef", "upper": "zz"}),
         DifferenceKind.CHAIN,
     ),

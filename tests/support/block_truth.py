@@ -53,7 +53,7 @@ def assert_chains(table: MemoryTable, catalog: Catalog, documents: Iterable[Item
             wanted = {key for key in expected[family] if block.covers(key)}
             assert block.members == BitMap(map(number_of, wanted)), (family, block)
             if block.sets is not None:
-                told = {(body, num) for body, numbers in block.sets.items() for num in numbers}
-                assert told == {(body_of(key), number_of(key)) for key in wanted}, (family, block)
+                places = {(body, num) for body, numbers in block.sets.items() for num in numbers}
+                assert places == {(body_of(key), number_of(key)) for key in wanted}, (family, block)
     prefix = derived_keys.BLOCK_PREFIX + f"{catalog.tenant}.{catalog.project}."
     assert count == sum(partition.startswith(prefix) for partition, _ in table.items)

@@ -86,9 +86,9 @@ class MemoryStream:
         self._records: list[Record] = []
         self._number = 0
         self._everything = everything
-        table.tell(self._hear)
+        table.set_listener(self._receive)
 
-    def _hear(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
+    def _receive(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
         one = new or old or {}
         if self._everything or (keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK])):
             self._number += 1

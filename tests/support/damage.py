@@ -312,7 +312,7 @@ PLANTED = (
         ),
     ),
     Planted(
-        "item that nobody knows",
+        "item of an unknown kind",
         damaged("something", {"text": "x"}),
         _found((DifferenceKind.UNKNOWN, "something")),
         remains=True,

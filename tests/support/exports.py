@@ -36,10 +36,10 @@ class MemoryS3:
 
     def _complete_multipart_upload(self, Key: str, UploadId: str, MultipartUpload: Any, **_: Any) -> Any:  # noqa: N803
         parts = self._upload(UploadId)
-        told = {one["PartNumber"]: one["ETag"] for one in MultipartUpload["Parts"]}
-        if not told or any(_etag(parts.get(number, b"none")) != etag for number, etag in told.items()):
+        listed = {one["PartNumber"]: one["ETag"] for one in MultipartUpload["Parts"]}
+        if not listed or any(_etag(parts.get(number, b"none")) != etag for number, etag in listed.items()):
             raise _refused("InvalidPart", 400)
-        self.objects[Key] = b"".join(parts[number] for number in sorted(told))
+        self.objects[Key] = b"".join(parts[number] for number in sorted(listed))
         del self.uploads[UploadId]
         self.completed += 1
         return {}

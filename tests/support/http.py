@@ -53,10 +53,12 @@ class Answer:
 
     @property
     def timeless(self) -> Any:
-        """The body without the part that differs between two equal requests: `changes` names the
+        """The body without the part that differs between two equal requests: `changes_cursor` names the
         minute of the answer.
         """
-        return {name: value for name, value in self.body.items() if name not in {"changes", "request_id"}}
+        return {
+            name: value for name, value in self.body.items() if name not in {"changes_cursor", "request_id"}
+        }
 
     @property
     def etag(self) -> str:
@@ -111,7 +113,7 @@ def _text_of(raw: Mapping[str, Any]) -> str:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    assert len(found) == len(pairs), "a property stands twice in an answer"
+    assert len(found) == len(pairs), "an answer repeats a property"
     return found
 
 
@@ -125,8 +127,8 @@ def _check(answer: Answer, event: Mapping[str, Any]) -> None:
         assert answer.headers["content-type"] == "application/problem+json"
         assert len(answer.text.encode()) <= MAX_PROBLEM_BYTES
         assert len(answer.body.get("errors", ())) <= MAX_ERRORS
-        told = Problem.model_validate_json(answer.text)
-        assert (told.status, told.request_id) == (answer.status, event["requestContext"]["requestId"])
+        problem = Problem.model_validate_json(answer.text)
+        assert (problem.status, problem.request_id) == (answer.status, event["requestContext"]["requestId"])
     elif answer.text:
         assert answer.headers["content-type"] == "application/json"
     if route is None:
@@ -137,7 +139,7 @@ def _check(answer: Answer, event: Mapping[str, Any]) -> None:
 
 def _check_as_documented(answer: Answer, route: Route) -> None:
     described = openapi_document()["paths"][route.path][route.method.lower()]["responses"]
-    assert str(answer.status) in described, f"{route.operation} does not tell of {answer.status}"
+    assert str(answer.status) in described, f"{route.operation} does not list {answer.status}"
     promised = described[str(answer.status)].get("headers", {})
     for name, header in promised.items():
         assert not header.get("required") or re.search(

@@ -12,7 +12,7 @@ data = pytest.mark.skipif(not paths.DATA.is_dir(), reason="../shared/data is mis
 postgres = pytest.mark.skipif(cluster.find_programs() is None, reason="PostgreSQL is not installed")
 chromium = pytest.mark.skipif(
     browser.find() is None,
-    reason="Chromium is not installed (apt-get install chromium-headless-shell): nobody looked at the page in a browser",
+    reason="Chromium is not installed (apt-get install chromium-headless-shell): the page was not tested in a browser",
 )
 aws_cli = pytest.mark.skipif(shutil.which("aws") is None, reason="the AWS CLI is not installed")
 time = pytest.mark.skipif(not THOROUGH, reason="it takes minutes, and ./dev prove runs it")

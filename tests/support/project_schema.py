@@ -87,7 +87,7 @@ def addressed_to(project: Project) -> Schema:
     return made
 
 
-def told_of(project: Project) -> Schema:
+def constrained_to(project: Project) -> Schema:
     """The same with its fields, values and states, so that the API accepts every valid request; without examples of
     another project.
     """
@@ -96,8 +96,8 @@ def told_of(project: Project) -> Schema:
     schemas = made["components"]["schemas"]
     schemas["FieldId"] = project.of_type(*FieldType)
     schemas["Aggregate"]["properties"]["field"] = project.of_type(FieldType.NUMBER)
-    _tell_conditions(schemas, project)
-    _tell_issues(schemas, project)
+    _restrict_conditions(schemas, project)
+    _restrict_issues(schemas, project)
     field = f"({'|'.join(project.fields)})"
     patterns = {"columns": f"^{field}(,{field})*$", "sort": f"^-?{field}$"}
     for parameter in _parameters(made):
@@ -137,7 +137,7 @@ def _flatten_filters(schemas: Schema) -> None:
         schemas[name]["properties"]["filter"] = {"type": ["object", "null"]}
 
 
-def _tell_conditions(schemas: Schema, project: Project) -> None:
+def _restrict_conditions(schemas: Schema, project: Project) -> None:
     several = project.of_type(FieldType.MULTI_ENUM)
     (several_of,) = several["enum"]
     text, dates = project.of_type(FieldType.TEXT), project.of_type(FieldType.DATE)
@@ -161,7 +161,7 @@ def _items(schema: Schema) -> Callable[[Schema], Schema]:
     return lambda value: {**value, "items": schema}
 
 
-def _tell_issues(schemas: Schema, project: Project) -> None:
+def _restrict_issues(schemas: Schema, project: Project) -> None:
     values = {name: {"anyOf": [project.value(name), {"type": "null"}]} for name in project.attributes}
     fields = {"type": "object", "properties": values, "additionalProperties": False}
     create, patch = schemas["IssueCreate"]["properties"], schemas["IssuePatch"]["properties"]

@@ -35,10 +35,10 @@ class Message(NamedTuple):
     body: bytes
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The body."""
-        told: dict[str, Any] = json.loads(self.body)
-        return told
+    def content(self) -> dict[str, Any]:
+        """The body, decoded."""
+        body: dict[str, Any] = json.loads(self.body)
+        return body
 
 
 Behaviour = Callable[[socket.socket], None]
@@ -47,11 +47,16 @@ Behaviour = Callable[[socket.socket], None]
 
 def answers(status: int = 200, body: bytes = b"", **headers: str) -> Behaviour:
     """Answer. Underscores in the names of headers become hyphens."""
-    told = {
+    sent_headers = {
         "Content-Length": str(len(body)),
         **{name.replace("_", "-"): one for name, one in headers.items()},
     }
-    lines = [f"HTTP/1.1 {status} whatever", *(f"{name}: {value}" for name, value in told.items()), "", ""]
+    lines = [
+        f"HTTP/1.1 {status} whatever",
+        *(f"{name}: {value}" for name, value in sent_headers.items()),
+        "",
+        "",
+    ]
     return lambda connection: connection.sendall("\r\n".join(lines).encode() + body)
 
 
@@ -100,7 +105,7 @@ class Receiver:
     behaves: deque[Behaviour] = field(default_factory=deque)
     otherwise: Behaviour = field(default_factory=answers)
     secure: bool = True
-    heard: list[Message] = field(default_factory=list)
+    received: list[Message] = field(default_factory=list)
     asked: list[tuple[str, int]] = field(default_factory=list)
     """The addresses and ports of attempts to connect to it."""
     named: list[str | None] = field(default_factory=list)
@@ -138,14 +143,14 @@ class Receiver:
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         while len(body) < int(headers["content-length"]):
             body += connection.recv(65_536)
-        self.heard.append(Message(first.split(" ")[1], headers, body))
+        self.received.append(Message(first.split(" ")[1], headers, body))
         behave = self.behaves.popleft() if self.behaves else self.otherwise
         behave(connection)
 
     @property
-    def told(self) -> list[dict[str, Any]]:
-        """The bodies of the messages that it received."""
-        return [message.told for message in self.heard]
+    def contents(self) -> list[dict[str, Any]]:
+        """The decoded bodies of the messages that it received."""
+        return [message.content for message in self.received]
 
 
 class _Issued(NamedTuple):

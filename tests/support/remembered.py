@@ -24,19 +24,19 @@ _NOT_SEEN = {"version", "updated", "updated_by", "change", "changed", keys.TTL_A
 _OF_A_DELETE = {"deleted_by", "deleted_at"}
 
 
-class Told:
-    """The stream of a table's issues, until `tell` records it."""
+class HeldStream:
+    """The stream of a table's issues, until `deliver` records it."""
 
     def __init__(self, table: MemoryTable) -> None:
         self._records: list[dict[str, Any]] = []
-        table.tell(self._hear)
+        table.set_listener(self._receive)
 
-    def _hear(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
+    def _receive(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
         one = new or old or {}
         if keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK]):
             self._records.append(record(len(self._records) + 1, old, new))
 
-    def tell(self, table: Table) -> None:
+    def deliver(self, table: Table) -> None:
         """Record all changes so far, as the stream consumer does."""
         found, self._records = self._records, []
         history.record(table, found, lambda _: HistorySetting())

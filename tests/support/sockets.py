@@ -33,10 +33,10 @@ class SocketClient:
             self.account.wire.open.discard(self.id)
         return status
 
-    def leave(self, *, told: bool = True) -> None:
+    def leave(self, *, noticed: bool = True) -> None:
         """Close the connection. API Gateway reports that most of the time."""
         self.account.wire.open.discard(self.id)
-        if told:
+        if noticed:
             self._invoke(self._event("$disconnect", "DISCONNECT"))
 
     def send(self, body: str, *, is_base64: bool = False) -> list[dict[str, Any]]:

@@ -55,14 +55,14 @@ class LocalStack:
         """Start it, on the same port each time. Returns the output of `status`."""
         done = self.dev("up", "--detach", "--port", str(self._port), *arguments)
         assert done.status == 0, done.stderr
-        told = self.status()
-        self._port = int(told["api"].rpartition(":")[2])
-        return told
+        status = self.status()
+        self._port = int(status["api"].rpartition(":")[2])
+        return status
 
     def status(self) -> dict[str, Any]:
         """The output of `status`."""
-        told: dict[str, Any] = json.loads(self.dev("status", "--json").stdout)
-        return told
+        found: dict[str, Any] = json.loads(self.dev("status", "--json").stdout)
+        return found
 
     def page(self) -> str:
         """The address of its page, with a key that is valid once."""
@@ -93,7 +93,7 @@ class LocalStack:
             base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
         )
 
-    def heard(self) -> bool:
+    def caught_up(self) -> bool:
         """Whether the pump has recorded that all records of the stream are finished."""
         with closing(StreamClient(self.state.engine)) as client:
             stream = client.stream_of(TABLE)

@@ -71,7 +71,7 @@ OUTSIDE = {"aws_lambda_powertools", "os", "socket"} | AWS
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file, which nobody changes."""
+    """The syntax tree of a file. Do not change it."""
     return ast.parse(path.read_text("utf-8"))
 
 
@@ -168,7 +168,7 @@ def test_the_packages_are_those_of_the_rule() -> None:
     assert len(FILES) > 50
 
 
-def test_a_package_imports_those_below_it_alone() -> None:
+def test_a_package_imports_only_those_below_it() -> None:
     level = {package: at for at, layer in enumerate(LAYERS) for package in layer}
     against = {
         f"{name} imports {other}"
@@ -208,12 +208,12 @@ def test_no_module_is_imported_while_it_imports() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_aws_is_talked_to_in_a_few_modules_alone(name: str) -> None:
+def test_only_a_few_modules_call_aws(name: str) -> None:
     assert bool(tops(FILES[name], typing_too=True) & AWS) == (name in TALK_TO_AWS)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_module_imports_the_standard_library_the_core_and_the_vendor_layer_alone(name: str) -> None:
+def test_a_module_imports_only_the_standard_library_the_core_and_the_vendor_layer(name: str) -> None:
     assert tops(FILES[name]) - sys.stdlib_module_names - {"gridview"} - AWS - RUNTIME <= THIRD_PARTY
 
 
@@ -288,7 +288,7 @@ def test_only_the_encoding_knows_how_a_key_is_made() -> None:
 
 
 @pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.parent.name)
-def test_a_handler_imports_the_core_and_powertools_alone(path: Path) -> None:
+def test_a_handler_imports_only_the_core_and_powertools(path: Path) -> None:
     assert tops(path) - sys.stdlib_module_names == {"gridview", "aws_lambda_powertools"}
 
 
@@ -334,7 +334,7 @@ NO_DOCUMENTS = {
     "committer": "sort entries",
     "fold": "ledgers",
     "replay": "ledgers and sort entries",
-    "row_moves": "documents in the trash too: they tell what the issue was before it was deleted",
+    "row_moves": "documents in the trash too: they have the values from before the delete",
     "batch": "marks; a delete takes the mark away",
     "export": "documents of which `as_of` asks it",
     "bulk": "documents of which `bulk_decision` asks it",
@@ -342,7 +342,7 @@ NO_DOCUMENTS = {
 """Modules of the core that make keys of issues, but need no check of the trash, with their reads or writes."""
 
 
-def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -> None:
+def test_modules_that_read_documents_by_key_check_whether_they_are_deleted() -> None:
     """A module that makes the key of an issue, or fetches documents, knows the trash or is exempt."""
 
     def makes_keys(path: Path) -> bool:

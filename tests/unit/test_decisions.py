@@ -9,7 +9,7 @@ import pytest
 from tests.unit.test_docs import ROOT
 
 DECISIONS = ROOT / "docs/decisions"
-STANDING = sorted(DECISIONS.glob("[0-9]*.md"))
+IN_FORCE = sorted(DECISIONS.glob("[0-9]*.md"))
 ARCHIVED = sorted((DECISIONS / "archive").glob("*.md"))
 
 _LINK = r"\[[^\[\]]+\]\([^()\s]+\)"
@@ -37,7 +37,7 @@ def number_of(record: Path) -> int:
     return int(record.name[:4])
 
 
-@pytest.mark.parametrize("record", STANDING, ids=lambda one: one.stem[:4])
+@pytest.mark.parametrize("record", IN_FORCE, ids=lambda one: one.stem[:4])
 def test_a_record_says_whether_it_holds_and_what_superseded_a_part_of_it(record: Path) -> None:
     status = status_of(record.read_text("utf-8"))
     form = _HOLDS.fullmatch(status)
@@ -56,12 +56,12 @@ def test_a_record_of_the_archive_names_its_successor_or_says_why_there_is_none(r
     form = _SUPERSEDED.fullmatch(status)
     assert form, status
     for later in named_in(form[1], record):
-        assert later in STANDING
+        assert later in IN_FORCE
         assert number_of(later) > number_of(record)
 
 
 def test_a_number_names_one_record_and_so_does_its_title() -> None:
-    records = [*STANDING, *ARCHIVED]
+    records = [*IN_FORCE, *ARCHIVED]
     assert len(records) > len(ARCHIVED) > 0
     assert len({number_of(one) for one in records}) == len(records)
     for record in records:
@@ -80,7 +80,7 @@ def test_the_index_lists_each_record_once_in_a_sentence_the_newest_of_a_subject_
             assert record.name.startswith(f"{row[1]}-"), row[0]
             assert (record in ARCHIVED) is bool(row[3]), row[0]
             listed.append(record)
-    assert sorted(listed) == sorted([*STANDING, *ARCHIVED])
+    assert sorted(listed) == sorted([*IN_FORCE, *ARCHIVED])
 
 
 @pytest.mark.parametrize(

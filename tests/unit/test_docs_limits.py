@@ -136,7 +136,7 @@ LIMITS = {
     "numbers of views of a project": f"{ids.MAX_VIEW_NUMBER:,}",
     "a view": kilobytes(views.MAX_VIEW_BYTES),
     "characters of the name of a view": f"{saved_views.MAX_NAME_LENGTH}",
-    "missing parts that a view lists": f"{saved_views.MAX_GONE}",
+    "missing parts that a view lists": f"{saved_views.MAX_MISSING}",
     "a filter of a view in an answer": megabytes(saved_views.MAX_FILTER_BYTES),
     "issues that one request undoes": f"{undo.MAX_AT_ONCE}",
     "issues in the nums of an undo": f"{requests.MAX_OPERATIONS}",

@@ -28,7 +28,7 @@ ISSUES = 400
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """Its functions see changes of definitions at once, so nobody waits before an index is built; projects can be
+    """Its functions see changes of definitions at once, so no index waits for the settling time; projects can be
     followed.
     """
     with pytest.MonkeyPatch.context() as patch:

@@ -17,7 +17,7 @@ def test_the_front_end_passes(script: str) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_the_client_is_made_anew_from_the_document_and_never_committed() -> None:
+def test_the_client_is_generated_from_the_document_and_never_committed() -> None:
     assert ran("npm", "run", "--silent", "api", "-w", "web").returncode == 0
     made = (ROOT / SCHEMA).read_text("utf-8")
     for path, operations in document()["paths"].items():

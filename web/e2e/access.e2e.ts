@@ -9,12 +9,12 @@ import { showsWhatTheApiHas } from './truth';
 const VIEWER = { ...ADMIN, user: 'vera', role: 'viewer' } as const;
 
 describe('a viewer', () => {
-  test('looks at everything and changes nothing, by no key and no menu', async ({ visit, api, stack }) => {
+  test('sees everything and changes nothing, by key or menu', async ({ visit, api, stack }) => {
     const id = await makeProject(api, { name: 'Looked at', issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
     const page = await ProjectPage.open(await visit(VIEWER), id);
     for (const name of ['New row', 'Undo', 'Delete rows']) expect(await page.tool(name).count()).toBe(0);
     const more = await page.open('More');
-    await expect.poll(() => more.getByRole('button').allInnerTexts()).toEqual(['How this page was made', 'Save as a view', 'Export as CSV', 'Background jobs', 'Trash']);
+    await expect.poll(() => more.getByRole('button').allInnerTexts()).toEqual(['Query plan and cost', 'Save as view', 'Export as CSV', 'Background jobs', 'Trash']);
     await page.page.keyboard.press('Escape');
     const cell = await page.cell(0, 'Name');
     await cell.dblclick();
@@ -36,13 +36,13 @@ describe('a viewer', () => {
 });
 
 describe('another tenant', () => {
-  test('sees nothing of a project, neither in the list nor by its address', async ({ visit }) => {
+  test('sees nothing of a project, in the list or by its address', async ({ visit }) => {
     const { page } = await visit({ tenant: '3cc8', user: 'grace', role: 'admin' });
     await page.goto('/');
     await page.getByRole('link', { name: 'The Daily News' }).waitFor();
     expect(await page.getByRole('main').getByRole('link').count()).toBe(1);
     await page.goto('/projects/demo');
-    await page.getByRole('heading', { name: 'There is no such project' }).waitFor();
+    await page.getByRole('heading', { name: 'Project not found' }).waitFor();
     expect(await page.getByRole('grid').count()).toBe(0);
     expect(await page.content()).not.toMatch(/Discipline|Forth Rail Bridge/);
   });
@@ -52,7 +52,7 @@ describe('a refused plan', () => {
   const issues = [3, 1, 2].map((weight) => ({ name: `Part ${weight}`, fields: { weight } }));
   const fields = [{ id: 'weight', name: 'Weight', type: 'number', indexed: false }] as const;
 
-  test('offers an admin the index that it needs, and shows the rows when it is built', async ({ visit, api }) => {
+  test('offers an admin the missing index, and shows the rows when it is built', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
     const page = await ProjectPage.open(await visit(), id);
     await page.head('Weight').click();
@@ -61,18 +61,18 @@ describe('a refused plan', () => {
     await expect.poll(() => page.column('Weight')).toEqual(['1', '2', '3']);
   });
 
-  test('tells everybody else what an admin could do', async ({ visit, api }) => {
+  test('shows all other users what an admin can do', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
     const page = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), id);
     await page.head('Weight').click();
-    const refusal = page.page.getByRole('alert').filter({ hasText: 'An admin can make this possible: Index Weight.' });
+    const refusal = page.page.getByRole('alert').filter({ hasText: 'Ask an admin to do this: Index Weight.' });
     await refusal.waitFor();
     expect(await refusal.getByRole('button').count()).toBe(0);
   });
 });
 
 describe('the content security policy', () => {
-  test('is in force, and what breaks it does not go unnoticed', async ({ visit }) => {
+  test('is enforced, and violations are reported', async ({ visit }) => {
     const { page, faults } = await visit();
     await page.goto('/');
     await page.getByRole('link', { name: 'Demo' }).waitFor();

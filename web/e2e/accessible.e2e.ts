@@ -14,7 +14,7 @@ async function isAccessible(page: Page, what: string): Promise<void> {
 }
 
 describe('axe finds nothing', () => {
-  test('before anybody has signed in, and in the list of projects', async ({ visit }) => {
+  test('before sign-in, and in the list of projects', async ({ visit }) => {
     const door = await visit(null);
     await door.page.goto('/');
     await door.page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -25,7 +25,7 @@ describe('axe finds nothing', () => {
     await isAccessible(page, 'projects');
   });
 
-  test('in the grid, its groups and footers, and whatever opens above and beside it', async ({ visit }) => {
+  test('in the grid, its groups and footers, and all panels and windows', async ({ visit }) => {
     const visited = await visit();
     const { page } = visited;
     const demo = await ProjectPage.open(visited, 'demo', 'sort=-due&color=priority&footers=cost:sum&columns=num:64!,name:310!,state:118,priority:110,due:130,cost:150');
@@ -38,7 +38,7 @@ describe('axe finds nothing', () => {
     }
     await demo.head('Name').hover();
     await demo.head('Name').getByRole('button').click();
-    await page.getByRole('menu', { name: 'Menu of Name' }).waitFor();
+    await page.getByRole('menu', { name: 'Name menu' }).waitFor();
     await isAccessible(page, 'the menu of a column');
     await page.keyboard.press('Escape');
     await (await demo.cell(3, 'Name')).click();
@@ -47,7 +47,7 @@ describe('axe finds nothing', () => {
     await isAccessible(page, 'all fields of an issue');
     await page.keyboard.press('Escape');
     for (const [entry, seen] of [
-      ['How this page was made', 'The plan'],
+      ['Query plan and cost', 'DynamoDB calls'],
       ['Project settings', 'Composite indexes'],
       ['Import CSV', 'Choose a CSV file, or drop one onto the page.'],
       ['Export as CSV', 'Raw values'],
@@ -63,13 +63,13 @@ describe('axe finds nothing', () => {
     await isAccessible(page, 'groups');
   });
 
-  test('where there is nothing to show, and where it could not be had', async ({ visit }) => {
+  test('in empty and failed states', async ({ visit }) => {
     const { page } = await visit(ADMIN, { width: 360, height: 740 });
     await page.goto('/projects/demo?search=unheard');
-    await page.getByText('No issue passes the filter').waitFor();
+    await page.getByText('No issues match the filter').waitFor();
     await isAccessible(page, 'an empty answer');
     await page.goto('/projects/absent');
-    await page.getByRole('heading', { name: 'There is no such project' }).waitFor();
+    await page.getByRole('heading', { name: 'Project not found' }).waitFor();
     await isAccessible(page, 'no such project');
     await page.route('**/grid', (route) => route.abort('internetdisconnected'));
     await page.goto('/projects/demo');

@@ -1,6 +1,6 @@
 /** A real browser, whose tabs record faults that must never happen in the page. */
 import { chromium, type Browser, type BrowserContext, type Cookie, type Page } from 'playwright-core';
-import { PATIENCE } from './patience';
+import { TIMEOUT } from './timeout';
 
 /**
  * The browser's own lines for each refusal of the API, and for a socket that failed or was left while it opened. Tests
@@ -40,7 +40,7 @@ export class Visit {
       timezoneId: 'UTC',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(PATIENCE);
+    context.setDefaultTimeout(TIMEOUT);
     await context.addCookies([...cookies]);
     const visit = new Visit(context, await context.newPage());
     await visit.watch(origin);

@@ -14,7 +14,7 @@ const bridge = (api: Api): Promise<string> =>
     issues: ['Girder', 'Rivet', 'Cable'].map((name, at) => ({ name, fields: { weight: 10 * (at + 1), kind: 'beam', note: 'as found' } })),
   });
 
-/** A page that receives no changes of others, neither by polling nor by a socket, as on a bad network. */
+/** A page that receives no changes by polling or a socket, as on a bad network. */
 async function deaf(visiting: Promise<Visit>): Promise<Visit> {
   const visit = await visiting;
   await visit.page.route(/\/(changes|tickets)\b/, (route) => route.abort());
@@ -29,7 +29,7 @@ async function type(page: ProjectPage, row: number, column: string, text: string
 }
 
 describe('an edit', () => {
-  test('is shown at once and written, whatever the type', async ({ visit, api }) => {
+  test('is shown at once and written, for all types', async ({ visit, api }) => {
     const id = await bridge(api);
     const page = await ProjectPage.open(await visit(), id);
     await type(page, 0, 'Name', 'Girder of the north span');
@@ -51,14 +51,14 @@ describe('an edit', () => {
     await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ due: '2024-11-29' });
   });
 
-  test('that is no value of its field, or that the API refuses, leaves the cell as it was and says why', async ({ visit, api }) => {
+  test('is rolled back with the reason if the value is invalid or the API refuses it', async ({ visit, api }) => {
     const id = await bridge(api);
     const page = await ProjectPage.open(await deaf(visit()), id);
     await type(page, 0, 'Weight', 'heavy');
     const weight = await page.cell(0, 'Weight');
     await (await page.cell(1, 'Note')).click();
     await weight.click();
-    await page.page.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
+    await page.page.getByRole('alert').getByText('heavy: Not a number.').waitFor();
     await expect.poll(() => weight.getAttribute('aria-invalid')).toBe('true');
     expect(await weight.innerText()).toBe('10');
 
@@ -74,7 +74,7 @@ describe('an edit', () => {
     expect(await valuesOf(api, id, 2)).toMatchObject({ kind: 'beam' });
   });
 
-  test('by a paste that makes rows marks in these too what is no value', async ({ visit, api }) => {
+  test('by a paste that creates rows marks invalid values in them', async ({ visit, api }) => {
     const id = await bridge(api);
     const page = await ProjectPage.open(await visit(), id);
     await page.page.evaluate(() => navigator.clipboard.writeText('Cable 2\topen\t31\nBolt\tOpen\tn/a\nPlate\tclosed\t40'));
@@ -88,11 +88,11 @@ describe('an edit', () => {
     // The list leads to the cell. Corrected there, it leaves the list.
     await page.page.getByRole('button', { name: '1 cell was refused' }).click();
     const list = page.page.getByRole('complementary', { name: 'Refused cells' });
-    await list.getByRole('listitem').getByText('n/a: This is not a number.').waitFor();
+    await list.getByRole('listitem').getByText('n/a: Not a number.').waitFor();
     expect(await findings(page.page)).toEqual([]);
     await list.getByRole('button', { name: 'Issue 4, Weight' }).click();
     await expect.poll(() => weight.evaluate((cell) => cell === document.activeElement)).toBe(true);
-    await page.page.getByRole('alert').getByText('n/a: This is not a number.').waitFor();
+    await page.page.getByRole('alert').getByText('n/a: Not a number.').waitFor();
     expect(await valuesOf(api, id, 4)).toEqual({ name: 'Bolt', state: 'open' });
     expect(await valuesOf(api, id, 5)).toEqual({ name: 'Plate', state: 'closed', weight: 40 });
     await page.page.keyboard.type('39');
@@ -102,7 +102,7 @@ describe('an edit', () => {
     await expect.poll(() => valuesOf(api, id, 4)).toEqual({ name: 'Bolt', state: 'open', weight: 39 });
   });
 
-  test('that was refused is listed also where its column is hidden: the panel has it', async ({ visit, api }) => {
+  test('that was refused is listed even if its column is hidden: the panel has it', async ({ visit, api }) => {
     const id = await bridge(api);
     const page = await ProjectPage.open(await visit(), id);
     await type(page, 1, 'Weight', 'heavy');
@@ -113,13 +113,13 @@ describe('an edit', () => {
     await page.page.getByRole('button', { name: '1 cell was refused' }).click();
     await page.page.getByRole('button', { name: 'Issue 2, Weight' }).click();
     const panel = page.page.getByRole('complementary', { name: '2 Rivet' });
-    await panel.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
+    await panel.getByRole('alert').getByText('heavy: Not a number.').waitFor();
     // The panel follows the focus again.
     await (await page.cell(2, 'Name')).click();
     await page.page.getByRole('complementary', { name: '3 Cable' }).waitFor();
   });
 
-  test('of what somebody else has changed meanwhile asks whose value stays; other fields go together', async ({ visit, api }) => {
+  test('of a field that another user changed asks which value to keep; other fields merge', async ({ visit, api }) => {
     const id = await bridge(api);
     const ours = await ProjectPage.open(await deaf(visit()), id);
     const theirs = await ProjectPage.open(await deaf(visit({ ...ADMIN, user: 'grace' })), id);
@@ -130,8 +130,8 @@ describe('an edit', () => {
       await type(theirs, 0, 'Note', 'from grace');
       await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'from grace' });
       await type(ours, 0, 'Note', 'from ada');
-      const question = ours.page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
-      await question.getByText('grace has changed “Note” since you saw it.').waitFor();
+      const question = ours.page.getByRole('dialog', { name: 'Someone else changed this' });
+      await question.getByText('grace changed “Note” after you opened it.').waitFor();
       await expect.poll(() => question.getByRole('definition').allInnerTexts()).toEqual(['from ada', 'from grace']);
       await question.getByRole('button', { name: `Keep ${keep}` }).click();
       await question.waitFor({ state: 'hidden' });

@@ -50,7 +50,7 @@ async function open(project: ProjectPage, row: number, column: string): Promise<
 }
 
 describe('an editor', () => {
-  test('that is opened and left writes nothing, whatever the type and the way out', async ({ visit, api }) => {
+  test('writes nothing if it is opened and closed, for all types and ways to close it', async ({ visit, api }) => {
     const id = await parts(api, 'Opened and left');
     const visited = await visit(undefined, { width: 1400 });
     const { page } = visited;
@@ -64,7 +64,7 @@ describe('an editor', () => {
       [() => page.keyboard.press('Tab'), 'ArrowLeft'],
       [() => page.keyboard.press('Escape'), 'Escape'],
       [async () => (await project.cell(1, 'No.')).click(), null],
-      [() => page.getByRole('button', { name: 'Keys' }).focus(), null],
+      [() => page.getByRole('button', { name: 'Keyboard shortcuts' }).focus(), null],
     ];
     const columns = ['State', ...COLUMNS].filter((one) => one !== 'Safe');
     for (const column of columns) {
@@ -102,7 +102,7 @@ describe('an editor', () => {
     expect(await page.locator('.is-refused').count()).toBe(0);
   });
 
-  test('of a text keeps its lines, and breaks them by Alt+Enter and Shift+Enter', async ({ visit, api }) => {
+  test('of a text keeps its lines, and starts new ones by Alt+Enter and Shift+Enter', async ({ visit, api }) => {
     const id = await parts(api, 'Lines');
     const visited = await visit();
     const { page } = visited;
@@ -135,17 +135,17 @@ describe('an editor', () => {
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: '? first\nsecond\nthird\nfourth' });
   });
 
-  test('stays open with what is no value, and why; what was left so is there when it is opened again', async ({ visit, api }) => {
+  test('stays open with an invalid value and the reason, and has it again when reopened', async ({ visit, api }) => {
     const id = await parts(api, 'Refused');
     const visited = await visit();
     const { page } = visited;
     const project = await ProjectPage.open(visited, id, VIEW);
     for (const [column, field, wrong, message, right, stored] of [
-      ['Due', 'due', '2024-02-31', 'This is not a date', '2024-02-29', '2024-02-29'],
-      ['At', 'at', 'noon', 'This is not a time', '2024-02-29 12:00', '2024-02-29T12:00:00Z'],
-      ['Weight', 'weight', 'heavy', 'This is not a number', '12.5', '12.5'],
-      ['Kind', 'kind', 'rope', 'is not among the options', 'plate', 'plate'],
-      ['Trades', 'trades', 'rope', 'is not among the options', 'wood', 'wood'],
+      ['Due', 'due', '2024-02-31', 'Not a date', '2024-02-29', '2024-02-29'],
+      ['At', 'at', 'noon', 'Not a time', '2024-02-29 12:00', '2024-02-29T12:00:00Z'],
+      ['Weight', 'weight', 'heavy', 'Not a number', '12.5', '12.5'],
+      ['Kind', 'kind', 'rope', 'is not an option', 'plate', 'plate'],
+      ['Trades', 'trades', 'rope', 'is not an option', 'wood', 'wood'],
     ] as const) {
       await (await project.cell(1, column)).click();
       await page.keyboard.type(wrong);
@@ -172,7 +172,7 @@ describe('an editor', () => {
     await page.getByRole('complementary').getByRole('button', { name: /^Due / }).click();
     await editorIn(page).fill('soon');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('This is not a date').waitFor();
+    await page.getByRole('alert').getByText('Not a date').waitFor();
     expect(await editorIn(page).inputValue()).toBe('soon');
     await page.keyboard.press('Escape');
     await expect.poll(() => editorIn(page).count()).toBe(0);
@@ -181,7 +181,7 @@ describe('an editor', () => {
 });
 
 describe('a cell', () => {
-  test('with a check box is toggled by a click on the box; without a value it has another box', async ({ visit, api }) => {
+  test('with a check box is toggled by a click on the box; an empty cell has another box', async ({ visit, api }) => {
     const id = await parts(api, 'Boxes');
     const visited = await visit();
     const project = await ProjectPage.open(visited, id, VIEW);
@@ -201,7 +201,7 @@ describe('a cell', () => {
     await expect.poll(() => looks(0)).toBe('dashed');
   });
 
-  test('is cut, left by Home and End, and undone from anywhere; a new row goes on with Tab, and is counted', async ({ visit, api }) => {
+  test('is cut, left by Home and End, and undone from anywhere; a new row continues with Tab, and is counted', async ({ visit, api }) => {
     const id = await parts(api, 'Keys of cells');
     const visited = await visit();
     const { page } = visited;
@@ -216,7 +216,7 @@ describe('a cell', () => {
     await expect.poll(() => valuesOf(api, id, 1)).not.toHaveProperty('weight');
     await expect.poll(() => valuesOf(api, id, 1)).not.toHaveProperty('due');
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${VALUES.weight}\t${VALUES.due}`);
-    await page.getByRole('button', { name: 'Keys' }).focus();
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).focus();
     await page.keyboard.press('Control+z');
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ due: VALUES.due });
     await expect.poll(async () => String((await valuesOf(api, id, 1))['weight'])).toBe(VALUES.weight);
@@ -248,8 +248,8 @@ describe('a cell', () => {
   });
 });
 
-describe('what is entered', () => {
-  test('is not lost by Escape: comments are kept, forms ask; Enter takes the person who is offered', async ({ visit, api }) => {
+describe('entered text', () => {
+  test('is not lost by Escape: comments are kept, forms ask; Enter accepts the offered user', async ({ visit, api }) => {
     const id = await parts(api, 'Drafts');
     await api.call('GET', '/v1/me', {});
     const visited = await visit();

@@ -14,21 +14,21 @@ const FILE = [
   ...Array.from({ length: 6 }, (_, at) => `Part ${at},${at},2024-04-0${at + 1},${at % 2 ? 'beam' : 'bolt'},no`),
 ].join('\r\n');
 
-describe('a CSV file that is dropped', () => {
-  test('is looked at, written with the types of its values, and its refused rows can be had back', async ({ visit, api }) => {
+describe('a dropped CSV file', () => {
+  test('is previewed, written with inferred types, and its refused rows can be downloaded', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Import' });
     const { page } = await visit();
     await page.goto(`/projects/${id}`);
     await page.getByText('This project has no issues yet').waitFor();
     await dropCsv(page, 'parts.csv', FILE);
     const window = page.getByRole('dialog', { name: 'Import into Import' });
-    await window.getByText('parts.csv has 10 rows and 6 columns. Nothing has been written yet.').waitFor();
-    await window.getByLabel('Where Title goes').selectOption('Name');
-    const chosen = async (column: string) => window.getByLabel(`Where ${column} goes`).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
+    await window.getByText('parts.csv has 10 rows and 6 columns. Nothing is imported yet.').waitFor();
+    await window.getByLabel('Field for Title').selectOption('Name');
+    const chosen = async (column: string) => window.getByLabel(`Field for ${column}`).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
     await expect.poll(() => Promise.all(['Weight', 'Found on', 'Kind', 'Safe'].map(chosen))).toEqual(['New: Number', 'New: Date', 'New: One option', 'New: Check box']);
     await window.getByRole('button', { name: 'Import 10 rows' }).click();
     await window.getByText('Done: 9 issues created, 1 row refused.').waitFor();
-    await window.getByText('The index holds all of them.').waitFor();
+    await window.getByText('All of them are indexed.').waitFor();
     const reasons = window.getByRole('list', { name: 'Why rows were refused' });
     expect(await reasons.getByRole('listitem').allInnerTexts()).toEqual(['1 row: Name is required']);
     const refused = await saved(page, () => window.getByRole('button', { name: 'Download 1 refused row' }).click());
@@ -46,7 +46,7 @@ describe('a CSV file that is dropped', () => {
 });
 
 describe('an export', () => {
-  test('neutralises what a spreadsheet would take for a formula, unless raw values are chosen', async ({ visit, api }) => {
+  test('neutralizes formulas, unless raw values are chosen', async ({ visit, api }) => {
     const names = ['=SUM(A1)', '@here', 'plain, with a comma'];
     const id = await makeProject(api, { name: 'Export', issues: names.map((name) => ({ name })) });
     const page = await ProjectPage.open(await visit(), id, 'columns=name:200');
@@ -56,7 +56,7 @@ describe('an export', () => {
     ] as const) {
       await page.more('Export as CSV');
       const window = page.page.getByRole('dialog', { name: 'Export as CSV' });
-      await window.getByText('3 rows of the present filter and order, with 1 column.').waitFor();
+      await window.getByText('3 rows with the current filter and order, in 1 column.').waitFor();
       await window.getByLabel('Raw values').setChecked(raw);
       const file = await saved(page.page, () => window.getByRole('button', { name: 'Export', exact: true }).click());
       expect(file.text.trimEnd().split(/\r?\n/).map((line) => line.replace('\uFEFF', ''))).toEqual(lines);
@@ -65,7 +65,7 @@ describe('an export', () => {
     }
   });
 
-  test('of raw values, imported again, gives equal issues', async ({ visit, api }) => {
+  test('of raw values, imported again, creates equal issues', async ({ visit, api }) => {
     const options = ['oak, red', 'beech'];
     const fields: NewField[] = [
       { id: 'text', name: 'Text', type: 'text' },

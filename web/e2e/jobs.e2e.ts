@@ -9,7 +9,7 @@ import { saved } from './transfer';
 const is = (field: string, value: string): Filter => ({ field, op: 'eq', value });
 
 describe('jobs', () => {
-  test('change all that the filter leaves and are taken back; of selected rows they go on without the page', async ({ visit, api }) => {
+  test('change all matching issues and are undone; jobs of selected rows continue without the page', async ({ visit, api }) => {
     const issues = Array.from({ length: 6 }, (_, at) => ({ name: `Part ${at}`, fields: { kind: at < 2 ? 'bolt' : 'beam', note: 'old' } }));
     const id = await makeProject(api, { name: 'Bolts', fields: PARTS, issues });
     const project = await ProjectPage.open(await visit(), id, `filter=${JSON.stringify(is('kind', 'bolt'))}&columns=num:64!,name:200,state:120,note:160`);
@@ -50,7 +50,7 @@ describe('jobs', () => {
     expect(notes.map(({ note }) => note)).toEqual(['new', 'new', 'old']);
   });
 
-  test('delete after a question, and tell which issues they could not change and why', async ({ visit, api }) => {
+  test('delete after confirmation, and list the refused issues with reasons', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Few', issues: [{ name: 'Girder' }, { name: 'Rivet' }, { name: 'Plate' }] });
     await api.call('POST', '/v1/projects/{project}/attributes', { path: { project: id }, body: { id: 'due', name: 'Due', type: 'date', required: true } });
     await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { fields: { due: '2024-05-31' } } });
@@ -83,7 +83,7 @@ describe('jobs', () => {
     await expect.poll(() => countOf(api, id)).toBe(3);
   });
 
-  test('write a file that is too large for the page, and its formulas are neutralised', async ({ visit, api }) => {
+  test('write a file that is too large for the page, with neutralized formulas', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Large', issues: ['=SUM(A1)', '@here', 'plain, with a comma'].map((name) => ({ name })) });
     const visited = await visit();
     const { page, faults } = visited;
@@ -99,8 +99,8 @@ describe('jobs', () => {
     await project.counts('10,001 issues');
     await project.more('Export as CSV');
     const window = page.getByRole('dialog', { name: 'Export as CSV' });
-    await window.getByText('10,001 rows of the present filter and order, with 2 columns.').waitFor();
-    await window.getByText('A job writes a file of this size.').waitFor();
+    await window.getByText('10,001 rows with the current filter and order, in 2 columns.').waitFor();
+    await window.getByText('A job writes the file, even if you close this page.').waitFor();
     await window.getByRole('button', { name: 'Export', exact: true }).click();
     await window.getByText('Done: 3 of 3 rows.').waitFor();
     expect(await findings(page)).toEqual([]);

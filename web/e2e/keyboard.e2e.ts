@@ -14,8 +14,8 @@ async function tabTo(page: Page, selector: string): Promise<void> {
     .toBe(true);
 }
 
-describe('the keyboard alone', () => {
-  test('opens a project, goes through the grid, edits, selects, copies, fills, sorts and undoes', async ({ visit, api }) => {
+describe('only the keyboard', () => {
+  test('opens a project, moves in the grid, edits, selects, copies, fills, sorts and undoes', async ({ visit, api }) => {
     const names = Array.from({ length: 100 }, (_, at) => `Part ${String(at).padStart(2, '0')}`);
     const fields = [{ id: 'note', name: 'Note', type: 'text' }] as const;
     const id = await makeProject(api, { name: 'By keys', fields: [...fields], issues: names.map((name) => ({ name })) });
@@ -68,15 +68,15 @@ describe('the keyboard alone', () => {
 
     // The menu of the column, and the help.
     await keys.press('Alt+ArrowDown');
-    await page.getByRole('menu', { name: 'Menu of Note' }).waitFor();
+    await page.getByRole('menu', { name: 'Note menu' }).waitFor();
     await keys.press('ArrowDown');
     await keys.press('Enter');
     await expect.poll(() => project.view.get('sort')).toBe('-note');
     await project.rows();
     await tabTo(page, '[role="gridcell"]');
     await keys.press('Control+/');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await keys.press('Escape');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'hidden' });
   });
 });

@@ -18,7 +18,7 @@ async function type(page: ProjectPage, row: number, column: string, text: string
   await page.page.keyboard.press('Enter');
 }
 
-describe('two people before one grid', () => {
+describe('two users of one grid', () => {
   test('see each other’s edits, new issues and deleted ones, with counts and sums', async ({ visit, api }) => {
     const id = await bridge(api);
     const ours = await ProjectPage.open(await visit(), id, 'footers=weight:sum');
@@ -35,7 +35,7 @@ describe('two people before one grid', () => {
       await expect.poll(() => cell.innerText()).toBe(note);
       taken.push(Date.now() - written);
     }
-    console.info(`An edit is seen by somebody else after ${taken.join(', ')} ms.`);
+    console.info(`An edit reaches the other user after ${taken.join(', ')} ms.`);
     await expect.poll(() => ours.page.getByText(/^\d+ rows? changed\.$/).count()).toBe(1);
 
     await type(ours, 0, 'Weight', '100');
@@ -50,20 +50,20 @@ describe('two people before one grid', () => {
     await expect.poll(async () => (await theirs.footer('Weight')).innerText()).toContain('170');
   });
 
-  test('see who looks at which row, by a socket', async ({ visit, api }) => {
+  test('see each other’s places, by a socket', async ({ visit, api }) => {
     const id = await bridge(api);
     const ours = await ProjectPage.open(await visit(), id);
     const theirs = await ProjectPage.open(await visit(GRACE), id);
     await (await ours.cell(1, 'Note')).click();
     await (await theirs.cell(2, 'Note')).click();
-    await expect.poll(() => ours.page.locator('.lookers').innerText()).toContain('grace looks at 3');
-    await expect.poll(() => theirs.page.locator('.lookers').innerText()).toContain('looks at 2');
-    await expect.poll(() => theirs.page.locator('.is-looked-at').count()).toBeGreaterThan(0);
+    await expect.poll(() => ours.page.locator('.presence').innerText()).toContain('grace is at issue 3');
+    await expect.poll(() => theirs.page.locator('.presence').innerText()).toContain('is at issue 2');
+    await expect.poll(() => theirs.page.locator('.is-others-place').count()).toBeGreaterThan(0);
     await theirs.page.close();
-    await expect.poll(() => ours.page.locator('.lookers').count()).toBe(0);
+    await expect.poll(() => ours.page.locator('.presence').count()).toBe(0);
   });
 
-  test('go on by asking where no socket can be opened', async ({ visit, api }) => {
+  test('receive changes by polling if no socket can be opened', async ({ visit, api }) => {
     const id = await bridge(api);
     const visited = await visit();
     await visited.page.route(/\/tickets$/, (route) => route.abort());
@@ -74,7 +74,7 @@ describe('two people before one grid', () => {
     await expect.poll(async () => (await ours.cell(0, 'Note')).innerText()).toBe('from grace');
   });
 
-  test('keep what they are typing; the same cell is a question, and who gives up sees the other’s value', async ({ visit, api }) => {
+  test('keep typed text; a conflict in one cell asks, and Escape shows the other’s value', async ({ visit, api }) => {
     const id = await bridge(api);
     const visited = await visit();
     const following = visited.page.waitForEvent('websocket');
@@ -95,13 +95,13 @@ describe('two people before one grid', () => {
       await ours.page.keyboard.press(end);
       if (end === 'Escape') await expect.poll(() => note.innerText()).toBe(theirs);
     }
-    const question = ours.page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
+    const question = ours.page.getByRole('dialog', { name: 'Someone else changed this' });
     await question.getByRole('button', { name: 'Keep Yours' }).click();
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'from ada' });
     await expect.poll(() => note.innerText()).toBe('from ada');
   });
 
-  test('do not see their rows jump when others come before them', async ({ visit, api }) => {
+  test('do not see their rows jump when rows are inserted above', async ({ visit, api }) => {
     const id = await bridge(api, 120);
     const page = await ProjectPage.open(await visit(), id, 'sort=-weight&columns=num:80,name:200,weight:120');
     await page.dragScrollBar(0.5);
@@ -111,18 +111,18 @@ describe('two people before one grid', () => {
     await (await page.cell(middle.at, 'Name')).click();
     const name = middle.cells['Name'] ?? '';
     const top = async () => (await page.page.getByRole('gridcell', { name, exact: true }).boundingBox())?.y;
-    const stood = await top();
+    const former = await top();
     await api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'Heaviest', fields: { weight: 99999 } } });
     await page.counts('121 issues');
     await expect.poll(async () => (await page.rows()).find(({ cells }) => cells['Name'] === name)?.at).toBe(middle.at + 1);
-    expect(await top()).toBe(stood);
+    expect(await top()).toBe(former);
     // The focus stays with the issue, which receives the typed text.
     await page.page.keyboard.type('Renamed');
     await page.page.keyboard.press('Enter');
     await expect.poll(() => valuesOf(api, id, Number(middle.cells['No.']))).toMatchObject({ name: 'Renamed' });
   });
 
-  test.for([1, 40])('type into the issue that they chose, however late the browser draws: %i rows have come before it', async (count, { visit, api }) => {
+  test.for([1, 40])('type into the chosen issue, however late the browser draws: %i rows inserted above', async (count, { visit, api }) => {
     const id = await bridge(api, 120);
     const visited = await visit();
     const { page } = visited;
@@ -152,7 +152,7 @@ describe('two people before one grid', () => {
     expect(await valuesOf(api, id, num)).toMatchObject({ note: 'written without a pause' });
   });
 
-  test('are told when the fields of the project have changed', async ({ visit, api }) => {
+  test('are notified when the fields of the project change', async ({ visit, api }) => {
     const id = await bridge(api);
     const page = await ProjectPage.open(await visit(), id);
     await api.call('POST', '/v1/projects/{project}/attributes', { path: { project: id }, body: { id: 'color', name: 'Color', type: 'text' } });
@@ -161,7 +161,7 @@ describe('two people before one grid', () => {
     await type(page, 0, 'Note', 'mine');
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'mine' });
     await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'color' }, body: { name: 'Paint' } });
-    await page.page.getByRole('button', { name: 'Show them' }).click();
+    await page.page.getByRole('button', { name: 'Reload' }).click();
     await page.head('Paint').waitFor();
     // A deleted field can be restored at once, or later; it returns to its former place, with its values.
     const kinds = await page.column('Kind');
@@ -170,27 +170,27 @@ describe('two people before one grid', () => {
     const settings = page.page.getByRole('dialog');
     const deletes = async () => {
       await settings.getByText('Kind', { exact: true }).click();
-      await settings.getByRole('button', { name: 'Delete the field' }).click();
-      await settings.getByRole('button', { name: 'Delete the field' }).click();
-      await settings.getByText(/^“Kind” is deleted\. It can be restored until /).waitFor();
+      await settings.getByRole('button', { name: 'Delete field' }).click();
+      await settings.getByRole('button', { name: 'Delete field' }).click();
+      await settings.getByText(/^Deleted “Kind”\. You can restore it until /).waitFor();
     };
     await deletes();
     await settings.getByText('Deleted fields…').click();
     await settings.getByText('1 field', { exact: true }).waitFor();
     expect(await findings(page.page)).toEqual([]);
-    await settings.getByRole('group', { name: /^“Kind” is deleted/ }).getByRole('button', { name: 'Restore Kind' }).press('Enter');
-    await settings.getByText('“Kind” is back.').waitFor();
+    await settings.getByRole('group', { name: /^Deleted “Kind”/ }).getByRole('button', { name: 'Restore Kind' }).press('Enter');
+    await settings.getByText('Restored “Kind”.').waitFor();
     await deletes();
     await settings.getByRole('button', { name: 'Close', exact: true }).last().click();
     await settings.getByRole('listitem').getByRole('button', { name: 'Restore Kind' }).click();
-    await settings.getByText('“Kind” is back. There are no deleted fields.').waitFor();
+    await settings.getByText('Restored “Kind”. No deleted fields.').waitFor();
     await page.page.keyboard.press('Escape');
     await expect.poll(() => page.page.getByRole('columnheader').allInnerTexts()).toEqual(heads);
     await expect.poll(() => page.column('Kind')).toEqual(kinds);
   });
 });
 
-test('an issue that somebody deleted has a history, and comes back from the trash with its number', async ({ visit, api }) => {
+test('an issue that another user deleted is restored from the trash with its number and history', async ({ visit, api }) => {
   const id = await bridge(api);
   const page = await ProjectPage.open(await visit(), id);
   await type(page, 1, 'Note', 'changed');
@@ -223,7 +223,7 @@ test('an open trash shows what others delete and restore', async ({ visit, api }
   await trash.getByText('The trash is empty.').waitFor();
 });
 
-test('a change is undone in the history of an issue, and a delete by the keys that undo', async ({ visit, api }) => {
+test('a change is undone in the history of an issue, and a delete by the undo keys', async ({ visit, api }) => {
   const id = await bridge(api);
   const page = await ProjectPage.open(await visit(), id);
   await type(page, 1, 'Note', 'changed');
@@ -253,7 +253,7 @@ test('a change is undone in the history of an issue, and a delete by the keys th
   const undoLast = () => panel.getByRole('button', { name: /^Undo the change of/ }).first().click();
   const question = page.page.getByRole('dialog', { name: 'Undo a change of 3 issues?' });
   await undoLast();
-  await question.getByText('This change touched 3 issues. Undo it in this issue only, or in all of them.').waitFor();
+  await question.getByText('This change affected 3 issues. Undo it only in this issue, or in all of them.').waitFor();
   expect(await findings(page.page)).toEqual([]);
   await question.getByRole('button', { name: 'Cancel' }).click();
   expect(await notes()).toEqual(['all of them', 'all of them', 'all of them']);
@@ -276,11 +276,11 @@ test('a change is undone in the history of an issue, and a delete by the keys th
   await page.page.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect.poll(() => page.column('Name')).toEqual(['Part 1', 'Part 3']);
   await page.tool('Undo').click();
-  await page.page.getByText('1 issue is back.').waitFor();
+  await page.page.getByText('Restored 1 issue.').waitFor();
   expect(await valuesOf(api, id, 2)).toMatchObject({ name: 'Part 2', note: 'as found' });
 });
 
-test('a project that was deleted comes back with its issues, at once or from the list of projects', async ({ visit, api }) => {
+test('a deleted project is restored with its issues, at once or from the list of projects', async ({ visit, api }) => {
   const id = await makeProject(api, { name: 'Short life', fields: PARTS, issues: parts(2) });
   const visited = await visit();
   const { page } = visited;
@@ -288,22 +288,22 @@ test('a project that was deleted comes back with its issues, at once or from the
   const deletes = async () => {
     const opened = await ProjectPage.open(visited, id);
     await opened.more('Project settings');
-    await page.getByText('Name, states, deleting').click();
-    await page.getByRole('button', { name: 'Delete the project' }).click();
-    await page.getByRole('button', { name: 'Delete the project' }).click();
-    await page.getByText(/^“Short life” is deleted\. It can be restored until /).waitFor();
+    await page.getByText('Name, states, deletion').click();
+    await page.getByRole('button', { name: 'Delete project' }).click();
+    await page.getByRole('button', { name: 'Delete project' }).click();
+    await page.getByText(/^Deleted “Short life”\. You can restore it until /).waitFor();
   };
   await deletes();
   expect(await findings(page)).toEqual([]);
   await restore().press('Enter');
-  await page.getByText('“Short life” is back.').waitFor();
+  await page.getByText('Restored “Short life”.').waitFor();
   const link = page.getByRole('link', { name: `Short life ${id}` });
   await link.waitFor();
   await deletes();
   await page.getByRole('button', { name: 'Close', exact: true }).click();
   await page.getByText('Deleted projects…').click();
   await restore().click();
-  await page.getByText(/^“Short life” is back\. /).waitFor();
+  await page.getByText(/^Restored “Short life”\. /).waitFor();
   await link.click();
   await expect.poll(() => new ProjectPage(page, id).column('Name')).toEqual(['Part 1', 'Part 2']);
 });

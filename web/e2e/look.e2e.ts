@@ -8,7 +8,7 @@ import { showsWhatTheApiHas } from './truth';
 const by = (field: string, direction: SortKey['direction'] = 'asc', nulls: SortKey['nulls'] = 'last'): SortKey => ({ field, direction, nulls });
 
 describe('the rows', () => {
-  test('jump anywhere with the scroll bar, and are those that the API has there', async ({ visit, api }) => {
+  test('jump anywhere with the scroll bar, and equal the API’s rows there', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo', 'sort=-due');
     await demo.counts('2,000 issues');
     for (const [part, first, last] of [
@@ -30,7 +30,7 @@ describe('the rows', () => {
     expect((await demo.rows()).at(-1)?.at).toBe(1_999);
   });
 
-  test('are sorted by a click on a header, turned by a second, and as they were after a third', async ({ visit, api }) => {
+  test('are sorted by a click on a header, reversed by a second, and unsorted after a third', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     for (const [direction, sort] of [
       ['ascending', [by('priority')]],
@@ -43,14 +43,14 @@ describe('the rows', () => {
     }
   });
 
-  test('begin with those that have no value, where the menu of the column says so', async ({ visit, api }) => {
+  test('begin with empty values if the column menu says so', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo', 'sort=due');
     await demo.columnMenu('Due', 'Empty values first');
     await showsWhatTheApiHas(demo, api, { sort: [by('due', 'asc', 'first')] });
     expect(new Set(await demo.column('Due'))).toEqual(new Set(['']));
   });
 
-  test('are those whose names have the words that were searched for', async ({ visit }) => {
+  test('match the searched words by name', async ({ visit }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     await demo.toolbar.getByRole('searchbox').fill('loose');
     await demo.page.keyboard.press('Enter');
@@ -62,7 +62,7 @@ describe('the filter', () => {
   const HIGH: Filter = { field: 'priority', op: 'eq', value: 'High' };
   const DEAR: Filter = { field: 'cost', op: 'gt', value: 4000 };
 
-  test('is built of conditions, says how many pass, and leaves those', async ({ visit, api }) => {
+  test('is built of conditions, and shows matching issues and their number', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     const panel = await demo.open('Filter');
     const fill = async (at: number, field: string, operator: string) => {
@@ -81,7 +81,7 @@ describe('the filter', () => {
     ];
     for (const [join, filter] of ways) {
       if (!(await panel.isVisible())) await demo.open('Filter');
-      await panel.getByLabel('How conditions are joined').selectOption(join);
+      await panel.getByLabel('Combine conditions').selectOption(join);
       await panel.getByRole('button', { name: 'Apply' }).click();
       await showsWhatTheApiHas(demo, api, { filter });
       const matched = await countOf(api, 'demo', filter);
@@ -91,13 +91,13 @@ describe('the filter', () => {
     }
   });
 
-  test('that nothing passes says so, and leads back to all', async ({ visit }) => {
+  test('that matches nothing says so, and leads back to all issues', async ({ visit }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     await demo.columnMenu('Asset', 'Filter by this');
     const panel = demo.panel('Filter');
     await panel.getByLabel('Value', { exact: true }).fill('no such place');
     await panel.getByRole('button', { name: 'Apply' }).click();
-    await demo.page.getByText('No issue passes the filter').waitFor();
+    await demo.page.getByText('No issues match the filter').waitFor();
     await demo.page.getByRole('button', { name: 'Show all issues' }).click();
     await demo.counts('2,000 issues');
     expect((await demo.rows()).length).toBeGreaterThan(15);
@@ -105,7 +105,7 @@ describe('the filter', () => {
 });
 
 describe('groups', () => {
-  test('have heads with counts, collapse, and stay so in the address', async ({ visit, api }) => {
+  test('have heads with counts, collapse, and keep that in the address', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     await demo.columnMenu('State', 'Group by this');
     const { body } = await api.call('POST', '/v1/projects/{project}/groups', { path: { project: 'demo' }, body: { by: ['state'] } });
@@ -122,7 +122,7 @@ describe('groups', () => {
 });
 
 describe('summaries', () => {
-  test('stand below the columns that have one, and follow the filter', async ({ visit, api }) => {
+  test('appear below their columns, and follow the filter', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo', 'columns=num:72!,name:320!,cost:160,due:160');
     for (const [column, name] of [
       ['Cost', 'Sum'],
@@ -154,7 +154,7 @@ describe('summaries', () => {
 });
 
 describe('the status line', () => {
-  test('says how late the index is, and nothing of changes that the rows show already', async ({ visit }) => {
+  test('shows the lag of the index, and no changes that the rows already show', async ({ visit }) => {
     const visited = await visit();
     const { page } = visited;
     await page.route('**/grid', async (route) => {
@@ -163,12 +163,12 @@ describe('the status line', () => {
       await route.fulfill({ response, json: { ...body, index: { ...index, lag_ms: 59_000, pending: 4 } } });
     });
     await ProjectPage.open(visited, 'demo');
-    await page.getByText('Index 59 sec behind', { exact: true }).waitFor();
+    await page.getByText('Index lag: 59 sec', { exact: true }).waitFor();
   });
 });
 
 describe('the address', () => {
-  test('takes the back button through every view', async ({ visit, api }) => {
+  test('lets the back button return to each view', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     await demo.head('Priority').click();
     await showsWhatTheApiHas(demo, api, { sort: [by('priority')] });

@@ -4,7 +4,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { findings } from './accessibility';
 import { Visit } from './browser';
-import { PATIENCE } from './patience';
+import { TIMEOUT } from './timeout';
 import { makeProject } from './projects';
 import type { Stack } from './stack';
 import { test } from './test';
@@ -84,13 +84,13 @@ async function noteFirstRows(page: Page): Promise<void> {
 
 /** Milliseconds from the navigation to that frame. */
 async function firstRows(page: Page): Promise<number> {
-  await page.waitForFunction(() => performance.getEntriesByName('rows').length > 0, null, { timeout: PATIENCE });
+  await page.waitForFunction(() => performance.getEntriesByName('rows').length > 0, null, { timeout: TIMEOUT });
   return page.evaluate(() => performance.getEntriesByName('rows')[0]?.startTime ?? NaN);
 }
 
 /** Until the count is there, the length of the grid is a guess. */
 async function counted(page: Page): Promise<void> {
-  await page.getByText(/^[\d,]+ issues$/).waitFor({ timeout: PATIENCE });
+  await page.getByText(/^[\d,]+ issues$/).waitFor({ timeout: TIMEOUT });
 }
 
 /** Bytes of JavaScript as they were transferred, and the number of requests so far. */
@@ -110,7 +110,7 @@ function jumpToTheEnd(): Promise<number> {
   const viewport = document.querySelector('.ag-grid-viewport');
   // The row of summaries is below the last issue.
   const last = Number(grid?.getAttribute('aria-rowcount')) - 1;
-  const stands = () => {
+  const isDrawn = () => {
     const rows = [...document.querySelectorAll('[role="row"][aria-rowindex]')].filter((row) => {
       const index = Number(row.getAttribute('aria-rowindex'));
       return index > 1 && index <= last;
@@ -122,7 +122,7 @@ function jumpToTheEnd(): Promise<number> {
     const began = performance.now();
     if (viewport) viewport.scrollTop = viewport.scrollHeight;
     const look = () => {
-      if (stands()) resolve(performance.now() - began);
+      if (isDrawn()) resolve(performance.now() - began);
       else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -163,10 +163,10 @@ async function imported(browser: Browser, stack: Stack): Promise<number> {
   await page.goto(`/projects/${id}`);
   await page.getByText('This project has no issues yet').waitFor();
   await dropCsv(page, 'rows.csv', csv());
-  await page.getByLabel('Where Name goes').waitFor();
+  await page.getByLabel('Field for Name').waitFor();
   const began = performance.now();
   await page.getByRole('button', { name: `Import ${CSV_ROWS.toLocaleString('en-US')} rows` }).click();
-  await page.getByText(/^(Written|Done): 10,000 issues created\.$/).waitFor({ timeout: 5 * PATIENCE });
+  await page.getByText(/^(Written|Done): 10,000 issues created\.$/).waitFor({ timeout: 5 * TIMEOUT });
   const taken = performance.now() - began;
   await context.close();
   return taken;

@@ -18,7 +18,7 @@ function beside(page: Page): Promise<readonly string[]> {
 const TELEPHONE = { width: 360, height: 740 };
 
 describe('on a telephone', () => {
-  test('people sort, filter and edit, and nothing lies beside the screen', async ({ visit, api }) => {
+  test('users sort, filter and edit, and nothing is beside the screen', async ({ visit, api }) => {
     const issues = [3, 1, 2].map((weight) => ({ name: `Part ${weight}`, fields: { weight } }));
     const id = await makeProject(api, { name: 'In the pocket', fields: [{ id: 'weight', name: 'Weight', type: 'number' }], issues });
     const { page } = await visit(ADMIN, TELEPHONE);

@@ -57,7 +57,7 @@ function cellsOf({ fields }: GridRow): Required<Cells> {
 }
 
 describe('a paste of 1,000 rows', () => {
-  test('is written but for what is refused, and is taken back and done again as one step', async ({ visit, api }) => {
+  test('is written except refused cells, and is undone and redone as one step', async ({ visit, api }) => {
     const before = await stored(api);
     const visited = await visit();
     const { page } = visited;

@@ -42,7 +42,7 @@ export class ProjectPage {
   }
 
   head(column: string): Locator {
-    return this.grid.getByRole('columnheader').filter({ has: this.page.getByRole('button', { name: `Menu of ${column}`, exact: true }) });
+    return this.grid.getByRole('columnheader').filter({ has: this.page.getByRole('button', { name: `${column} menu`, exact: true }) });
   }
 
   async cell(row: number, column: string): Promise<Locator> {
@@ -85,7 +85,7 @@ export class ProjectPage {
   async columnMenu(column: string, entry: string): Promise<void> {
     await this.head(column).hover();
     await this.head(column).getByRole('button').click();
-    const menu = this.page.getByRole('menu', { name: `Menu of ${column}` });
+    const menu = this.page.getByRole('menu', { name: `${column} menu` });
     await menu.getByRole(/^(Sort (a|de)scending|Empty)/.test(entry) ? 'menuitemcheckbox' : 'menuitem', { name: entry }).click();
   }
 
@@ -96,7 +96,7 @@ export class ProjectPage {
 
   /** The rows in view, once none of them is still being loaded. */
   async rows(): Promise<readonly ShownRow[]> {
-    await expect.poll(() => this.grid.evaluate(readRows)).toSatisfy(stands, 'rows that stand');
+    await expect.poll(() => this.grid.evaluate(readRows)).toSatisfy(areLoaded, 'rows that are loaded');
     return this.grid.evaluate(readRows);
   }
 
@@ -154,7 +154,7 @@ function topOf({ scrollTop }: Element): number {
 }
 
 /** Rows that loaded have a number; heads of groups have no cells. */
-function stands(rows: readonly ShownRow[]): boolean {
+function areLoaded(rows: readonly ShownRow[]): boolean {
   return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
 }
 
@@ -166,7 +166,7 @@ function readRows(grid: Element): ShownRow[] {
   };
   const heads = [...grid.querySelectorAll('[role="columnheader"]')];
   const names = new Map(
-    heads.map((head) => [head.getAttribute('aria-colindex'), head.querySelector('button')?.getAttribute('aria-label')?.replace(/^Menu of /, '') ?? '']),
+    heads.map((head) => [head.getAttribute('aria-colindex'), head.querySelector('button')?.getAttribute('aria-label')?.replace(/ menu$/, '') ?? '']),
   );
   const top = heads[0]?.getBoundingClientRect().bottom ?? 0;
   const rows = [...grid.querySelectorAll('[role="row"]')].filter((row) => !row.querySelector('[role="columnheader"]'));

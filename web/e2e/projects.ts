@@ -39,7 +39,7 @@ export async function makeProject(api: Api, { name, states = ['open', 'closed'],
   return body.id;
 }
 
-/** How many issues pass a filter. */
+/** How many issues match a filter. */
 export async function countOf(api: Api, project: string, filter: GridRequest['filter'] = null): Promise<number> {
   const query: GridRequest = { filter, limit: 1, columns: ['num'], count: true };
   const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project }, body: query });

@@ -56,8 +56,8 @@ test('what opens beside and above the grid', async ({ visit }) => {
 
 test('how a page was made', async ({ visit }) => {
   const shown = await demo(visit, { ...WIDE, ...DARK }, VIEW);
-  await shown.more('How this page was made');
-  await shown.page.getByRole('heading', { name: 'The plan' }).waitFor();
+  await shown.more('Query plan and cost');
+  await shown.page.getByRole('heading', { name: 'Plan', exact: true }).waitFor();
   await shoot('explain-dark')(shown);
 });
 
@@ -73,7 +73,7 @@ test('an import', async ({ visit }) => {
 test('nothing passes', async ({ visit }) => {
   const { page } = await visit(ADMIN, { ...TELEPHONE });
   await page.goto(`/projects/${inject('project')}?search=unheard`);
-  await page.getByText('No issue passes the filter').waitFor();
+  await page.getByText('No issues match the filter').waitFor();
   await shoot('empty')({ page });
 });
 

@@ -3,12 +3,12 @@ import { Visit } from './browser';
 import { ProjectPage } from './project-page';
 import { test } from './test';
 
-describe('the door', () => {
-  test('lets nobody in without a key, nor with one that was used before', async ({ browser, stack, address }) => {
+describe('sign-in', () => {
+  test('fails without a key, or with a used one', async ({ browser, stack, address }) => {
     for (const way of [stack.origin, address]) {
       const { page, context, faults } = await Visit.begin(browser, stack.origin, []);
       await page.goto(way);
-      await page.getByRole('alert').getByText('Open this page with the address that ./dev up prints').waitFor();
+      await page.getByRole('alert').getByText('Open the address that ./dev up prints').waitFor();
       expect(await page.getByRole('button').count()).toBe(0);
       expect(new URL(page.url()).hash).toBe('');
       expect(faults).toEqual([]);
@@ -16,7 +16,7 @@ describe('the door', () => {
     }
   });
 
-  test('asks who to be, and leads to the projects of that tenant', async ({ visit }) => {
+  test('asks for a user, and leads to the projects of the tenant', async ({ visit }) => {
     const { page, context } = await visit(null);
     await page.goto('/');
     await page.getByLabel('Tenant').fill('3cc8');
@@ -28,7 +28,7 @@ describe('the door', () => {
     expect(await context.storageState({ indexedDB: true })).toMatchObject({ origins: [] });
   });
 
-  test('says when a session has ended, and leads back to where it was', async ({ visit }) => {
+  test('reports an ended session, and returns to the former address', async ({ visit }) => {
     const { page, context } = await visit();
     const demo = await ProjectPage.open({ page }, 'demo', 'sort=-due');
     const before = await demo.rows();

@@ -80,15 +80,15 @@ async function lostHead(seen: Locator): Promise<readonly string[]> {
   return beyond(seen.locator('.dialog-head').getByRole('button', { name: 'Close' }));
 }
 
-describe('whatever opens', () => {
-  test('takes the focus and gives it back, stays in the window, scrolls in itself, and has buttons that can be read', async ({ visit, api }) => {
+describe('each panel and window', () => {
+  test('takes and returns the focus, fits the window, scrolls inside, and has legible buttons', async ({ visit, api }) => {
     const visited = await visit();
     const { page } = visited;
     const project = await ProjectPage.open(visited, await crowded(api));
     const { toolbar } = project;
     const cell = await project.cell(0, 'Name');
     const head = project.head('Weight');
-    const rail = page.getByRole('button', { name: 'List of projects' });
+    const rail = page.getByRole('button', { name: 'Project list' });
     const viewActions = page.getByRole('button', { name: 'Actions for the view View 31' });
     await viewActions.waitFor();
     await cell.click();
@@ -153,21 +153,21 @@ describe('whatever opens', () => {
         ofTool('Color', chosen),
         ofTool('Row height', chosen),
         ofTool('More', button),
-        ofButton('Keys', 'Keys', (seen) => seen.locator('.button')),
+        ofButton('Keyboard shortcuts', 'Keyboard shortcuts', (seen) => seen.locator('.button')),
         ofButton('Delete rows', 'Delete “Part 0”?', (seen) => seen.getByRole('button', { name: 'Delete' })),
         ofMore('Project settings', 'Settings of Crowded', heading, async (seen) => {
-          await seen.getByText('Name, states, deleting').click();
-          await seen.getByRole('button', { name: 'Delete the project' }).click();
+          await seen.getByText('Name, states, deletion').click();
+          await seen.getByRole('button', { name: 'Delete project' }).click();
         }),
-        ofMore('Trash', 'Trash', heading, (seen) => seen.getByRole('button', { name: /^Remove for good/ }).click()),
-        ofMore('Webhooks', 'Webhooks', heading, (seen) => seen.getByRole('button', { name: 'Add the webhook' }).waitFor()),
+        ofMore('Trash', 'Trash', heading, (seen) => seen.getByRole('button', { name: /^Delete permanently/ }).click()),
+        ofMore('Webhooks', 'Webhooks', heading, (seen) => seen.getByRole('button', { name: 'Add webhook' }).waitFor()),
         ofMore('Background jobs', 'Background jobs', heading),
         ofMore('Import CSV', 'Import into Crowded', field),
         ofMore('Export as CSV', 'Export as CSV', field),
-        ofMore('Save as a view', 'Save as a view', field),
+        ofMore('Save as view', 'Save as view', field),
         { name: 'the menu of a view', opener: () => viewActions, open: () => viewActions.click(), seen: menu, first: (seen) => seen.getByRole('menuitem') },
         ofView('Rename', field),
-        ofView('Delete the view', (seen) => seen.getByRole('button', { name: 'Cancel' })),
+        ofView('Delete view', (seen) => seen.getByRole('button', { name: 'Cancel' })),
         ofColumn,
         byKey('the menu of a column by keys', 'Alt+ArrowDown', menu, (seen) => seen.getByRole('menuitemcheckbox')),
       ])),
@@ -178,7 +178,7 @@ describe('whatever opens', () => {
       ...(await inEachWindow(page, WINDOWS, async () => [...(await scrolling(page)), ...(await beyond(toolbar.locator(':scope > button, :scope > form')))])),
       ...(await faultsOf(page, judged, [
         byKey('an issue', 'Space', panel, heading, (seen) => seen.getByText('Seen.').waitFor()),
-        { name: 'how the page was made', opener: () => project.tool('More'), open: moreOf('How this page was made'), seen: panel, first: heading },
+        { name: 'how the page was made', opener: () => project.tool('More'), open: moreOf('Query plan and cost'), seen: panel, first: heading },
         { name: 'a change of all', opener: () => project.tool('More'), open: moreOf(/^Change all/), seen: panel, first: field },
       ])),
     );
@@ -200,7 +200,7 @@ describe('whatever opens', () => {
     expect(faults).toEqual([]);
   });
 
-  test('and every screen around it stays in the window, with buttons that can be read', async ({ visit }) => {
+  test('and each screen around it fits the window, with legible buttons', async ({ visit }) => {
     const judged = new Set<string>();
     const { page } = await visit();
     const door = await visit(null);
@@ -220,8 +220,8 @@ describe('whatever opens', () => {
     await page.getByRole('dialog', { name: 'New project' }).waitFor();
     await judge('a new project', { page });
     for (const [address, text] of [
-      ['/projects/absent', 'There is no such project'],
-      ['/projects/demo?search=unheard', 'No issue passes the filter'],
+      ['/projects/absent', 'Project not found'],
+      ['/projects/demo?search=unheard', 'No issues match the filter'],
     ] as const) {
       await page.goto(address);
       await page.getByText(text).waitFor();
@@ -235,7 +235,7 @@ describe('whatever opens', () => {
     expect(faults).toEqual([]);
   });
 
-  test('takes Enter: a new project, rows that are pasted, and a list of projects that scrolls at the edge of the window', async ({ visit, api }) => {
+  test('accepts Enter: a new project, pasted rows, and a list of projects that scrolls at the window’s edge', async ({ visit, api }) => {
     const visited = await visit();
     const { page } = visited;
     await page.setViewportSize({ width: 1280, height: 200 });
@@ -246,7 +246,7 @@ describe('whatever opens', () => {
     expect(await list.evaluate((element) => [element.scrollHeight > element.clientHeight, element.getBoundingClientRect().right])).toEqual([true, 1280]);
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto('/projects/absent');
-    const absent = await page.getByRole('heading', { name: 'There is no such project' }).boundingBox();
+    const absent = await page.getByRole('heading', { name: 'Project not found' }).boundingBox();
     const columns = await page.locator('.notice').boundingBox();
     expect(Math.abs((absent?.x ?? 0) + (absent?.width ?? 0) / 2 - ((columns?.x ?? 0) + (columns?.width ?? 0) / 2))).toBeLessThan(2);
     expect((columns?.x ?? 0) + (columns?.width ?? 0)).toBe(1280);

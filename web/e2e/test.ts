@@ -15,7 +15,7 @@ export const test = plain
   /** An address that `./dev up` has printed. Its key is spent when the stack is entered. */
   .extend('address', { scope: 'worker' }, () => inject('pages')[Number(process.env['VITEST_POOL_ID']) - 1] ?? '')
   .extend('stack', { scope: 'worker' }, ({ browser, address }) => Stack.enter(browser, address))
-  /** Opens the page for a signed-in user, or for nobody. */
+  /** Opens the page for a signed-in user, or without one. */
   .extend('visit', ({ browser, stack }, { onCleanup }) => {
     const visits: Visit[] = [];
     onCleanup(async () => {

@@ -4,7 +4,7 @@ import { test } from './test';
 import { showsWhatTheApiHas } from './truth';
 
 describe('a real tracker', () => {
-  test('is sorted by several columns, one more with each shift-click', async ({ visit, api }) => {
+  test('is sorted by several columns, one more with each Shift+click', async ({ visit, api }) => {
     const tracker = await ProjectPage.open(await visit(), 'tracker', 'columns=num:72!,name:320!,type:150,priority:150,updated:170');
     await tracker.head('type').click();
     await tracker.head('priority').click({ modifiers: ['Shift'] });

@@ -13,7 +13,7 @@ function broken(route: Route): Promise<void> {
   return route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) });
 }
 
-/** The page recovers by itself after a retry. */
+/** The page recovers after a retry. */
 async function recovers(page: Page): Promise<void> {
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
 }
@@ -21,8 +21,8 @@ async function recovers(page: Page): Promise<void> {
 /** The address of one project, with nothing below it. */
 const PROJECT = /\/v1\/projects\/[^/?]+$/;
 
-describe('while the project is read anew', () => {
-  test('what somebody opens stays open, and what they type is written', async ({ visit, api }) => {
+describe('while the project is read again', () => {
+  test('opened panels stay open, and typed text is written', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Slow', fields: [{ id: 'note', name: 'Note', type: 'text' }], issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
     const visited = await visit();
     const { page } = visited;
@@ -36,7 +36,7 @@ describe('while the project is read anew', () => {
     });
     const rename = async (name: string) => {
       await project.more('Project settings');
-      await settings.getByText('Name, states, deleting').click();
+      await settings.getByText('Name, states, deletion').click();
       await settings.getByLabel('Name', { exact: true }).first().fill(name);
       await settings.getByRole('button', { name: 'Save' }).first().click();
       await page.getByRole('dialog', { name: `Settings of ${name}` }).waitFor();
@@ -84,7 +84,7 @@ describe('while the project is read anew', () => {
 });
 
 describe('without an answer', () => {
-  test('the page says that it is offline, or what failed, and goes on when it is asked to', async ({ visit, api }) => {
+  test('the page shows that it is offline, or what failed, and continues after a retry', async ({ visit, api }) => {
     const { page } = await visit();
     for (const [way, said] of [
       [(route: Route) => route.abort('internetdisconnected'), 'You are offline'],
@@ -100,7 +100,7 @@ describe('without an answer', () => {
     }
   });
 
-  test('rows further down that cannot be had do not stay blank', async ({ visit, api }) => {
+  test('rows further down that fail to load do not stay blank', async ({ visit, api }) => {
     const visited = await visit();
     const demo = await ProjectPage.open(visited, 'demo', 'sort=-due');
     await demo.counts('2,000 issues');
@@ -113,7 +113,7 @@ describe('without an answer', () => {
     expect(top?.at).toBeGreaterThan(800);
   });
 
-  test('rows that are on their way do not look empty, in any column', async ({ visit }) => {
+  test('loading rows do not look empty in any column', async ({ visit }) => {
     const { page } = await visit();
     const waiting: (() => void)[] = [];
     let holding = true;
@@ -134,13 +134,13 @@ describe('without an answer', () => {
     await new ProjectPage(page, 'demo').rows();
   });
 
-  test('edits wait for the server, and are sent in their order when it answers; the page asks before it is left', async ({ visit, api }) => {
+  test('edits wait for the server, and are sent in order when it answers; the page asks before it closes', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Offline', fields: [{ id: 'note', name: 'Note', type: 'text' }], issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
     const visited = await visit();
     const { page } = visited;
     const project = await ProjectPage.open(visited, id);
     let isAway = true;
-    // The first request is carried out, and its answer lost: sent again, it changes nothing more.
+    // The first request takes effect, and its answer is lost. The repeated request changes nothing.
     let lost = 0;
     await page.route('**/issues/**', async (route) => {
       if (!isAway) return route.continue();
@@ -175,7 +175,7 @@ describe('without an answer', () => {
     await page.getByRole('button', { name: 'Send now' }).click();
     await sent;
     isAway = false;
-    await page.getByRole('dialog', { name: 'Somebody changed this meanwhile' }).getByRole('button', { name: 'Keep Yours' }).click();
+    await page.getByRole('dialog', { name: 'Someone else changed this' }).getByRole('button', { name: 'Keep Yours' }).click();
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'Girder 2', note: 'mine' });
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Rivet', note: 'written offline' });
     await expect.poll(() => page.locator('.unsent').innerText()).toBe('');

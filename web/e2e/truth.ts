@@ -4,7 +4,7 @@
 import { expect, vi } from 'vitest';
 import type { Api } from '../src/api/client';
 import type { FieldType, GridRequest, GridRow } from '../src/api/types';
-import { PATIENCE } from './patience';
+import { TIMEOUT } from './timeout';
 import type { ProjectPage, ShownRow } from './project-page';
 
 const BUILT_IN: readonly Column[] = [
@@ -35,7 +35,7 @@ export async function showsWhatTheApiHas(
     const truth = body.rows.map((row, place) => ({ at: first + place, cells: cellsOf(row, columns, rows[place]) }));
     expect(rows).toEqual(truth);
     return rows;
-  }, PATIENCE);
+  }, TIMEOUT);
 }
 
 interface Column {

@@ -26,13 +26,13 @@ async function choose(project: ProjectPage, view: string, entry: string): Promis
 }
 
 describe('a saved view', () => {
-  test('is saved as the grid stands, opened by its link, changed, saved, renamed and deleted', async ({ visit, api }) => {
+  test('is saved from the grid, opened by its link, changed, saved, renamed and deleted', async ({ visit, api }) => {
     const id = await bridge(api);
     const project = await ProjectPage.open(await visit(), id, 'sort=-weight&columns=name:200!,weight:120,kind:150&footers=weight:sum&height=56');
-    await list(project).getByRole('button', { name: 'Save as a view' }).click();
-    const saving = window(project, 'Save as a view');
-    await saving.getByLabel('Name of the view').fill('Heavy first');
-    await saving.getByLabel('Everybody', { exact: true }).check();
+    await list(project).getByRole('button', { name: 'Save as view' }).click();
+    const saving = window(project, 'Save as view');
+    await saving.getByLabel('View name').fill('Heavy first');
+    await saving.getByLabel('Everyone', { exact: true }).check();
     expect(await findings(project.page)).toEqual([]);
     await saving.getByRole('button', { name: 'Save' }).click();
     await saving.waitFor({ state: 'hidden' });
@@ -45,35 +45,35 @@ describe('a saved view', () => {
     await expect.poll(() => colleague.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
     await expect.poll(async () => (await colleague.footer('Weight')).innerText()).toContain('60');
     await list(colleague).getByRole('button', { name: 'Actions for the view Heavy first' }).click();
-    await expect.poll(() => colleague.page.getByRole('menu').getByRole('menuitem').allInnerTexts()).toEqual(['Copy its link']);
+    await expect.poll(() => colleague.page.getByRole('menu').getByRole('menuitem').allInnerTexts()).toEqual(['Copy link']);
 
     // Changes of a view are in the address until they are saved or discarded.
     await project.columnMenu('Weight', 'Sort ascending');
     await expect.poll(() => project.view.get('edited')).toBe('1');
     await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
-    await list(project).getByText('(changed)').waitFor();
+    await list(project).getByText('(edited)').waitFor();
     await list(project).getByRole('button', { name: 'Discard changes' }).click();
     await expect.poll(() => project.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
     await project.page.goBack();
     await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
     await list(project).getByRole('button', { name: 'Save changes' }).click();
-    await list(project).getByText('(changed)').waitFor({ state: 'hidden' });
+    await list(project).getByText('(edited)').waitFor({ state: 'hidden' });
     await colleague.page.reload();
     await expect.poll(() => colleague.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
 
     await choose(project, 'Heavy first', 'Rename');
-    await window(project, 'Rename').getByLabel('Name of the view').fill('Light first');
+    await window(project, 'Rename').getByLabel('View name').fill('Light first');
     await project.page.keyboard.press('Enter');
     await inList(project, 'Light first').waitFor();
-    await choose(project, 'Light first', 'Delete the view');
-    await window(project, 'Delete the view').getByRole('button', { name: 'Delete', exact: true }).click();
+    await choose(project, 'Light first', 'Delete view');
+    await window(project, 'Delete view').getByRole('button', { name: 'Delete', exact: true }).click();
     await inList(project, 'Light first').waitFor({ state: 'hidden' });
     await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
     await colleague.page.reload();
-    await colleague.page.getByText('There is no such view.').waitFor();
+    await colleague.page.getByText('View not found.').waitFor();
   });
 
-  test('that is private is its owner’s alone, and the default is what the project opens with', async ({ visit, api, stack }) => {
+  test('is visible only to its owner if private, and opens with the project if default', async ({ visit, api, stack }) => {
     const id = await bridge(api);
     const editor = await stack.api(EDITOR);
     const path = { project: id };
@@ -82,7 +82,7 @@ describe('a saved view', () => {
     const project = await ProjectPage.open(await visit(), id);
     await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
     await expect.poll(() => list(project).getByRole('link').count()).toBe(2);
-    await choose(project, 'Dear', 'Everybody; the project opens with it');
+    await choose(project, 'Dear', 'Everyone; the project opens with it');
     await inList(project, 'Dear').locator('.visually-hidden').getByText('the project opens with it').waitFor();
     const other = await ProjectPage.open(await visit(EDITOR), id);
     await expect.poll(() => other.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
@@ -93,33 +93,33 @@ describe('a saved view', () => {
     await expect.poll(() => list(other).getByRole('link').count()).toBe(3);
   });
 
-  test('tells what is gone of it and has it settled; an order without an index has one built', async ({ visit, api }) => {
+  test('lists its missing parts and saves without them; a sort without an index offers one', async ({ visit, api }) => {
     const id = await bridge(api);
     const path = { project: id };
-    const look = { color: 'kind', query: { sort: [{ field: 'plain' }], filter: { field: 'kind', op: 'eq', value: 'beam' } } } as const;
+    const look = { color_by: 'kind', query: { sort: [{ field: 'plain' }], filter: { field: 'kind', op: 'eq', value: 'beam' } } } as const;
     await api.call('POST', '/v1/projects/{project}/views', { path, body: { name: 'Beams', visibility: 'shared', ...look, query: { ...look.query, sort: [...look.query.sort] } } });
     await api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: { ...path, attribute: 'kind' } });
     const { page } = await visit();
     await page.goto(`/projects/${id}?view=v1`);
     const project = new ProjectPage(page, id);
-    await page.getByText('Parts of this view are gone: kind (filter), kind (color).').waitFor();
+    await page.getByText('Parts of this view no longer exist: kind (filter), kind (color).').waitFor();
     await page.getByRole('alert').getByRole('button', { name: 'Index Plain' }).click();
     await expect.poll(() => project.column('Name')).toHaveLength(3);
-    await page.getByRole('button', { name: 'Save what is left' }).click();
-    await page.getByText('Parts of this view are gone').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Save without them' }).click();
+    await page.getByText('Parts of this view no longer exist').waitFor({ state: 'hidden' });
     await expect.poll(() => project.view.toString()).toBe('view=v1');
   });
 });
 
 describe('comments', () => {
-  test('are made with a mention, changed by their author, and deleted', async ({ visit, api, stack }) => {
+  test('are created with a mention, edited by their author, and deleted', async ({ visit, api, stack }) => {
     const id = await bridge(api);
     await (await stack.api(EDITOR)).call('GET', '/v1/me', {});
     const project = await ProjectPage.open(await visit(), id);
     await (await project.cell(0, 'Name')).click();
     await project.page.keyboard.press('Space');
     const panel = project.page.getByRole('complementary');
-    await panel.getByText('Nobody has commented yet.').waitFor();
+    await panel.getByText('No comments yet.').waitFor();
     const field = panel.getByLabel('New comment');
     await field.click();
     await project.page.keyboard.type('Is this rust, @ed');
@@ -142,14 +142,14 @@ describe('comments', () => {
     await other.page.keyboard.press('Space');
     const theirs = other.page.getByRole('complementary');
     await theirs.getByText('Is this rust').waitFor();
-    expect(await theirs.getByRole('button', { name: /the comment of/ }).count()).toBe(0);
-    await panel.getByRole('button', { name: 'Change the comment of' }).click();
-    await panel.getByLabel('Text of the comment').fill('No rust.');
+    expect(await theirs.getByRole('button', { name: /the comment by/ }).count()).toBe(0);
+    await panel.getByRole('button', { name: 'Edit the comment by' }).click();
+    await panel.getByLabel('Comment text').fill('No rust.');
     await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await panel.getByText('No rust.').waitFor();
     expect(await read()).toMatchObject([{ text: 'No rust.', mentions: [], version: 2 }]);
-    await panel.getByRole('button', { name: 'Delete the comment of' }).click();
-    await panel.getByText('Nobody has commented yet.').waitFor();
+    await panel.getByRole('button', { name: 'Delete the comment by' }).click();
+    await panel.getByText('No comments yet.').waitFor();
     expect(await read()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** The tests of the page in a real browser, with a running stack. `tests/web` starts one with data, and calls them. */
 import { loadEnv } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { PATIENCE } from './patience.ts';
+import { TIMEOUT } from './timeout.ts';
 
 const { GRIDVIEW_PAGE: pages = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium' } = loadEnv('', '.', 'GRIDVIEW_');
 
@@ -23,8 +23,8 @@ export default defineConfig({
     // A worker keeps its browser for all its files. A key in an address is good once, so each worker has an address.
     isolate: false,
     maxWorkers: addresses.length,
-    testTimeout: 3 * PATIENCE,
-    hookTimeout: PATIENCE,
-    expect: { poll: { timeout: PATIENCE, interval: 50 } },
+    testTimeout: 3 * TIMEOUT,
+    hookTimeout: TIMEOUT,
+    expect: { poll: { timeout: TIMEOUT, interval: 50 } },
   },
 });

@@ -9,27 +9,27 @@ import { test } from './test';
 /** A name that no resolver knows, so that nothing leaves this machine. */
 const URL = 'https://receiver.invalid/gridview';
 
-test('an admin defines a webhook, takes its secret, looks at its messages, sends one again, and deletes it', async ({ visit, api }) => {
+test('an admin creates a webhook, copies its secret, reads its messages, sends one again, and deletes it', async ({ visit, api }) => {
   const id = await makeProject(api, { name: 'Hooked' });
   const { page } = await visit();
   await page.goto(`/projects/${id}`);
   const project = new ProjectPage(page, id);
   await project.more('Webhooks');
   const window = project.panel('Webhooks');
-  await window.getByText('There are no webhooks yet.').waitFor();
+  await window.getByText('No webhooks yet.').waitFor();
   const form = window.getByRole('region', { name: 'New webhook' });
-  await form.getByLabel('URL that takes the messages').fill(URL);
+  await form.getByLabel('URL', { exact: true }).fill(URL);
   await form.getByLabel('Deletions').uncheck();
-  await form.getByRole('button', { name: 'Add the webhook' }).click();
+  await form.getByRole('button', { name: 'Add webhook' }).click();
 
   const secret = window.getByRole('region', { name: 'Secret' });
-  const told = await secret.getByRole('textbox').inputValue();
-  expect(told).toMatch(/^whsec_/);
-  await secret.getByRole('button', { name: 'Copy the secret' }).click();
-  await secret.getByText('The secret is in the clipboard.').waitFor();
-  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(told);
+  const value = await secret.getByRole('textbox').inputValue();
+  expect(value).toMatch(/^whsec_/);
+  await secret.getByRole('button', { name: 'Copy secret' }).click();
+  await secret.getByText('Secret copied.').waitFor();
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(value);
   expect(await findings(page)).toEqual([]);
-  await secret.getByRole('button', { name: 'I have it' }).click();
+  await secret.getByRole('button', { name: 'I have copied it' }).click();
   const item = window.getByRole('listitem', { name: URL });
   await item.getByText('Enabled · All issues · New issues, Changes, Restored issues').waitFor();
 
@@ -38,27 +38,27 @@ test('an admin defines a webhook, takes its secret, looks at its messages, sends
   const message = item.getByRole('listitem').filter({ hasText: 'New issues: issue 1, version 1' });
   await expect
     .poll(async () => {
-      await item.getByRole('button', { name: 'Look again' }).click();
+      await item.getByRole('button', { name: 'Refresh' }).click();
       return message.count();
     })
     .toBe(1);
-  await message.getByText('To be tried again').waitFor();
+  await message.getByText('Retrying').waitFor();
   expect(await findings(page)).toEqual([]);
   await message.getByRole('button', { name: 'Send again' }).click();
-  await item.getByText('It is sent again.').waitFor();
+  await item.getByText('Sending again.').waitFor();
 
   await item.getByRole('button', { name: 'New secret' }).click();
   await item.getByRole('alert').getByRole('button', { name: 'New secret' }).click();
-  await expect.poll(() => secret.getByRole('textbox').inputValue()).not.toBe(told);
-  await item.getByText(/^The former secret signs too until/).waitFor();
+  await expect.poll(() => secret.getByRole('textbox').inputValue()).not.toBe(value);
+  await item.getByText(/^The previous secret also signs until/).waitFor();
   await item.getByRole('button', { name: 'Disable' }).click();
   await item.getByText(/^Disabled · /).waitFor();
-  await item.getByRole('button', { name: 'Delete the webhook' }).click();
-  await item.getByRole('alert').getByRole('button', { name: 'Delete the webhook' }).click();
-  await window.getByText('There are no webhooks yet.').waitFor();
+  await item.getByRole('button', { name: 'Delete webhook' }).click();
+  await item.getByRole('alert').getByRole('button', { name: 'Delete webhook' }).click();
+  await window.getByText('No webhooks yet.').waitFor();
 });
 
-test('a webhook of a view says which rows and fields it sends, that the view has changed since, and that it is gone', async ({ visit, api }) => {
+test('a webhook of a view shows its rows and fields, and that the view has changed or was deleted', async ({ visit, api }) => {
   const id = await makeProject(api, { name: 'Followed', fields: PARTS });
   const path = { project: id };
   const open: Filter = { field: 'state', op: 'eq', value: 'open' };
@@ -72,14 +72,14 @@ test('a webhook of a view says which rows and fields it sends, that the view has
   };
   const window = await show();
   const form = window.getByRole('region', { name: 'New webhook' });
-  await form.getByLabel('URL that takes the messages').fill(URL);
-  await form.getByLabel('Of which issues').selectOption('Open parts');
-  await form.getByText('Messages follow the view as it is when you choose it.').waitFor();
-  await form.getByRole('button', { name: 'Add the webhook' }).click();
-  await window.getByRole('region', { name: 'Secret' }).getByRole('button', { name: 'I have it' }).click();
+  await form.getByLabel('URL', { exact: true }).fill(URL);
+  await form.getByRole('combobox', { name: 'Issues', exact: true }).selectOption('Open parts');
+  await form.getByText('The webhook uses the view as it is when you choose it.').waitFor();
+  await form.getByRole('button', { name: 'Add webhook' }).click();
+  await window.getByRole('region', { name: 'Secret' }).getByRole('button', { name: 'I have copied it' }).click();
   const item = window.getByRole('listitem', { name: URL });
-  await item.getByText(/The view “Open parts” as of .+, chosen by ada/).waitFor();
-  await item.getByText('Sends these fields only: Name, Weight').waitFor();
+  await item.getByText(/View “Open parts” as of .+, chosen by ada/).waitFor();
+  await item.getByText('Sends only these fields: Name, Weight').waitFor();
 
   const filterOf = async () => {
     const { body: list } = await api.call('GET', '/v1/projects/{project}/webhooks', { path });
@@ -88,11 +88,11 @@ test('a webhook of a view says which rows and fields it sends, that the view has
   const closed: Filter = { ...open, value: 'closed' };
   await api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...path, view: view.id }, body: { query: { filter: closed } } });
   await show();
-  await item.getByText('The view has changed since. Messages follow it as it was.').waitFor();
+  await item.getByText('The view has changed. The webhook still uses the old version.').waitFor();
   expect(await filterOf()).toEqual(open);
   expect(await findings(page)).toEqual([]);
   await item.getByRole('button', { name: 'Use the view as it is now' }).click();
-  await item.getByText('The view has changed since.').waitFor({ state: 'hidden' });
+  await item.getByText('The view has changed.').waitFor({ state: 'hidden' });
   await expect.poll(filterOf).toEqual(closed);
 
   await api.call('DELETE', '/v1/projects/{project}/views/{view}', { path: { ...path, view: view.id } });
@@ -104,7 +104,7 @@ test('a webhook of a view says which rows and fields it sends, that the view has
   expect(await filterOf()).toEqual(closed);
 });
 
-test('an editor is not offered webhooks', async ({ visit }) => {
+test('an editor sees no webhooks', async ({ visit }) => {
   const project = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), 'demo');
   const more = await project.open('More');
   await more.getByRole('button', { name: 'Import CSV' }).waitFor();

@@ -42,7 +42,7 @@ export function scrolling(page: Page): Promise<readonly string[]> {
 /** Elements that are not wholly in the window, or are covered by others. */
 export function beyond(elements: Locator): Promise<readonly string[]> {
   return elements.evaluateAll(async (all) => {
-    // A growing panel is placed again before the next frame, so nobody sees the moment between.
+    // A growing panel is placed again before the next frame, so the moment between is not visible.
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     return all.flatMap((element) => {
       const { left, top, right, bottom } = element.getBoundingClientRect();

@@ -1,4 +1,4 @@
-// Writes src/api/schema.d.ts from the OpenAPI document of this very tree. Every build, check and test begins with it, so
+// Writes src/api/schema.d.ts from the OpenAPI document of the same tree. Every check and test runs it first, so
 // the client cannot differ from the API.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const types = astToString(
   }),
 );
 
-// A file that did not change keeps its time, and with it what was built from it. Others that read it meanwhile find all of it.
+// An unchanged file keeps its time, so nothing is built again. A rename replaces the file in one step.
 if (!existsSync(target) || readFileSync(target, 'utf8') !== types) {
   const whole = `${target}.${process.pid}`;
   writeFileSync(whole, types);

@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { App } from './app';
 import { loadSession } from './auth/config';
 import { Api } from './api/client';
-import { outbox } from './edits/outbox';
+import { writeQueue } from './edits/write-queue';
 import { words } from './words';
 import { Notice } from './screens/notice';
 import './styles/index.css';
@@ -10,7 +10,7 @@ import './styles/index.css';
 const root = document.getElementById('app');
 if (!root) throw new Error('The page has no place for the application.');
 
-window.addEventListener('online', () => outbox.retry());
+window.addEventListener('online', () => writeQueue.retry());
 
 try {
   const session = await loadSession();

@@ -1,4 +1,4 @@
-/** Keeps a panel in front of the page beside its anchor and inside the window, whatever moves or grows. */
+/** Keeps a panel in front of the page beside its anchor and inside the window, when either moves or grows. */
 
 /** Pixels between a panel and its anchor, and between a panel and the edges of the window. */
 const GAP = 4;

@@ -37,7 +37,7 @@ function projectOf(range: Rectangle, runs = 1) {
 /** Start an action, and answer its question. */
 async function answered(actions: Actions, act: () => Promise<void>, yes = true): Promise<string | null> {
   const acting = act();
-  await vi.waitFor(() => expect(actions.question.value !== null || actions.said.value !== '').toBe(true));
+  await vi.waitFor(() => expect(actions.question.value !== null || actions.outcome.value !== '').toBe(true));
   const title = actions.question.value?.title ?? null;
   actions.question.value?.answer(yes);
   await acting;
@@ -46,24 +46,24 @@ async function answered(actions: Actions, act: () => Promise<void>, yes = true):
 
 const rows = (top: number, bottom: number, left: number, right = left): Rectangle => ({ top, bottom, left, right });
 
-describe('more rows than a request may write', () => {
+describe('an action on more rows than one request can write', () => {
   const some = [{ filter: null, rows: { from: 0, to: 500 }, count: 501 }];
 
-  it('are cleared by a job, in the fields that may be edited', async () => {
+  it('clears them by a job, only in editable fields', async () => {
     const { actions, changeMany, apply } = projectOf(rows(0, 500, 2, 3));
     expect(await answered(actions, () => actions.clear())).toBe('Change 501 issues');
     expect(changeMany).toHaveBeenCalledWith({ targets: some, set: { fields: { cost: null, note: null } } });
     expect(apply).not.toHaveBeenCalled();
   });
 
-  it('are not cleared of what each issue needs', async () => {
+  it('does not clear required fields', async () => {
     const { actions, changeMany } = projectOf(rows(0, 500, 0, 2));
     expect(await answered(actions, () => actions.clear())).toBeNull();
-    expect(actions.said.value).toBe('name needs a value.');
+    expect(actions.outcome.value).toBe('name needs a value.');
     expect(changeMany).not.toHaveBeenCalled();
   });
 
-  it('get one value that is pasted, or those of the first row', async () => {
+  it('pastes one value, or fills down the first row, by a job', async () => {
     const pasted = projectOf(rows(0, 500, 0, 2));
     await answered(pasted.actions, () => pasted.actions.paste('12.5'));
     expect(pasted.changeMany).toHaveBeenCalledWith({ targets: some, set: { name: '12.5', fields: { cost: new LosslessNumber('12.5') } } });
@@ -72,7 +72,7 @@ describe('more rows than a request may write', () => {
     expect(filled.changeMany).toHaveBeenCalledWith({ targets: [{ filter: null, rows: null, count: ROWS }], set: { fields: { cost: null, note: 'wet' } } });
   });
 
-  it('are deleted when that was confirmed', async () => {
+  it('deletes them by a job after confirmation', async () => {
     const { actions, changeMany } = projectOf(rows(0, 500, 0));
     expect(await answered(actions, () => actions.remove(), false)).toBe('Delete 501 issues?');
     expect(changeMany).not.toHaveBeenCalled();
@@ -80,16 +80,16 @@ describe('more rows than a request may write', () => {
     expect(changeMany).toHaveBeenCalledWith({ targets: some, set: null });
   });
 
-  it('of more groups than a project takes jobs are refused', async () => {
+  it('is refused for more groups than a project can have jobs', async () => {
     const { actions, changeMany } = projectOf(rows(0, 999, 2), 20);
     expect(await answered(actions, () => actions.clear())).toBeNull();
-    expect(actions.said.value).toBe('The selection has more than 10 groups. Select fewer of them, or use a filter.');
+    expect(actions.outcome.value).toBe('The selection has more than 10 groups. Select fewer groups, or use a filter.');
     expect(changeMany).not.toHaveBeenCalled();
   });
 });
 
-describe('values that do not fit', () => {
-  /** A project of one row; its editor makes each new issue under the next number. */
+describe('values that do not fit their field', () => {
+  /** A project of one row; its editor creates each new issue under the next number. */
   function small(range: Rectangle) {
     const refuse = vi.fn();
     const apply = vi.fn(({ made = [] }: Partial<Change>) =>
@@ -107,7 +107,7 @@ describe('values that do not fit', () => {
     return { actions: new Actions(model), apply, refuse };
   }
 
-  it('are marked in the rows that a paste makes, as in those that it changes', async () => {
+  it('are marked in new and in changed rows of a paste', async () => {
     const { actions, apply, refuse } = small(rows(0, 0, 1, 2));
     await answered(actions, () => actions.paste('Beam\tn/a\nBolt\t12\n\tnone\nPlate\t\n'));
     expect(apply.mock.calls[0]?.[0].made?.map(({ body }) => body)).toEqual([
@@ -116,15 +116,15 @@ describe('values that do not fit', () => {
       { name: 'Plate' },
     ]);
     expect(refuse.mock.calls).toEqual([
-      [9, 'cost', 'n/a', 'This is not a number.'],
-      [11, 'cost', 'none', 'This is not a number.'],
+      [9, 'cost', 'n/a', 'Not a number. Enter digits, such as 1200.5.'],
+      [11, 'cost', 'none', 'Not a number. Enter digits, such as 1200.5.'],
     ]);
   });
 
-  it('are marked where a cell of another type is filled', async () => {
+  it('are marked when a fill reaches a cell of another type', async () => {
     const { actions, refuse } = small(rows(0, 0, 2, 3));
     await actions.fill(rows(0, 0, 3), rows(0, 0, 2, 3));
-    expect(refuse.mock.calls).toEqual([[9, 'cost', 'wet', 'This is not a number.']]);
+    expect(refuse.mock.calls).toEqual([[9, 'cost', 'wet', 'Not a number. Enter digits, such as 1200.5.']]);
   });
 });
 
@@ -133,13 +133,13 @@ describe('cut', () => {
 
   it.each([
     ['clears what was copied, as one change', () => Promise.resolve(), 'Cut 1 row.', 1],
-    ['clears nothing that could not be copied', () => Promise.reject(new Error('not allowed')), 'The cells could not be copied.', 0],
+    ['clears nothing that could not be copied', () => Promise.reject(new Error('not allowed')), 'Could not copy the cells. Allow this page to use the clipboard.', 0],
   ])('%s', async (_, write, said, changes) => {
     vi.stubGlobal('navigator', { clipboard: { write } });
     vi.stubGlobal('ClipboardItem', vi.fn());
     const { actions, apply } = projectOf(rows(0, 0, 2, 3));
     await actions.cut();
-    expect(actions.said.value).toBe(said);
+    expect(actions.outcome.value).toBe(said);
     const edits = ['cost', 'note'].map((field) => expect.objectContaining({ num: 9, field, after: null }) as unknown);
     expect(apply.mock.calls).toEqual(changes ? [[{ edits }]] : []);
   });

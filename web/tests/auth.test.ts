@@ -55,8 +55,8 @@ async function signed(session: CognitoSession): Promise<string | null> {
   return headers.get('Authorization');
 }
 
-describe('signing in by Cognito', () => {
-  it('proves the code by the verifier of the challenge, and returns to where one was', async () => {
+describe('sign-in with Cognito', () => {
+  it('redeems the code with the verifier, and returns to the former address', async () => {
     const { asked, session, sent, replaced, storage } = await signedIn();
     expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
     expect(createHash('sha256').update(sent(0).get('code_verifier') ?? '').digest('base64url')).toBe(
@@ -84,7 +84,7 @@ describe('signing in by Cognito', () => {
     ['an unknown code', '?error=Call%20%2B1%20555%200100&state=s', true],
     ['a code that every object has', '?error=constructor&error_description=Call%20%2B1%20555%200100&state=s', true],
     ['no code', '?error_description=Call%20%2B1%20555%200100&state=s', true],
-  ])('shows none of the words of an address: %s', async (_, search, began) => {
+  ])('shows no text from the address: %s', async (_, search, began) => {
     const { browser, storage } = browserAt('/callback', search);
     if (began) storage.set('gridview.sign-in', JSON.stringify({ verifier: 'v', state: 's', returnTo: '/' }));
     const session = new CognitoSession(CONFIG, browser);
@@ -105,7 +105,7 @@ describe('signing in by Cognito', () => {
     },
   );
 
-  it('shows no words of an answer to the code either', async () => {
+  it('shows no text from the answer of the token endpoint', async () => {
     const away = browserAt('/callback', '?code=k&state=s');
     for (const refused of [Response.json({ error_description: 'Call us' }, { status: 400 }), new Response('Call us')]) {
       away.storage.set('gridview.sign-in', JSON.stringify({ verifier: 'v', state: 's', returnTo: '/' }));
@@ -116,7 +116,7 @@ describe('signing in by Cognito', () => {
     }
   });
 
-  it('renews the token before it ends, once for all requests that wait', async () => {
+  it('renews the token before it expires, once for all waiting requests', async () => {
     const { session, fetch, sent, pass } = await signedIn();
     pass(3_539_000);
     await signed(session);
@@ -127,7 +127,7 @@ describe('signing in by Cognito', () => {
     expect(sent(1).get('refresh_token')).toBe('r1');
   });
 
-  it('says that the session has ended when it cannot be renewed', async () => {
+  it('reports an ended session if the renewal fails', async () => {
     const { session, fetch, pass } = await signedIn();
     pass(3_600_000);
     fetch.mockResolvedValueOnce(new Response('', { status: 400 }));
@@ -147,7 +147,7 @@ describe('the session of the local stack', () => {
   };
   const ADA = { tenant: '0807', user: 'ada', role: 'admin' };
 
-  it('takes the key out of the address before it sends it', async () => {
+  it('removes the key from the address before sending it', async () => {
     const { session, fetch, replaceState } = local('#key=K', { GET: Response.json(ADA) });
     await session.start();
     expect(replaceState).toHaveBeenCalledWith(null, '', '/?a=1');
@@ -159,30 +159,30 @@ describe('the session of the local stack', () => {
     expect(session.state.value).toEqual({ kind: 'signedIn', user: ADA });
   });
 
-  it('asks who to be, and is locked without a cookie', async () => {
-    const nobody = local('', { GET: Response.json({ tenant: null, user: null, role: null }) });
-    await nobody.session.start();
-    expect(nobody.session.state.value).toEqual({ kind: 'signedOut', expired: false });
+  it('asks for a user, and is locked without a cookie', async () => {
+    const anonymous = local('', { GET: Response.json({ tenant: null, user: null, role: null }) });
+    await anonymous.session.start();
+    expect(anonymous.session.state.value).toEqual({ kind: 'signedOut', expired: false });
     const locked = local('', { GET: new Response('{}', { status: 401 }) });
     await locked.session.start();
     expect(locked.session.state.value).toEqual({ kind: 'locked' });
   });
 
-  it('tells why an identity is refused', async () => {
+  it('reports why an identity is refused', async () => {
     const { session } = local('', { PUT: Response.json({ detail: 'No such role.' }, { status: 400 }) });
     await session.signIn({ tenant: 'x', user: 'y', role: 'viewer' });
     expect(session.state.value).toEqual({ kind: 'failed', reason: 'No such role.' });
   });
 });
 
-it('a challenge is new each time', async () => {
+it('each challenge is new', async () => {
   expect((await makeChallenge()).verifier).not.toBe((await makeChallenge()).verifier);
 });
 
-it('roles rank', () => {
+it('roles have an order', () => {
   expect([permits('viewer', 'editor'), permits('admin', 'editor'), permits('editor', 'editor')]).toEqual([false, true, true]);
 });
 
-it('one or two letters stand for a name', () => {
+it('initials have one or two letters', () => {
   expect(['Ada Lovelace', 'ada', 'g.rossi', 'Ann van der Meer', 'Émile', '4711', ''].map(initialsOf)).toEqual(['AL', 'A', 'GR', 'AM', 'É', '4', '']);
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CatchingUp } from '../src/project/catching-up';
 
-/** A list that the table has up to `stored`, and what was loaded of it; each load takes 100 ms. */
+/** A list with the stored and the loaded version; each load takes 100 ms. */
 function listed() {
   const list = { stored: 1, loaded: 0, loads: 0 };
   const load = async () => {
@@ -13,53 +13,53 @@ function listed() {
   return { list, catching: new CatchingUp(load, (version) => list.loaded >= version, [0, 500, 2_000]) };
 }
 
-describe('a list that is told of versions', () => {
+describe('a list with a reported version', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('is read once where it has the version', async () => {
+  test('is read once if it has the version', async () => {
     const { list, catching } = listed();
-    catching.hear(1);
+    catching.report(1);
     await vi.advanceTimersByTimeAsync(10_000);
     expect([list.loaded, list.loads]).toEqual([1, 1]);
   });
 
-  test('is read again until it has it, and not for ever', async () => {
+  test('is read again until it has the version, a limited number of times', async () => {
     const { list, catching } = listed();
-    catching.hear(2);
+    catching.report(2);
     await vi.advanceTimersByTimeAsync(400);
     list.stored = 2;
     await vi.advanceTimersByTimeAsync(10_000);
     expect([list.loaded, list.loads]).toEqual([2, 2]);
-    catching.hear(3);
+    catching.report(3);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(list.loads).toBe(5);
   });
 
-  test.for([0, 50, 300])('is read though others are told of %i ms later', async (later) => {
+  test.for([0, 50, 300])('is read although a report about other issues follows %i ms later', async (later) => {
     const { list, catching } = listed();
-    catching.hear(2);
+    catching.report(2);
     await vi.advanceTimersByTimeAsync(later);
-    catching.hear(null);
+    catching.report(null);
     list.stored = 2;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(list.loaded).toBe(2);
   });
 
-  test('still waits for a version when any may have come', async () => {
+  test('still waits for a version after a report without versions', async () => {
     const { list, catching } = listed();
-    catching.hear(2);
+    catching.report(2);
     await vi.advanceTimersByTimeAsync(50);
-    catching.hear(0);
+    catching.report(0);
     await vi.advanceTimersByTimeAsync(200);
     list.stored = 2;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(list.loaded).toBe(2);
   });
 
-  test('is not read any more once it is closed', async () => {
+  test('is not read after it is closed', async () => {
     const { list, catching } = listed();
-    catching.hear(2);
+    catching.report(2);
     catching.close();
     await vi.advanceTimersByTimeAsync(10_000);
     expect(list.loads).toBe(0);

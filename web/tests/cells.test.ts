@@ -14,7 +14,7 @@ function read(type: FieldType, text: string): unknown {
   return parsed.ok ? parsed.value : 'refused';
 }
 
-describe('what people type', () => {
+describe('typed text', () => {
   it.each([
     ['1,234.50', '1234.50'],
     ['-.5', '-0.5'],
@@ -26,7 +26,7 @@ describe('what people type', () => {
     expect(formatJson(read('number', text))).toBe(digits);
   });
 
-  it.each(['abc', '1.2.3', '--1', '1e99999', ''])('is no number: %j', (text) => {
+  it.each(['abc', '1.2.3', '--1', '1e99999', ''])('is not a number: %j', (text) => {
     expect(read('number', text)).toBe(text === '' ? null : 'refused');
   });
 
@@ -57,7 +57,7 @@ describe('what people type', () => {
     expect(['Yes', 'TRUE', 'x', '0', 'no', 'maybe'].map((text) => read('bool', text))).toEqual([true, true, true, false, false, 'refused']);
   });
 
-  it('is an option in any case, also one with a comma', () => {
+  it('is an option in upper or lower case, even with a comma', () => {
     expect(['high', 'very high, indeed', 'highest'].map((text) => read('enum', text))).toEqual(['High', 'Very high, indeed', 'refused']);
     expect(read('multi_enum', 'high; LOW,low')).toEqual(['Low', 'High']);
     expect(read('multi_enum', 'Very high, indeed')).toEqual(['Very high, indeed']);
@@ -65,7 +65,7 @@ describe('what people type', () => {
     expect(read('multi_enum', 'Very high, indeed; low')).toEqual(['Low', 'Very high, indeed']);
   });
 
-  it('must be there where the field is required', () => {
+  it('is required in a required field', () => {
     expect(parseText({ ...field('f', 'text'), required: true }, ' ').ok).toBe(false);
   });
 });
@@ -82,7 +82,7 @@ describe('the text of a value', () => {
     ['enum', 'High'],
     ['multi_enum', ['Low', 'High']],
     ['multi_enum', ['Low', 'Very high, indeed']],
-  ])('of type %s is read back as it was: %j', (type, value) => {
+  ])('of type %s survives a round trip: %j', (type, value) => {
     expect(read(type, textOf(type, value as never))).toEqual(value);
   });
 
@@ -91,7 +91,7 @@ describe('the text of a value', () => {
   });
 });
 
-it('an average has as many digits as one reads, whatever its size', () => {
+it('an average has a readable number of digits at any size', () => {
   const long = new LosslessNumber('2.54009433962264150943396226415094339623');
   expect([long, 7, new LosslessNumber('0.000012345678901234567'), new LosslessNumber('123456789012345678.123456')].map(formatAverage)).toEqual([
     '2.54009',

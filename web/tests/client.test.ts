@@ -15,7 +15,7 @@ function answering(body: string, init: ResponseInit = {}) {
 const PROBLEM = { headers: { 'Content-Type': 'application/problem+json', 'Retry-After': '7' } };
 
 describe('a call', () => {
-  it('puts path, query, body and token where they belong', async () => {
+  it('sends path, query, body and token', async () => {
     const { api, fetch } = answering('{"items":[],"next":null}');
     await api.call('GET', '/v1/projects', { query: { limit: 5 } });
     const [address, request] = fetch.mock.calls[0] ?? [];
@@ -23,13 +23,13 @@ describe('a call', () => {
     expect(new Headers(request?.headers).get('Authorization')).toBe('Bearer t');
   });
 
-  it('escapes what stands in the path', async () => {
+  it('escapes values in the path', async () => {
     const { api, fetch } = answering('{}');
     await api.call('GET', '/v1/projects/{project}', { path: { project: 'a/b?' } });
     expect(fetch.mock.calls[0]?.[0]).toBe('/v1/projects/a%2Fb%3F');
   });
 
-  it('goes to the API alone, whatever a remedy names', async () => {
+  it('goes only to the API, whatever address a remedy names', async () => {
     const { api, fetch } = answering('{}');
     await api.request('POST', '/v1/projects/a/indexes', { body: { sort: [] } });
     expect(fetch.mock.calls[0]?.[1]).toMatchObject({ method: 'POST', body: '{"sort":[]}' });
@@ -37,7 +37,7 @@ describe('a call', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  it('throws what the API says of a refusal, with its kind and when to come again', async () => {
+  it('throws the refusal of the API, with its kind and pause', async () => {
     const { api } = answering('{"type":"urn:x/too-many-writes","title":"Too many","status":429,"detail":"Wait."}', {
       status: 429,
       ...PROBLEM,
@@ -47,18 +47,18 @@ describe('a call', () => {
     expect(refused).toMatchObject({ status: 429, kind: 'too-many-writes', message: 'Wait.', retryAfter: 7 });
   });
 
-  it('bears a refusal that is no problem document', async () => {
+  it('handles a refusal without a problem document', async () => {
     const { api } = answering('<html>', { status: 502, statusText: 'Bad Gateway' });
     await expect(api.call('GET', '/v1/projects', {})).rejects.toMatchObject({ status: 502, message: 'Bad Gateway' });
   });
 
-  it('tells the session of a token that the API does not know', async () => {
+  it('notifies the session if the API rejects its token', async () => {
     const { api, session } = answering('{}', { status: 401 });
     await expect(api.call('GET', '/v1/projects', {})).rejects.toBeInstanceOf(ApiError);
     expect(session.expired).toHaveBeenCalledOnce();
   });
 
-  it('tells a missing network from a cancelled request', async () => {
+  it('distinguishes a missing network from a cancelled request', async () => {
     const { api, fetch } = answering('');
     fetch.mockRejectedValueOnce(new TypeError('failed'));
     await expect(api.call('GET', '/v1/projects', {})).rejects.toBeInstanceOf(OfflineError);
@@ -68,7 +68,7 @@ describe('a call', () => {
     await expect(api.call('GET', '/v1/projects', { signal: request.signal })).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('that the browser breaks off, as when the user stops the page, has got no answer', async () => {
+  it('is offline if the browser itself aborts it', async () => {
     const { api, fetch } = answering('');
     fetch.mockRejectedValueOnce(new DOMException('', 'AbortError'));
     await expect(api.call('GET', '/v1/projects', { signal: new AbortController().signal })).rejects.toBeInstanceOf(OfflineError);

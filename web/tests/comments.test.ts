@@ -21,16 +21,16 @@ describe('a mention', () => {
     ['@ann\nnext', 9, null],
     [`@${'x'.repeat(41)}`, 42, null],
     ['nobody', 6, null],
-  ])('that is begun in %j at %d', (text, caret, expected) => {
+  ])('is recognized in %j at %d', (text, caret, expected) => {
     expect(begun(text, caret)).toEqual(expected);
   });
 
-  it('is completed where it was begun, and the caret goes behind it', () => {
+  it('is completed in place, with the caret after it', () => {
     expect(completed('see @an, now', 7, 4, ARROL)).toEqual({ text: 'see @Ann Arrol , now', caret: 15 });
     expect(completed('see @an now', 7, 4, ANN)).toEqual({ text: 'see @Ann now', caret: 9 });
   });
 
-  it('is the longest name that stands there, and each user counts once', () => {
+  it('is the longest matching name, and each user counts once', () => {
     const text = '@Ann Arrol, tell @Ann and @Ann Arrol; not ann@example, nor @Bob';
     const found = pieces(text, [ANN, ARROL, NOBODY]);
     expect(found.map((piece) => piece.text).join('')).toBe(text);
@@ -66,7 +66,7 @@ const asked = (fetch: ReturnType<typeof answering>['fetch'], place: number) => {
 const ids = (comments: Comments) => comments.list.value?.map(({ id }) => id);
 
 describe('comments', () => {
-  it('are read page by page', async () => {
+  it('are read in pages', async () => {
     const { api, fetch } = answering([200, { items: [comment(1), comment(2)], next: 'c' }], [200, { items: [comment(3)], next: null }]);
     const comments = new Comments(api, 'p', 7);
     await comments.load();
@@ -76,7 +76,7 @@ describe('comments', () => {
     expect(asked(fetch, 1).address).toBe('/v1/projects/p/issues/7/comments?limit=100&cursor=c');
   });
 
-  it('are made, changed and deleted in the version that was seen', async () => {
+  it('are created, changed and deleted under the version on the screen', async () => {
     const { api, fetch } = answering(
       [200, { items: [comment(1)], next: null }],
       [201, comment(2, { mentions: ['bob'] })],
@@ -96,7 +96,7 @@ describe('comments', () => {
     expect(ids(comments)).toEqual([1]);
   });
 
-  it('that are not all read get the new one with the rest', async () => {
+  it('read a new comment together with the unread ones', async () => {
     const { api } = answering([200, { items: [comment(1)], next: 'c' }], [201, comment(9)]);
     const comments = new Comments(api, 'p', 7);
     await comments.load();
@@ -104,7 +104,7 @@ describe('comments', () => {
     expect(ids(comments)).toEqual([1]);
   });
 
-  it('that somebody has changed meanwhile are read anew, and the refusal is told', async () => {
+  it('are read again after a conflict, and the refusal is shown', async () => {
     const stale = { type: 'version-mismatch', title: 'Version mismatch', status: 412 };
     const { api } = answering([200, { items: [comment(1)], next: null }], [412, stale], [200, { items: [comment(1, { version: 2 })], next: null }]);
     const comments = new Comments(api, 'p', 7);
@@ -117,7 +117,7 @@ describe('comments', () => {
 });
 
 describe('people', () => {
-  it('have the names that the tenant knows, and else their ids', async () => {
+  it('are shown by the names in the tenant, or by their ids', async () => {
     const { api, fetch } = answering([200, { items: [ANN], next: 'c' }], [200, { items: [ARROL], next: null }]);
     const people = new People(api);
     expect(people.nameOf('a1')).toBe('a1');
@@ -127,7 +127,7 @@ describe('people', () => {
     expect(people.of(['a2', 'x'])).toEqual([ARROL, { id: 'x', name: 'x' }]);
   });
 
-  it('are asked for again after a failure', async () => {
+  it('are requested again after a failure', async () => {
     const { api } = answering([500, {}], [200, { items: [ANN], next: null }]);
     const people = new People(api);
     await people.load();
@@ -136,7 +136,7 @@ describe('people', () => {
     expect(people.nameOf('a1')).toBe('Ann');
   });
 
-  it('are found by how their names begin', async () => {
+  it('are found by prefixes of their names', async () => {
     const { api, fetch } = answering([200, { items: [ANN], next: null }]);
     const people = new People(api);
     expect(await people.find('an')).toEqual([ANN]);

@@ -3,7 +3,7 @@ import { Api } from '../src/api/client';
 import { OfflineError } from '../src/api/problem';
 import { Counting } from '../src/project/counting';
 
-/** An API that answers when the test says so, in any order. */
+/** An API that answers when the test wants, in any order. */
 function counting() {
   const open: { answer: (matched: number) => void; fail: (error: unknown) => void }[] = [];
   const fetch: typeof globalThis.fetch = (_, request) =>
@@ -16,7 +16,7 @@ function counting() {
   return { open, counted, one: new Counting(api, 'p', counted) };
 }
 
-it('a count gives way to the next one, whichever answer comes first', async () => {
+it('the last requested count wins, whichever answer arrives first', async () => {
   const { open, counted, one } = counting();
   void one.ask(null);
   const second = one.ask({ field: 'state', op: 'eq', value: 'open' });
@@ -28,19 +28,19 @@ it('a count gives way to the next one, whichever answer comes first', async () =
   expect(counted.mock.calls).toEqual([[{ matched: 3, total: 9 }]]);
 });
 
-it('a count that is made anew leaves what stands until it is there; one of something else does not', async () => {
+it('a repeated count keeps the former number until the answer; a count of another filter clears it', async () => {
   const { open, one } = counting();
   const first = one.ask(null);
   await vi.waitFor(() => expect(open).toHaveLength(1));
   open[0]?.answer(3);
   await first;
-  void one.ask(null, { anew: true });
+  void one.ask(null, { again: true });
   expect(one.counts.value?.matched).toBe(3);
   void one.ask(null);
   expect(one.counts.value).toBeNull();
 });
 
-it('a count that the browser breaks off says so, and does not go on for ever', async () => {
+it('a count that the browser aborts reports a failure and ends', async () => {
   const { open, one } = counting();
   const asked = one.ask(null);
   await vi.waitFor(() => expect(open).toHaveLength(1));
@@ -50,7 +50,7 @@ it('a count that the browser breaks off says so, and does not go on for ever', a
   expect(one.error.value).toBeInstanceOf(OfflineError);
 });
 
-it('a new row is counted while the rows stay as they are', async () => {
+it('a new row is counted while the other rows stay', async () => {
   const { open, counted, one } = counting();
   const first = one.ask(null);
   await vi.waitFor(() => expect(open).toHaveLength(1));

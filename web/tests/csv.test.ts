@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LosslessNumber } from 'lossless-json';
 import { guarded } from '../src/cells/guard';
 import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
-import { issueOf, look } from '../src/csv/plan';
+import { issueOf, inspect } from '../src/csv/plan';
 import { CsvReader, delimiterOf, rowsOf } from '../src/csv/read';
 import { cellText, csvLine } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
@@ -24,13 +24,13 @@ describe('reading', () => {
   const NASTY = '\ufeffname,note\r\n"a ""b"", c","line 1\nline 2"\r\n\r\nlast, open "quote"\r"",x\n';
   const ROWS = [['name', 'note'], ['a "b", c', 'line 1\nline 2'], ['last', ' open "quote"'], ['', 'x']];
 
-  it('takes quotes, line ends of all kinds and empty lines', () => {
+  it('handles quotes, all line ends and empty lines', () => {
     expect(read(NASTY)).toEqual(ROWS);
     expect(read('a;b', ';')).toEqual([['a', 'b']]);
     expect(read('')).toEqual([]);
   });
 
-  it('gives the same rows wherever the text is cut', () => {
+  it('returns the same rows wherever the text is split', () => {
     for (let cut = 0; cut <= NASTY.length; cut += 1) {
       const reader = new CsvReader(',');
       expect([...reader.push(NASTY.slice(0, cut)), ...reader.push(NASTY.slice(cut)), ...reader.end()]).toEqual(ROWS);
@@ -51,7 +51,7 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  it('keeps spreadsheets from running what people typed', () => {
+  it('prevents spreadsheets from running typed text', () => {
     for (const [text = '', safe] of GOLDEN.guarded) {
       expect(guarded(text)).toBe(safe);
       expect(read(csvLine([text, 'end'], { raw: false }))).toEqual([[safe, 'end']]);
@@ -59,7 +59,7 @@ describe('writing', () => {
     }
   });
 
-  it('writes the lines that the API writes', () => {
+  it('writes the same lines as the API', () => {
     for (const { cells, raw, guarded: safe } of GOLDEN.lines) {
       expect(csvLine(cells, { raw: true })).toBe(raw);
       expect(csvLine(cells, { raw: false })).toBe(safe);
@@ -67,12 +67,12 @@ describe('writing', () => {
     }
   });
 
-  it('gives cells that are read back as they were', () => {
+  it('writes cells that are read back unchanged', () => {
     const cells = ['a"b', 'x,y', 'two\nlines', ' spaces ', ''];
     expect(read(csvLine(cells, { raw: true }))).toEqual([cells]);
   });
 
-  it('gives values that an import takes back', () => {
+  it('writes values that an import accepts', () => {
     const digits = '12345678901234567890.123456789';
     expect(valueOfCell('number', cellText(new LosslessNumber(digits)))).toBe(digits);
     expect(listOf(cellText(['a;b', 'c\\', 'd']))).toEqual(['a;b', 'c\\', 'd']);
@@ -102,18 +102,18 @@ describe('types', () => {
     ['multi_enum', ['a;b', 'a', 'b;a', 'b', 'a;b']],
     ['text', ['', ' ']],
     ['text', ['2024-01-01', '2024-01-01 10:00']],
-  ])('are %s of %j', (type, cells) => {
+  ])('are inferred as %s from %j', (type, cells) => {
     expect(typeOf(...cells)).toBe(type);
   });
 
-  it('tell the instants that the API takes', () => {
+  it('recognize the points in time that the API accepts', () => {
     expect(valueOfCell('datetime', '2024-01-01 10:00')).toBe('2024-01-01T10:00:00Z');
     expect(valueOfCell('datetime', '2024-01-01T10:00:00+0200')).toBe('2024-01-01T10:00:00+02:00');
     expect(valueOfCell('datetime', 'soon')).toBeUndefined();
   });
 });
 
-describe('a plan', () => {
+describe('an import plan', () => {
   const attribute = (id: string, name: string, type: FieldType): Field => ({
     id, name, type, options: [], required: false, indexed: true, editable: true, custom: true,
   });
@@ -124,8 +124,8 @@ describe('a plan', () => {
   const FIELDS = [...builtIn, attribute('cost', 'Cost (GBP)', 'number')];
   const file = (text: string) => rowsOf(new Blob([text]));
 
-  it('knows fields by name or id, proposes new ones, and leaves out what the server writes', async () => {
-    const { columns, rows, sample } = await look(file('Title,cost,Due,created,No.\nA,1,2024-01-01,x,1\nB,2,,y,2\n'), FIELDS, { mayDefine: true });
+  it('matches fields by name or id, proposes new ones, and skips fields that the server writes', async () => {
+    const { columns, rows, sample } = await inspect(file('Title,cost,Due,created,No.\nA,1,2024-01-01,x,1\nB,2,,y,2\n'), FIELDS, { mayDefine: true });
     expect(rows).toBe(2);
     expect(sample[1]).toEqual(['B', '2', '', 'y', '2']);
     expect(columns.map(({ target }) => target)).toEqual([
@@ -137,12 +137,12 @@ describe('a plan', () => {
     ]);
   });
 
-  it('proposes no new field to those who may define none', async () => {
-    const { columns } = await look(file('name,due\nA,2024-01-01\n'), FIELDS, { mayDefine: false });
+  it('proposes no new field to users who cannot define fields', async () => {
+    const { columns } = await inspect(file('name,due\nA,2024-01-01\n'), FIELDS, { mayDefine: false });
     expect(columns.map(({ target }) => target.kind)).toEqual(['field', 'skip']);
   });
 
-  it('makes issues of rows, and leaves it to the API to refuse what is no value', () => {
+  it('turns rows into issues, and leaves invalid values to the API', () => {
     const name = builtIn.find(({ id }) => id === 'name') ?? null;
     const cost = FIELDS.at(-1) ?? null;
     expect(issueOf([' A ', '12.50'], [name, cost])).toEqual({ name: ' A ', fields: { cost: '12.50' } });
@@ -150,7 +150,7 @@ describe('a plan', () => {
     expect(issueOf(['A', ' '], [name, cost])).toEqual({ name: 'A', fields: {} });
   });
 
-  it('takes the exact option, else the only one that is equal without case and accents', () => {
+  it('chooses the exact option, or the only one that is equal without case and accents', () => {
     const options = ['open', 'closed', 'Résumé', 'Straße', 'beam', 'Beam'].map((value, id) => ({ id: String(id), value, color: null }) as never);
     const [one, some] = [{ ...attribute('one', 'One', 'enum'), options }, { ...attribute('some', 'Some', 'multi_enum'), options }];
     const state = { ...one, id: 'state', custom: false };

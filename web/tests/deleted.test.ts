@@ -43,14 +43,14 @@ function fields(...ids: string[]) {
   const restored = vi.fn();
   const api = new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch);
   const deleted = deletedFieldsOf(api, 'p', restored);
-  const left = () => deleted.things.list.value?.map(({ id }) => id);
+  const left = () => deleted.items.list.value?.map(({ id }) => id);
   return { deleted, state, asked, headers, restored, ids: left };
 }
 
 describe('deleted fields', () => {
-  it('are listed, and come back one by one', async () => {
+  it('are listed, and restored one by one', async () => {
     const { deleted, asked, headers, restored, ids } = fields('due', 'cost');
-    await deleted.things.load();
+    await deleted.items.load();
     expect(ids()).toEqual(['due', 'cost']);
     expect(await deleted.restore(field('due'))).toBe(true);
     expect(asked).toEqual(['GET /v1/projects/p/deleted-attributes', 'POST /v1/projects/p/deleted-attributes/due/restore']);
@@ -58,32 +58,32 @@ describe('deleted fields', () => {
     expect([ids(), restored.mock.calls.length, deleted.refusal.value, deleted.busy.value]).toEqual([['cost'], 1, null, false]);
   });
 
-  it('are removed for good in the version that was seen', async () => {
+  it('are deleted permanently under the version on the screen', async () => {
     const { deleted, asked, headers, restored, ids } = fields('due', 'cost');
-    await deleted.things.load();
+    await deleted.items.load();
     expect(await deleted.purge(field('cost', 7))).toBe(true);
     expect(asked.at(-1)).toBe('DELETE /v1/projects/p/deleted-attributes/cost');
     expect(headers.at(-1)?.get('If-Match')).toBe('"7"');
     expect([ids(), restored.mock.calls]).toEqual([['due'], []]);
   });
 
-  it('are offered when they have just been deleted, until they are back or nobody wants them', async () => {
+  it('are offered after the delete, until restored or dismissed', async () => {
     const { deleted, state } = fields('due');
     await deleted.expect(({ id }) => id === 'due');
     expect(deleted.latest.value?.expires).toBe('2024-05-08T00:00:00Z');
     // The list was read once more meanwhile.
     state.listed = [field('due')];
-    await deleted.things.load();
+    await deleted.items.load();
     expect(await deleted.restore(field('due'))).toBe(true);
-    expect([deleted.latest.value, deleted.things.list.value]).toEqual([null, []]);
+    expect([deleted.latest.value, deleted.items.list.value]).toEqual([null, []]);
     await deleted.expect(({ id }) => id === 'due');
     deleted.dismiss();
-    expect([deleted.latest.value, deleted.things.list.value?.length]).toEqual([null, 1]);
+    expect([deleted.latest.value, deleted.items.list.value?.length]).toEqual([null, 1]);
     await deleted.expect(({ id }) => id === 'gone');
     expect(deleted.latest.value).toBeNull();
   });
 
-  it('that somebody else was faster with leave the list, and why is told', async () => {
+  it('leave the list if another user restored them, with the reason', async () => {
     const { deleted, state, restored, ids } = fields('due', 'cost');
     await deleted.expect(({ id }) => id === 'due');
     state.refuses = 404;
@@ -92,9 +92,9 @@ describe('deleted fields', () => {
     expect([ids(), deleted.latest.value, restored.mock.calls]).toEqual([['cost'], null, []]);
   });
 
-  it('that cannot come back stay, with the reason, and can be tried again', async () => {
+  it('stay in the list if they cannot be restored, with the reason and a retry', async () => {
     const { deleted, state, asked, ids } = fields('due');
-    await deleted.things.load();
+    await deleted.items.load();
     for (const [refuses, reads] of [
       [409, 2],
       [412, 2],
@@ -114,15 +114,15 @@ describe('deleted fields', () => {
     expect([ids(), deleted.refusal.value]).toEqual([[], null]);
   });
 
-  it('are taken one after the other', async () => {
+  it('are restored one after the other', async () => {
     const { deleted, asked } = fields('due', 'cost');
-    await deleted.things.load();
+    await deleted.items.load();
     const [first, second] = await Promise.all([deleted.restore(field('due')), deleted.restore(field('cost'))]);
     expect([first, second, asked.length]).toEqual([true, false, 2]);
   });
 });
 
-it('deleted issues are listed page by page, restored under their numbers and removed for good', async () => {
+it('deleted issues are listed in pages, restored under their numbers and deleted permanently', async () => {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = (address, request) => {
     asked.push(`${request?.method ?? ''} ${address as string}`);
@@ -133,9 +133,9 @@ it('deleted issues are listed page by page, restored under their numbers and rem
   };
   const restored = vi.fn();
   const trash = trashOf(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p', restored);
-  await trash.things.load();
-  await trash.things.next();
-  const [one, two] = trash.things.list.value ?? [];
+  await trash.items.load();
+  await trash.items.next();
+  const [one, two] = trash.items.list.value ?? [];
   if (!one || !two) throw new Error('The trash has two issues.');
   expect([await trash.restore(one), await trash.purge(two)]).toEqual([true, true]);
   expect(asked).toEqual([
@@ -144,7 +144,7 @@ it('deleted issues are listed page by page, restored under their numbers and rem
     'POST /v1/projects/p/trash/1/restore',
     'DELETE /v1/projects/p/trash/2',
   ]);
-  expect([restored.mock.calls.length, trash.things.list.value]).toEqual([1, []]);
+  expect([restored.mock.calls.length, trash.items.list.value]).toEqual([1, []]);
 });
 
 describe('deleted projects', () => {
@@ -173,12 +173,12 @@ describe('deleted projects', () => {
     return { projects, deleted: projects.deleted, asked, ids };
   }
 
-  it('are listed page by page, come back into the list of projects, and are removed for good', async () => {
+  it('are listed in pages, restored to the list of projects, and deleted permanently', async () => {
     const { projects, deleted, asked, ids } = tenant(['z'], ['a', 'b']);
     await projects.load();
-    await deleted.things.load();
-    await deleted.things.next();
-    const [one, two] = deleted.things.list.value ?? [];
+    await deleted.items.load();
+    await deleted.items.next();
+    const [one, two] = deleted.items.list.value ?? [];
     if (!one || !two) throw new Error('Two projects are deleted.');
     expect([one.id, two.id]).toEqual(['a', 'b']);
     asked.length = 0;
@@ -190,10 +190,10 @@ describe('deleted projects', () => {
       'GET /v1/projects?limit=500',
       'DELETE /v1/deleted-projects/b "2"',
     ]);
-    expect(deleted.things.list.value).toEqual([]);
+    expect(deleted.items.list.value).toEqual([]);
   });
 
-  it('are offered when they have just been deleted, and the list is read without them', async () => {
+  it('are offered after the delete, and the list is read without them', async () => {
     const { projects, deleted, ids } = tenant(['z'], ['a']);
     await projects.gone('a');
     expect([deleted.latest.value?.name, ids()]).toEqual(['A', ['z']]);

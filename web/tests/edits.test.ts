@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
-import { fieldOfError, newIssue, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change } from '../src/edits/change';
+import { fieldOfError, newIssue, NO_CHANGE, patchOf, reverted, type CellEdit, type Change } from '../src/edits/change';
 import { changeId } from '../src/edits/change-id';
 import { Editor } from '../src/edits/editor';
-import { Outbox } from '../src/edits/outbox';
+import { WriteQueue } from '../src/edits/write-queue';
 import { did, NO_HISTORY, redid, redoing, undid, undoing } from '../src/edits/history';
 import { readKept } from '../src/edits/writes';
 import { keyOf } from '../src/edits/marks';
@@ -27,21 +27,21 @@ class Issues {
   readonly requests: string[] = [];
   readonly changes = new Set<string | null>();
   /** Whether a refusal contains the present issue; for large issues it does not. */
-  tells = true;
-  /** Whether changes can be taken back, and how many undos come before the history has them. */
+  hasCurrent = true;
+  /** Whether changes can be reverted, and how many undos fail until the history has them. */
   remembers = true;
-  untold = 0;
+  lagging = 0;
   /** Whether an undo is a job, and how many times it was polled. */
   byJob = false;
   looks = 0;
   /** Deleted issues, each with the change that deleted it, and issues that cannot be restored. */
   readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
   readonly purged = new Set<number>();
-  /** Requests without an answer: `lost` ones are carried out nevertheless. */
+  /** Requests without an answer; `lost` ones take effect. */
   away: 'no' | 'lost' | 'yes' = 'no';
   /** The keys of batches, and their answers. */
   readonly keys = new Map<string | null, unknown>();
-  readonly outbox = new Outbox();
+  readonly writeQueue = new WriteQueue();
   private change: string | null = null;
   private last: number;
   readonly stored = new Map<number, Stored>();
@@ -78,13 +78,13 @@ class Issues {
         if (row) this.held.set(num, change(row));
       },
     };
-    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written, this.outbox) };
+    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written, this.writeQueue) };
   }
 
   private answer(address: string, request: RequestInit): Response {
     this.requests.push(`${request.method ?? ''} ${address}`);
     const body = JSON.parse((request.body as string | null) ?? '{}') as Patched & { operations?: Operation[]; filter?: { value: number[] } };
-    if (address.endsWith('/undo')) return this.takeBack(String((body as { change?: string }).change));
+    if (address.endsWith('/undo')) return this.revert(String((body as { change?: string }).change));
     if (address.includes('/jobs/')) return Response.json(address.includes('/refused') ? { items: [], next: null } : { state: this.looks++ ? 'done' : 'running' });
     if (body.operations) {
       this.change = new Headers(request.headers).get('X-Change-Id');
@@ -96,9 +96,9 @@ class Issues {
       return Response.json(answer);
     }
     // The index does not have issue 2 yet.
-    if (body.filter) return Response.json({ rows: body.filter.value.flatMap((one) => (one === 2 || !this.stored.has(one) ? [] : [this.told(one)])) });
+    if (body.filter) return Response.json({ rows: body.filter.value.flatMap((one) => (one === 2 || !this.stored.has(one) ? [] : [this.issueOf(one)])) });
     const num = Number(address.split('/').at(-1));
-    if (request.method === 'GET') return this.stored.has(num) ? Response.json(this.told(num)) : new Response('{}', { status: 404 });
+    if (request.method === 'GET') return this.stored.has(num) ? Response.json(this.issueOf(num)) : new Response('{}', { status: 404 });
     const { status, issue, problem } = this.patch(num, body);
     return Response.json(issue ?? problem, { status, headers: { 'Content-Type': 'application/problem+json' } });
   }
@@ -120,10 +120,10 @@ class Issues {
     return { status: 204, num };
   }
 
-  private takeBack(change: string): Response {
+  private revert(change: string): Response {
     const refuse = (type: string) => Response.json({ type, title: type, status: 409 }, { status: 409, headers: { 'Retry-After': '0' } });
-    if (!this.remembers) return refuse('history-off');
-    if (this.untold-- > 0) return refuse('not-told');
+    if (!this.remembers) return refuse('history-disabled');
+    if (this.lagging-- > 0) return refuse('history-not-ready');
     const undone: { num: number; version: number }[] = [];
     const refused: unknown[] = [];
     for (const [num, { issue, change: own }] of this.trash) {
@@ -147,10 +147,10 @@ class Issues {
     const conflicts = Object.keys(wanted)
       .filter((id) => (issue.changed?.[id] ?? 1) > (base ?? Infinity) && wanted[id] !== issue.values[id])
       .map((field) => ({ field, by: issue.by }));
-    if (conflicts.length) return refuse(409, { conflicts, ...(this.tells && { current: this.told(num) }) });
+    if (conflicts.length) return refuse(409, { conflicts, ...(this.hasCurrent && { current: this.issueOf(num) }) });
     if (fields?.['city'] === 'Atlantis') return refuse(400, { errors: [{ field: 'fields.city', message: 'sunk' }] });
     this.set(num, wanted, 'ada');
-    return { status: 200, issue: this.told(num), problem: null };
+    return { status: 200, issue: this.issueOf(num), problem: null };
   }
 
   private set(num: number, values: Record<string, unknown>, by: string): void {
@@ -159,7 +159,7 @@ class Issues {
     this.stored.set(num, { version: version + 1, values: { ...before, ...values }, by, changed: { ...changed, ...since } });
   }
 
-  private told(num: number) {
+  private issueOf(num: number) {
     const { version, values, by } = this.stored.get(num) ?? { version: 0, values: {}, by: '' };
     const { name, ...fields } = values;
     return { num, version, name, fields, updated_by: by };
@@ -181,7 +181,7 @@ interface Patched {
 }
 
 describe('an edit', () => {
-  it('is shown at once and written under the version that was seen', async () => {
+  it('is shown at once and written under the version on the screen', async () => {
     const issues = new Issues(1);
     const { editor, written } = issues.editor();
     const done = editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
@@ -193,13 +193,13 @@ describe('an edit', () => {
     expect(written).toHaveBeenCalledOnce();
   });
 
-  it('that changes nothing is not sent', async () => {
+  it('is not sent if it changes nothing', async () => {
     const issues = new Issues(1);
     await issues.editor().editor.apply({ edits: [edit(1, 'name', 'n1', 'n1')] });
     expect(issues.requests).toEqual([]);
   });
 
-  it('is rolled back when it is refused, and says why', async () => {
+  it('is rolled back if it is refused, with the reason', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
     await editor.apply({ edits: [edit(1, 'city', null, 'Atlantis')] });
@@ -208,7 +208,7 @@ describe('an edit', () => {
     expect(editor.history.value.done).toEqual([]);
   });
 
-  it('of a field that others left alone is made on top of theirs', async () => {
+  it('is applied on top of other users’ changes to other fields', async () => {
     const issues = new Issues(1);
     issues.other(1, 'name', 'theirs');
     await issues.editor().editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
@@ -216,9 +216,9 @@ describe('an edit', () => {
     expect(issues.held.get(1)?.values).toMatchObject({ name: 'theirs', city: 'Rome' });
   });
 
-  it.each([true, false])('of a field that others changed waits for a choice (told what there is now: %s)', async (tells) => {
+  it.each([true, false])('waits for a choice if another user changed the same field (refusal has the current issue: %s)', async (hasCurrent) => {
     const issues = new Issues(1);
-    issues.tells = tells;
+    issues.hasCurrent = hasCurrent;
     issues.other(1, 'city', 'Oslo');
     const { editor } = issues.editor();
     await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
@@ -227,10 +227,10 @@ describe('an edit', () => {
     await editor.resolve(1, 'city', 'yours');
     expect(issues.stored.get(1)?.values['city']).toBe('Rome');
     expect(editor.marks.value.size).toBe(0);
-    expect(issues.requests.filter((request) => request.startsWith('GET'))).toHaveLength(tells ? 0 : 1);
+    expect(issues.requests.filter((request) => request.startsWith('GET'))).toHaveLength(hasCurrent ? 0 : 1);
   });
 
-  it('that follows another of the same issue knows its version', async () => {
+  it('uses the version that the former edit of the issue returned', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
     await Promise.all([editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }), editor.apply({ edits: [edit(1, 'name', 'n1', 'new')] })]);
@@ -239,22 +239,22 @@ describe('an edit', () => {
   });
 });
 
-describe('edits without an answer', () => {
+describe('unanswered edits', () => {
   /** Make changes while the server is away, and then send them. */
   async function afterwards(issues: Issues, act: (editor: Editor) => readonly Promise<unknown>[], meanwhile: () => void = () => undefined, away: 'lost' | 'yes' = 'yes') {
     const { editor } = issues.editor();
     issues.away = away;
     const acts = act(editor);
-    await vi.waitFor(() => expect(issues.outbox.state.value).toBe('waiting'));
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
     meanwhile();
     issues.away = 'no';
-    issues.outbox.retry();
+    issues.writeQueue.retry();
     await Promise.all(acts);
-    expect([issues.outbox.unsent.value, issues.outbox.state.value]).toEqual([0, 'empty']);
+    expect([issues.writeQueue.unsent.value, issues.writeQueue.state.value]).toEqual([0, 'empty']);
     return editor;
   }
 
-  it('wait, are shown on top of what is read, and are written in their order', async () => {
+  it('wait, are shown on top of the rows that are read, and are written in order', async () => {
     const issues = new Issues(2);
     const acts = (editor: Editor) => [
       editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }),
@@ -265,11 +265,11 @@ describe('edits without an answer', () => {
     const { editor } = issues.editor();
     issues.away = 'yes';
     const done = acts(editor);
-    await vi.waitFor(() => expect(issues.outbox.state.value).toBe('waiting'));
-    seen = [issues.outbox.unsent.value, editor.onTop({ num: 1, version: 1, values: { city: 'Kyiv', name: 'n1' } }).values, editor.marks.value.get(keyOf(1, 'city'))];
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
+    seen = [issues.writeQueue.unsent.value, editor.onTop({ num: 1, version: 1, values: { city: 'Kyiv', name: 'n1' } }).values, editor.marks.value.get(keyOf(1, 'city'))];
     expect(seen).toEqual([4, { city: 'Oslo', name: 'n1' }, { kind: 'pending' }]);
     issues.away = 'no';
-    issues.outbox.retry();
+    issues.writeQueue.retry();
     await Promise.all(done);
     expect([1, 2, 3].map((num) => issues.stored.get(num))).toMatchObject([
       { version: 3, values: { city: 'Oslo' } },
@@ -282,7 +282,7 @@ describe('edits without an answer', () => {
     expect(issues.stored.get(1)?.values['city']).toBe('Rome');
   });
 
-  it('are carried out once, where only the answer was lost', async () => {
+  it('take effect once if only the answer was lost', async () => {
     const issues = new Issues(2);
     await afterwards(issues, (editor) => [editor.apply({ made: [newIssue({ name: 'new' })] })], undefined, 'lost');
     expect(issues.stored.size).toBe(3);
@@ -290,7 +290,7 @@ describe('edits without an answer', () => {
     expect(issues.stored.get(1)?.version).toBe(2);
   });
 
-  it('ask where others changed the same field, also behind an edit of another one', async () => {
+  it('ask if another user changed the same field, even after an edit of another field', async () => {
     const issues = new Issues(1);
     const editor = await afterwards(
       issues,
@@ -301,7 +301,7 @@ describe('edits without an answer', () => {
     expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo' });
   });
 
-  it('stay in view while one before them is answered or refused', async () => {
+  it('stay on the screen while an earlier one is answered or refused', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
     const done = [editor.apply({ edits: [edit(1, 'city', null, 'Atlantis')] }), editor.apply({ edits: [edit(1, 'name', 'n1', 'x')] })];
@@ -318,7 +318,7 @@ describe('edits without an answer', () => {
 describe('edits of many issues', () => {
   const paste = Array.from({ length: 1000 }, (_, place) => edit(place + 1, 'city', null, place === 700 ? 'Atlantis' : 'Rome'));
 
-  it('go in batches of 500; what is refused is marked, and the rest is written', async () => {
+  it('are sent in batches of 500; refused ones are marked, and the others are written', async () => {
     const issues = new Issues(1000);
     const { editor } = issues.editor();
     await editor.apply({ edits: [...paste, edit(701, 'name', 'n701', 'kept')] });
@@ -329,7 +329,7 @@ describe('edits of many issues', () => {
     expect(editor.progress.value).toBeNull();
   });
 
-  it('merge with what others changed; a row that does not show that yet still stands for the version that was seen', async () => {
+  it('merge with other users’ changes; a row that does not show them keeps the version on the screen', async () => {
     const issues = new Issues(2);
     issues.other(1, 'name', 'theirs');
     const { editor } = issues.editor();
@@ -341,7 +341,7 @@ describe('edits of many issues', () => {
     expect([1, 2].map((num) => issues.stored.get(num)?.values)).toEqual([{ name: 'theirs', city: null }, { name: 'n2', city: null }]);
   });
 
-  it('are undone and redone as one', async () => {
+  it('are undone and redone as one step', async () => {
     const issues = new Issues(1000);
     const { editor } = issues.editor();
     await editor.apply({ edits: paste });
@@ -358,7 +358,7 @@ describe('edits of many issues', () => {
 describe('issues', () => {
   const names = (issues: Issues) => [...issues.stored].map(([num, { values }]) => `${num} ${String(values['name'])}`);
 
-  it('that were made are deleted by undo, and made again by redo under a number that later steps know', async () => {
+  it('that were created are deleted by undo, and created again by redo under a number that later steps use', async () => {
     const issues = new Issues(1);
     const { editor, written } = issues.editor();
     const { taken } = await editor.apply({ edits: [edit(1, 'name', 'n1', 'x')], made: [newIssue({ name: 'new' })] });
@@ -375,9 +375,9 @@ describe('issues', () => {
     expect(editor.history.value.undone).toEqual([]);
   });
 
-  it('that were deleted come back from the trash by undo, under their numbers, as soon as the history has told of it', async () => {
+  it('that were deleted are restored by undo under their numbers, as soon as the history has the delete', async () => {
     const issues = new Issues(3);
-    issues.untold = 1;
+    issues.lagging = 1;
     const { editor, written } = issues.editor();
     const deleted = await readKept(issues.api, 'p', [3, 2]);
     await editor.apply({ deleted });
@@ -393,7 +393,7 @@ describe('issues', () => {
     expect(names(issues)).toEqual(['1 n1', '3 n3', '2 n2']);
   }, 10_000);
 
-  it('that have all left the trash do not come back: the undo wrote nothing, and there is no change of it', async () => {
+  it('that all left the trash are not restored: the undo writes nothing and is no change', async () => {
     const issues = new Issues(2);
     issues.purged.add(2);
     const { editor } = issues.editor();
@@ -405,7 +405,7 @@ describe('issues', () => {
     expect(editor.owns('c2')).toBe(false);
   });
 
-  it('of which some have left the trash come back without those, and why is told', async () => {
+  it('that partly left the trash are restored as far as possible, with the reason for the others', async () => {
     const issues = new Issues(3);
     issues.purged.add(3);
     const { editor } = issues.editor();
@@ -415,7 +415,7 @@ describe('issues', () => {
     expect(outcome?.problems.map(({ detail }) => detail)).toEqual(['It is gone.']);
   });
 
-  it('that jobs make are steps in their turn, which are taken back by their ids', async () => {
+  it('that a job changed are a step, undone by the change id', async () => {
     const { editor } = new Issues(1).editor();
     await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     editor.began('c');
@@ -425,7 +425,7 @@ describe('issues', () => {
     expect(await editor.undo()).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
   });
 
-  it('that are many come back by a job, which is waited for', async () => {
+  it('that are many are restored by a job, and the page waits for it', async () => {
     const issues = new Issues(3);
     issues.byJob = true;
     const { editor } = issues.editor();
@@ -435,7 +435,7 @@ describe('issues', () => {
     expect(issues.looks).toBe(2);
   }, 10_000);
 
-  it('that were deleted are made again by undo, with all their fields, under new numbers, where no history is kept', async () => {
+  it('that were deleted are created again by undo, with all fields and new numbers, if there is no history', async () => {
     const issues = new Issues(3);
     issues.remembers = false;
     issues.other(3, 'city', 'Oslo');
@@ -453,7 +453,7 @@ describe('issues', () => {
     expect(issues.changes.size).toBe(3);
   });
 
-  it('that others have changed are not deleted, and undo does not make them twice', async () => {
+  it('that other users changed are not deleted, and undo does not create them twice', async () => {
     const issues = new Issues(2);
     issues.remembers = false;
     const { editor } = issues.editor();
@@ -466,7 +466,7 @@ describe('issues', () => {
     expect(names(issues)).toEqual(['1 n1', '3 n2']);
   });
 
-  it('are one step with the edits of the same paste, and undo waits for what is being written', async () => {
+  it('are one step with the edits of the same paste, and undo waits for pending writes', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
     void editor.apply({ edits: [edit(1, 'name', 'n1', 'x')], made: [newIssue({ name: 'new' })] });
@@ -480,7 +480,7 @@ describe('issues', () => {
 describe('the history', () => {
   const change = (id: string): Change => ({ ...NO_CHANGE, edits: [edit(1, id, null, 'x')] });
 
-  it('forgets what was undone when something else is done', () => {
+  it('forgets undone steps after a new step', () => {
     const two = did(did(NO_HISTORY, change('a')), change('b'));
     const [last, rest] = undoing(two);
     expect(last).toEqual(change('b'));
@@ -493,15 +493,15 @@ describe('the history', () => {
   });
 });
 
-it('what takes edits back puts back what was', () => {
-  expect(takenBack([edit(1, 'a', 'x', 'y')])).toEqual([edit(1, 'a', 'y', 'x')]);
+it('edits are taken back to the former values', () => {
+  expect(reverted([edit(1, 'a', 'x', 'y')])).toEqual([edit(1, 'a', 'y', 'x')]);
 });
 
 it('a patch has attributes among the fields, and null to clear one', () => {
   expect(patchOf([edit(1, 'name', '', 'n'), edit(1, 'cost', '1', null)], FIELDS)).toEqual({ name: 'n', fields: { cost: null } });
 });
 
-it('an error is about the field that its path names', () => {
+it('an error belongs to the field in its path', () => {
   expect(['fields.cost', 'fields.trades.0', 'name', 'operations.3.update.fields.city', 'version'].map(fieldOfError)).toEqual(['cost', 'trades', 'name', 'city', '']);
 });
 

@@ -48,11 +48,11 @@ describe('drafts and filters', () => {
     ['a group denied', { not: { and: [{ field: 'due', op: 'is_empty' }, { field: 'done', op: 'eq', value: true }] } }],
     ['either denied', { and: [{ not: { or: [{ field: 'due', op: 'is_empty' }, { field: 'done', op: 'eq', value: true }] } }, { field: 'cost', op: 'is_empty' }] }],
     ['what the builder has no inputs for', { field: 'trades', op: 'in', value: [['Welder'], []] }],
-  ])('come back as they were: %s', (_, filter) => {
+  ])('survive a round trip: %s', (_, filter) => {
     expect(toFilter(fromFilter(filter, FIELDS), FIELDS)).toEqual(filter);
   });
 
-  it('leave out what is not complete', () => {
+  it('leave out incomplete conditions', () => {
     const half = { ...newCondition(DUE), op: 'between' as const, values: ['2026-01-01', ' '] };
     expect(toFilter(half, FIELDS)).toBeNull();
     const whole = { ...newCondition(COST), values: ['', '7'] };
@@ -68,7 +68,7 @@ describe('drafts and filters', () => {
     expect(conditionsIn(null)).toBe(0);
   });
 
-  it('take one more condition beside what was asked for', () => {
+  it('take one more condition on a field', () => {
     const one = newCondition(COST);
     expect(added(group('and', one), one).parts).toHaveLength(2);
     expect(added(group('or', one, one), one)).toEqual(group('and', group('or', one, one), one));
@@ -76,13 +76,13 @@ describe('drafts and filters', () => {
 });
 
 describe('a condition', () => {
-  it('keeps its operator in a field that has it', () => {
+  it('keeps its operator if the new field has it', () => {
     const after = { ...newCondition(COST), op: 'gt' as const, values: ['4'] };
     expect(withField(after, DUE)).toMatchObject({ field: 'due', op: 'gt', values: [] });
     expect(withField(after, TRADES)).toMatchObject({ op: 'has_any' });
   });
 
-  it('asks for as many values as its operator takes', () => {
+  it('has as many values as its operator needs', () => {
     expect(operandOf('date', 'between')).toBe('two');
     expect(operandOf('enum', 'in')).toBe('many');
     expect(operandOf('multi_enum', 'eq')).toBe('many');
@@ -91,8 +91,8 @@ describe('a condition', () => {
   });
 });
 
-describe('searching', () => {
-  it('joins the filter, by words where names are too many to read', () => {
+describe('a search', () => {
+  it('is added to the filter, as a word search in large projects', () => {
     const due: Filter = { field: 'due', op: 'is_empty' };
     expect(withSearch(null, ' ', 5)).toBeNull();
     expect(withSearch(null, ' Pier ', 5)).toEqual({ field: 'name', op: 'contains', value: 'Pier' });

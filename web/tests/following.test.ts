@@ -13,43 +13,43 @@ afterEach(() => void vi.useRealTimers());
 describe('a reading', () => {
   /** Both answers of one reading; the second is requested before the first has come. */
   function steps(first: string | null, second: string | null, part: Part = 'places', reading = new Reading()): readonly Step[] {
-    const [one, other] = [reading.asks('places'), reading.asks(part)];
+    const [one, other] = [reading.requested('places'), reading.requested(part)];
     return [...one(first), ...other(second)];
   }
 
-  it('is followed from its first answer; another one with the same cursor counts the same', () => {
+  it('is followed from its first answer; an answer with the same cursor needs nothing', () => {
     expect(steps('a', 'a')).toEqual([{ do: 'follow', from: 'a' }]);
   });
 
-  it('compares an answer of another age, be it older or newer', () => {
+  it('compares an older or newer answer', () => {
     expect(steps('a', 'b', 'figures')).toEqual([
       { do: 'follow', from: 'a' },
       { do: 'compare', part: 'figures', since: 'b' },
     ]);
   });
 
-  it('reads anew what nobody can tell of, where others are exact', () => {
+  it('reads a part again if its answer has no cursor and the first one has', () => {
     expect(steps('a', null, 'figures')).toEqual([
       { do: 'follow', from: 'a' },
       { do: 'reread', part: 'figures' },
     ]);
   });
 
-  it('is followed from now on where its first answer cannot tell', () => {
+  it('is followed from now on if its first answer has no cursor', () => {
     expect(steps(null, 'b')).toEqual([{ do: 'follow', from: null }]);
     expect(steps(null, null)).toEqual([{ do: 'follow', from: null }]);
   });
 
-  it('lets be what is asked for behind its beginning: that hears of everything', () => {
+  it('ignores the cursor of a part that was requested after the feed began', () => {
     const reading = new Reading();
-    expect(reading.asks('places')('a')).toHaveLength(1);
-    expect(reading.asks('figures')('b')).toEqual([]);
-    expect(reading.asks('figures')(null)).toEqual([]);
+    expect(reading.requested('places')('a')).toHaveLength(1);
+    expect(reading.requested('figures')('b')).toEqual([]);
+    expect(reading.requested('figures')(null)).toEqual([]);
   });
 
-  it('is followed when it is shown, if that is in one step', () => {
+  it('is followed when it is shown, if it is shown in one step', () => {
     const reading = new Reading(true);
-    const late = reading.asks('figures');
+    const late = reading.requested('figures');
     expect(steps('a', 'b', 'places', reading)).toEqual([]);
     expect(reading.shown()).toEqual([
       { do: 'follow', from: 'a' },
@@ -72,16 +72,16 @@ class Project {
     const version = this.events.length + 2;
     const fields = { [field]: { old: null, new: String(value) } };
     this.events.push({ id: `1.${version}`, num: 1, version, kind: 'update', by: 'bob', at: '2024-05-01T00:00:00Z', change: null, fields });
-    this.tell();
+    this.notify();
   }
 
-  /** An event occurs that does not name the change. */
+  /** An event without a change id. */
   reset(): void {
     this.events.push({ kind: 'reset' });
-    this.tell();
+    this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const wake of this.waiting) wake();
     this.waiting.clear();
   }
@@ -109,7 +109,7 @@ class Project {
 const at = (place: number) => `@${place}`;
 
 /** An open page. Each part's content is the place in the journal up to which it counts. */
-function page(project: Project, { tells = true, answers = true } = {}) {
+function page(project: Project, { hasCursors = true, answers = true } = {}) {
   const asked: (string | null)[] = [];
   const shows: Record<Part, number> = { places: -1, figures: -1 };
   const read: Part[] = [];
@@ -121,16 +121,16 @@ function page(project: Project, { tells = true, answers = true } = {}) {
     },
     { visibility: () => () => undefined, random: () => 1 },
   );
-  const told = vi.fn();
+  const delivered = vi.fn();
   const ask = (part: Part, place = project.end) => {
-    const answered = following.asks(part);
+    const answered = following.requested(part);
     return () => {
       shows[part] = place;
       if (part === 'places') row = { num: 1, version: place + 1, values: { num: 1, cost: `of ${place}` } };
-      answered(tells ? at(place) : null);
+      answered(hasCursors ? at(place) : null);
     };
   };
-  const readAnew = (part: Part) => {
+  const reread = (part: Part) => {
     read.push(part);
     ask(part)();
   };
@@ -145,63 +145,63 @@ function page(project: Project, { tells = true, answers = true } = {}) {
     mayMove: () => true,
     renew: () => {
       const shown = following.beginHeld();
-      readAnew('figures');
-      readAnew('places');
+      reread('figures');
+      reread('places');
       shown();
       return Promise.resolve(true);
     },
     summarize: () => {
-      readAnew('figures');
+      reread('figures');
       return Promise.resolve();
     },
     isRedefined: () => Promise.resolve(false),
   });
   const following = new Following({
     follow: (from) => {
-      feed.from(from);
-      if (from !== null) live.goesOn();
+      feed.continueFrom(from);
+      if (from !== null) live.continued();
     },
-    behind: (since) => feed.behind(since),
-    lacks: (part, events) => live.lacks(part, events),
-    owe: (part) => live.owe(part),
+    changesAfter: (since) => feed.changesAfter(since),
+    addMissing: (part, events) => live.addMissing(part, events),
+    reread: (part) => live.reread(part),
   });
-  feed.listen({ began: (again) => live.began(again), told: (events) => {
-      told(events.length);
-      live.told(events);
+  feed.listen({ began: (again) => live.began(again), delivered: (events) => {
+      delivered(events.length);
+      live.delivered(events);
     } });
   live.reads();
   following.begin();
-  return { ask, asked, shows, read, told, feed, following, live, row: () => row };
+  return { ask, asked, shows, read, delivered, feed, following, live, row: () => row };
 }
 
 const settled = () => vi.advanceTimersByTimeAsync(5000);
 
 describe('a page that follows from what it has read', () => {
-  it('is neither told of an edit that its answers count, nor reads it twice', async () => {
+  it('does not receive an edit that its answers count, and reads nothing twice', async () => {
     const project = new Project();
     project.edit(1);
-    const { ask, asked, shows, read, told } = page(project);
+    const { ask, asked, shows, read, delivered } = page(project);
     for (const answer of [ask('places'), ask('figures')]) answer();
     await settled();
     expect(asked).toEqual(['@1']);
-    expect([shows, read, told.mock.calls]).toEqual([{ places: 1, figures: 1 }, [], []]);
+    expect([shows, read, delivered.mock.calls]).toEqual([{ places: 1, figures: 1 }, [], []]);
   });
 
-  it('does not miss an edit of somebody else between its read and its subscription, and counts it once', async () => {
+  it('does not miss an edit between its read and its subscription, and counts it once', async () => {
     const project = new Project();
-    const { ask, asked, shows, read, told, row } = page(project);
+    const { ask, asked, shows, read, delivered, row } = page(project);
     const [places, figures] = [ask('places'), ask('figures')];
     project.edit(1);
     for (const answer of [places, figures]) answer();
     await settled();
     expect(asked.slice(0, 2)).toEqual(['@0', '@1']);
-    expect(told.mock.calls).toEqual([[1]]);
+    expect(delivered.mock.calls).toEqual([[1]]);
     expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
     expect(row()?.version).toBe(2);
   });
 
-  it('shows what each answer lacks, however old the one and the other is', async () => {
-    for (const [rows, groups, readsAnew] of [
+  it('shows the changes that each answer lacks, whichever is older', async () => {
+    for (const [rows, groups, rereads] of [
       [2, 0, ['figures']],
       [0, 2, ['figures', 'places']],
       [1, 0, ['figures', 'places']],
@@ -214,20 +214,20 @@ describe('a page that follows from what it has read', () => {
       for (const answer of [places, figures]) answer();
       await settled();
       expect(shows).toEqual({ places: 2, figures: 2 });
-      expect(read).toEqual(readsAnew);
+      expect(read).toEqual(rereads);
     }
   });
 
-  it('has an event at or below a row’s version change nothing', async () => {
+  it('ignores an event at or below a row’s version', async () => {
     const project = new Project();
-    const { ask, read, row, told } = page(project);
+    const { ask, read, row, delivered } = page(project);
     const places = ask('places');
     for (const value of [2, 3, 4]) project.edit(value, 'note');
     places();
     // The row was read from its document, which is ahead of the place of the answer.
     Object.assign(row() ?? {}, { version: 3, values: { num: 1, note: 'as of version 3' } });
     await settled();
-    expect(told.mock.calls).toEqual([[3]]);
+    expect(delivered.mock.calls).toEqual([[3]]);
     expect(row()).toMatchObject({ version: 4, values: { note: '4' } });
     project.edit(5, 'other');
     await settled();
@@ -235,9 +235,9 @@ describe('a page that follows from what it has read', () => {
     expect(read).toEqual([]);
   });
 
-  it('goes on from a reread, and hears no more of what that holds', async () => {
+  it('continues from a reread, and does not receive the changes that it contains', async () => {
     const project = new Project();
-    const { ask, asked, read, told } = page(project);
+    const { ask, asked, read, delivered } = page(project);
     ask('places')();
     await settled();
     project.edit(1);
@@ -245,15 +245,15 @@ describe('a page that follows from what it has read', () => {
     expect(read).toEqual(['figures', 'places']);
     project.edit(2);
     await settled();
-    expect(told.mock.calls).toEqual([[1], [1]]);
+    expect(delivered.mock.calls).toEqual([[1], [1]]);
     expect(read).toHaveLength(4);
     await settled();
     expect([read.length, asked.at(-1)]).toEqual([4, '@2']);
   });
 
-  it('goes on from what is read anew after a reset', async () => {
+  it('continues from the reads after a reset', async () => {
     const project = new Project();
-    const { ask, asked, shows, read, told } = page(project);
+    const { ask, asked, shows, read, delivered } = page(project);
     for (const answer of [ask('places'), ask('figures')]) answer();
     await settled();
     project.reset();
@@ -262,24 +262,24 @@ describe('a page that follows from what it has read', () => {
     await settled();
     expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
     expect(asked).toEqual(['@0', '@1', '@1', '@2']);
-    expect(told.mock.calls).toEqual([[1], [1]]);
+    expect(delivered.mock.calls).toEqual([[1], [1]]);
   });
 
-  it('misses nothing and counts nothing twice where the network is away in the middle', async () => {
+  it('misses nothing and counts nothing twice after a network failure', async () => {
     const project = new Project();
-    const { ask, asked, shows, read, told } = page(project);
+    const { ask, asked, shows, read, delivered } = page(project);
     for (const answer of [ask('places'), ask('figures')]) answer();
     project.away = 2;
     project.edit(1);
     await settled();
     expect(asked.slice(0, 3)).toEqual(['@0', '@0', '@0']);
-    expect(told.mock.calls).toEqual([[1]]);
+    expect(delivered.mock.calls).toEqual([[1]]);
     expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
   });
 
-  it('begins now and reads everything anew where nobody can tell what was counted', async () => {
+  it('starts now and reads everything again if no answer has a cursor', async () => {
     const project = new Project();
-    const { ask, asked, shows, read } = page(project, { tells: false });
+    const { ask, asked, shows, read } = page(project, { hasCursors: false });
     const places = ask('places');
     project.edit(1);
     places();
@@ -288,7 +288,7 @@ describe('a page that follows from what it has read', () => {
     expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
   });
 
-  it('reads a part anew whose answer cannot be compared', async () => {
+  it('reads a part again if its answer cannot be compared', async () => {
     const project = new Project();
     const given = page(project, { answers: false });
     const [places, figures] = [given.ask('places'), given.ask('figures', -1)];
@@ -298,7 +298,7 @@ describe('a page that follows from what it has read', () => {
     given.feed.stop();
   });
 
-  it('leaves aside the answers of what is not shown any more', async () => {
+  it('ignores answers of a former view', async () => {
     const project = new Project();
     const { ask, asked, following } = page(project);
     const old = ask('places');

@@ -17,31 +17,31 @@ const LEVELS = [
   [group(5, 'open'), group(2, null)],
   [group(3, 'open', 'High'), group(2, 'open', null), group(2, null, 'Low')],
 ];
-const told = (layout: Layout) =>
+const labels = (layout: Layout) =>
   layout.pieces.map((piece) => (piece.kind === 'group' ? `${'-'.repeat(piece.group.depth)}${String(piece.group.value)} ${piece.group.count}` : `run ${piece.run.count}`));
 
 describe('the layout of groups', () => {
-  it('has the issues of the smallest groups below the heads', () => {
+  it('has the issues of the innermost groups below the heads', () => {
     const layout = layoutOfGroups(LEVELS, ['state', 'priority'], new Set());
-    expect(told(layout)).toEqual(['open 5', '-High 3', 'run 3', '-null 2', 'run 2', 'null 2', '-Low 2', 'run 2']);
+    expect(labels(layout)).toEqual(['open 5', '-High 3', 'run 3', '-null 2', 'run 2', 'null 2', '-Low 2', 'run 2']);
     expect(layout.length).toBe(5 + 3 + 2 + 2);
     expect(layout.at(2)).toMatchObject({ kind: 'issue', run: { filter: { value: 'open/High' } }, offset: 0 });
   });
 
-  it('leaves out what is closed, at any level', () => {
-    expect(told(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(['open'])))).toEqual(['open 5', 'null 2', '-Low 2', 'run 2']);
+  it('leaves out closed groups at any level', () => {
+    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(['open'])))).toEqual(['open 5', 'null 2', '-Low 2', 'run 2']);
     const inner = new Set([keyOfGroup(['open', null]), keyOfGroup([null])]);
-    expect(told(layoutOfGroups(LEVELS, ['state', 'priority'], inner))).toEqual(['open 5', '-High 3', 'run 3', '-null 2', 'null 2']);
+    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], inner))).toEqual(['open 5', '-High 3', 'run 3', '-null 2', 'null 2']);
   });
 
-  it('shows heads before their smaller groups are known, and heads alone of what no query can name', () => {
-    expect(told(layoutOfGroups(LEVELS.slice(0, 1), ['state', 'priority'], new Set()))).toEqual(['open 5', 'null 2']);
-    expect(told(layoutOfGroups([[{ ...group(4, 'gone'), filter: null }]], ['state'], new Set()))).toEqual(['gone 4']);
+  it('shows heads before their inner groups are known, and only the head of a group without a filter', () => {
+    expect(labels(layoutOfGroups(LEVELS.slice(0, 1), ['state', 'priority'], new Set()))).toEqual(['open 5', 'null 2']);
+    expect(labels(layoutOfGroups([[{ ...group(4, 'gone'), filter: null }]], ['state'], new Set()))).toEqual(['gone 4']);
   });
 });
 
 describe('keys of groups', () => {
-  it('tell groups apart, whatever their values hold', () => {
+  it('distinguish groups with any values', () => {
     const keys = [['a/b'], ['a', 'b'], [null, 'b'], ['a', null], ['%2F'], ['+'], [null], [true]].map(keyOfGroup);
     expect(new Set(keys).size).toBe(keys.length);
   });
@@ -49,11 +49,11 @@ describe('keys of groups', () => {
   it('are closed and opened one by one, or all', () => {
     expect(toggled(toggled([], 'a'), 'b')).toEqual(['a', 'b']);
     expect(toggled(['a', 'b'], 'a')).toEqual(['b']);
-    expect(told(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(allClosed(LEVELS))))).toEqual(['open 5', 'null 2']);
+    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(allClosed(LEVELS))))).toEqual(['open 5', 'null 2']);
   });
 });
 
-describe('asking for groups', () => {
+describe('requests for groups', () => {
   /** Groups a, b, c … in pages of two; with `dear` their figures are refused. */
   function groupsOf(dear: boolean) {
     const fetch: typeof globalThis.fetch = (_, request) => {
@@ -74,7 +74,7 @@ describe('asking for groups', () => {
   }
   const names = (groups: Groups) => groups.levels.value.map((level) => level.map(({ values }) => values.join('/')).join(' '));
 
-  it('goes on where it stopped, at each level, and fills the figures in', async () => {
+  it('continue with the next page at each level, and add the figures', async () => {
     const groups = groupsOf(false);
     await vi.waitFor(() => expect(names(groups)).toEqual(['a b', 'a/x b/x']));
     expect(groups.more.value).toBe(true);
@@ -84,14 +84,14 @@ describe('asking for groups', () => {
     expect(groups.more.value).toBe(false);
   });
 
-  it('shows groups whose figures are refused, and says why those are missing', async () => {
+  it('show groups without figures, with the reason, if the figures are refused', async () => {
     const groups = groupsOf(true);
     await vi.waitFor(() => expect(groups.figuresError.value).not.toBeNull());
     expect(names(groups)[0]).toBe('a b');
     expect(groups.error.value).toBeNull();
   });
 
-  it('tells the time zone where the days depend on it', () => {
+  it('send the time zone if the groups depend on it', () => {
     const fields = [field('due', 'date'), field('seen', 'datetime'), field('state', 'enum')];
     const keys = fields.map(({ id }) => ({ field: id, unit: 'month' as const }));
     expect(byOf(keys, fields, 'Europe/London')).toEqual([
@@ -103,7 +103,7 @@ describe('asking for groups', () => {
     expect(byOf(zoned, fields, 'Europe/London')).toEqual(zoned);
   });
 
-  it('names periods as people do', () => {
+  it('a period has a readable name', () => {
     expect(formatPeriod('year', '2024')).toBe('2024');
     expect(formatPeriod('month', '2024-05')).toContain('2024');
     expect(formatPeriod('day', '2024-05-31')).toContain('31');

@@ -14,8 +14,8 @@ const head = (key: string, count: number): Piece => ({
   group: { key, depth: 0, field: 'state', value: key, count, open: true, figures: [] },
 });
 
-describe('what a job takes for rows of the screen', () => {
-  it('is the filter alone where they are all of them, and rows of the order where they are some', () => {
+describe('the target of a job for rows of the screen', () => {
+  it('is the filter for all rows, and a range in the order for some', () => {
     const layout = Layout.ofOneRun(null, 1_000);
     expect(targetsOf(layout, 0, 999)).toEqual([{ filter: null, rows: null, count: 1_000 }]);
     expect(targetsOf(layout, 10, 999)).toEqual([{ filter: null, rows: { from: 10, to: 999 }, count: 990 }]);
@@ -23,7 +23,7 @@ describe('what a job takes for rows of the screen', () => {
     expect(targetsOf(layout, 5, 5)).toEqual([{ filter: null, rows: { from: 5, to: 5 }, count: 1 }]);
   });
 
-  it('leaves out heads of groups, and counts rows within each group', () => {
+  it('excludes heads of groups, and counts rows within each group', () => {
     const layout = new Layout([head('open', 3), run('open', 3), head('closed', 4), run('closed', 4)]);
     expect(targetsOf(layout, 2, 6)).toEqual([
       { filter: filterOf('open'), rows: { from: 1, to: 2 }, count: 2 },
@@ -41,10 +41,9 @@ function job(id: string, more: Partial<BackgroundJob> = {}): BackgroundJob {
     kind: 'update',
     state: 'running',
     done: 0,
-    of: 10,
+    total: 10,
     refused: 0,
     change: 'c',
-    changes: null,
     url: null,
     created: '2023-05-01T12:00:00Z',
     created_by: 'ada',
@@ -56,16 +55,16 @@ function job(id: string, more: Partial<BackgroundJob> = {}): BackgroundJob {
 
 const done = (id: string, more: Partial<BackgroundJob> = {}) => job(id, { state: 'done', done: 10, ...more });
 
-describe('what is known of jobs', () => {
-  it('is what was told last, the last job first; what is over stays over', () => {
+describe('the known state of jobs', () => {
+  it('is the last answer, newest job first; an ended job stays ended', () => {
     const known = [job('2'), done('1')];
     expect(merged(known, [job('3'), job('2', { done: 5 }), job('1', { done: 9 })])).toEqual([job('3'), job('2', { done: 5 }), done('1')]);
   });
 
-  it('is said in words', () => {
-    expect(words.jobs.state(job('1', { done: 1_200, of: 12_345, refused: 3 }))).toBe('Running: 1,200 of 12,345 issues, 3 refused.');
-    expect(words.jobs.state(job('1', { state: 'waiting', of: null }))).toBe('Waiting: 0 issues.');
-    expect(words.jobs.state(done('1', { kind: 'export', of: 10 }))).toBe('Done: 10 of 10 rows.');
+  it('is described in words', () => {
+    expect(words.jobs.state(job('1', { done: 1_200, total: 12_345, refused: 3 }))).toBe('Running: 1,200 of 12,345 issues, 3 refused.');
+    expect(words.jobs.state(job('1', { state: 'waiting', total: null }))).toBe('Waiting: 0 issues.');
+    expect(words.jobs.state(done('1', { kind: 'export', total: 10 }))).toBe('Done: 10 of 10 rows.');
   });
 });
 
@@ -105,7 +104,7 @@ describe('the jobs of a project', () => {
     return { asked, jobs, ended };
   }
 
-  it('are listed, and those that are open are followed until they are over', async () => {
+  it('are listed, and open ones are polled until they end', async () => {
     const stored = new Map([['2', job('2')], ['1', done('1')]]);
     const { jobs, ended, asked } = apiOf(stored);
     await jobs.load();
@@ -117,13 +116,13 @@ describe('the jobs of a project', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(jobs.open.value).toEqual([]);
     expect(ended).toHaveBeenCalledTimes(1);
-    expect(jobs.said.value).toBe('Change of many issues. Done: 10 of 10 issues.');
+    expect(jobs.announcement.value).toBe('Change of many issues. Done: 10 of 10 issues.');
     const requests = asked.length;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(asked.length).toBe(requests);
   });
 
-  it('are followed on after a look that failed, and no more once the page is closed', async () => {
+  it('are polled after a failed request, and no longer after the page is closed', async () => {
     const stored = new Map([['1', job('1')]]);
     let away = false;
     const { jobs, asked } = apiOf(stored, () => (away ? { status: 500, body: { title: 'Down' } } : null));
@@ -143,7 +142,7 @@ describe('the jobs of a project', () => {
     expect(asked.length).toBe(requests);
   });
 
-  it('begin one for each target, as one change, with the order where rows are counted in it', async () => {
+  it('begin one for each target, as one change, with the order if rows are counted', async () => {
     const begun = [job('1'), job('2')];
     const { jobs, asked } = apiOf(new Map(), ({ path }) => (path.endsWith('-matching') ? { status: 202, body: begun.shift() } : null));
     const sort = [{ field: 'due', direction: 'asc', nulls: 'last' }] as const;
@@ -163,27 +162,27 @@ describe('the jobs of a project', () => {
     jobs.close();
   });
 
-  it('write what the grid shows into a file', async () => {
+  it('write the rows of the grid to a file', async () => {
     const { jobs, asked } = apiOf(new Map(), () => ({ status: 202, body: job('1', { kind: 'export' }) }));
     const sort = [{ field: 'due', direction: 'desc', nulls: 'last' }] as const;
     expect(await jobs.export({ sort, filter: filterOf('open'), columns: ['num', 'due'], raw: false })).toBe('1');
     expect(asked).toMatchObject([
-      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', raw: false } },
+      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', formula_guard: true } },
     ]);
     expect(jobs.open.value.map(({ kind }) => kind)).toEqual(['export']);
     jobs.close();
   });
 
-  it('are asked for once where too many are open, and the refusal says how to go on', async () => {
+  it('are not retried if too many are open, and the refusal says what to do', async () => {
     const paths = ['/v1/projects/p/jobs/1', '/v1/projects/p/jobs/2', '/v1/projects/p/jobs/3'];
     const problem = { type: 'too-many-jobs', title: 'Too many jobs', status: 429, jobs: paths.map((path) => ({ kind: 'export', path })) };
     const { jobs, asked } = apiOf(new Map(), () => ({ status: 429, body: problem }));
     expect(await jobs.export({ sort: [], filter: null, columns: ['num'], raw: false })).toBe(null);
     expect(asked).toHaveLength(1);
-    expect(reasonOf(jobs.refusal.value)).toBe('You have 3 open exports, as many as you may have. Wait until one ends, or cancel one under “Background jobs”.');
+    expect(reasonOf(jobs.refusal.value)).toBe('You have 3 open exports, the most that you can have. Wait until one ends, or cancel one under “Background jobs”.');
   });
 
-  it('delete where nothing is to be set; a refusal is kept for the window', async () => {
+  it('delete if no field is set; a refusal is kept for the window', async () => {
     const { jobs, asked } = apiOf(new Map(), () => ({ status: 403, body: { title: 'Forbidden' } }));
     expect(await jobs.begin({ targets: [{ filter: null, rows: null, count: 2 }], sort: [], set: null }, 'c')).toBe(false);
     expect(asked).toMatchObject([{ path: '/v1/projects/p/issues/delete-matching', body: { filter: null } }]);
@@ -192,7 +191,7 @@ describe('the jobs of a project', () => {
     expect(jobs.list.value).toEqual([]);
   });
 
-  it('are cancelled, and taken back at once or by another job', async () => {
+  it('are cancelled, and undone at once or by another job', async () => {
     const stored = new Map([['1', job('1')]]);
     const undone = { undone: [{ num: 1, version: 3 }], change: 'd', refused: [] };
     const answers: unknown[] = [undone, job('2', { kind: 'undo', change: 'd' })];

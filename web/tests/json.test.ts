@@ -5,23 +5,23 @@ import { formatNumber } from '../src/cells/format';
 const DIGITS = '12345678901234567890123456789012345678';
 
 describe('JSON with exact numbers', () => {
-  it('keeps 38 digits on their way in and out', () => {
+  it('keeps 38 digits in both directions', () => {
     expect(formatJson(parseJson(`{"cost":${DIGITS}}`))).toBe(`{"cost":${DIGITS}}`);
     expect(formatJson(parseJson('0.1234567890123456789012345678901234567'))).toBe('0.1234567890123456789012345678901234567');
   });
 
-  it('gives plain numbers where those have the same digits', () => {
+  it('returns plain numbers if they have the same digits', () => {
     expect(parseJson('[1, -2.5, 1e3]')).toEqual([1, -2.5, 1000]);
   });
 });
 
-describe('numbers as people read them', () => {
-  it('shows every digit', () => {
+describe('formatted numbers', () => {
+  it('have all digits', () => {
     const shown = formatNumber(parseJson(DIGITS) as never);
     expect(shown.replace(/\D/g, '')).toBe(DIGITS);
   });
 
-  it('writes what is very large or small with an exponent', () => {
+  it('have an exponent if they are very large or small', () => {
     expect(formatNumber(parseJson('1E-130') as never)).toMatch(/E-130$/);
     expect(formatNumber(parseJson('9.99E+125') as never)).toMatch(/E125$/);
   });
@@ -35,7 +35,7 @@ describe('numbers as people read them', () => {
     ['1e21', '1,000,000,000,000,000,000,000'],
     ['-12.5E-40', '-1.25E-39'],
     ['0.1234567890123456789012345678901234567', '0.1234567890123456789012345678901234567'],
-  ])('writes %s as %s', (given, shown) => {
+  ])('show %s as %s', (given, shown) => {
     expect(formatNumber(parseJson(given) as never)).toBe(shown);
   });
 });

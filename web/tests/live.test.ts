@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError, OfflineError } from '../src/api/problem';
 import type { ChangeEvent } from '../src/api/types';
 import type { CellValue, Row } from '../src/fields/values';
-import { AtMost } from '../src/live/at-most';
+import { Throttle } from '../src/live/throttle';
 import { applied, effectOf, namedIn, Recent, type FeedEvent } from '../src/live/events';
 import { Feed, pauseAfter, type FeedPage } from '../src/live/feed';
 import { Incoming } from '../src/live/incoming';
@@ -41,108 +41,108 @@ describe('the feed', () => {
       },
       { visibility: (changed) => ((hide = changed), () => undefined), random: () => 1 },
     );
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     feed.listen({
-      began: (again) => heard.push(again ? 'again' : 'began'),
-      told: (events) => heard.push(...events.map((one) => ('id' in one ? one.id : one.kind))),
+      began: (again) => received.push(again ? 'again' : 'began'),
+      delivered: (events) => received.push(...events.map((one) => ('id' in one ? one.id : one.kind))),
     });
-    return { feed, asked, heard, answers, hide: (hidden: boolean) => hide(hidden) };
+    return { feed, asked, received, answers, hide: (hidden: boolean) => hide(hidden) };
   }
 
   /** Starts with the current cursor, since no answer provides another. */
   function followingFromNow(...answers: (FeedPage | Error)[]) {
     const found = following(...answers);
-    found.feed.from(null);
+    found.feed.continueFrom(null);
     return found;
   }
 
   const refusal = (status: number, kind = 'x') => new ApiError({ type: `https://x/${kind}`, title: kind, status });
   const flush = () => vi.advanceTimersByTimeAsync(0);
 
-  it('pauses as long as an answer asks for, and less if something else is read', async () => {
+  it('pauses as long as an answer asks for, or until the next read', async () => {
     const { feed, asked } = following({ items: [], next: 'b', pause: 12 }, { items: [], next: 'c', pause: 12 });
-    feed.from('a');
+    feed.continueFrom('a');
     await vi.advanceTimersByTimeAsync(11_999);
     expect(asked).toEqual([['a', 20]]);
     await vi.advanceTimersByTimeAsync(1);
     expect(asked).toEqual([['a', 20], ['b', 20]]);
     await vi.advanceTimersByTimeAsync(3000);
-    feed.from('sorted');
+    feed.continueFrom('sorted');
     await flush();
     expect(asked).toEqual([['a', 20], ['b', 20], ['sorted', 20]]);
   });
 
-  it('asks for nothing before it has somewhere to begin, and then goes on with the last cursor', async () => {
-    const { feed, asked, heard } = following({ items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
+  it('waits for a first cursor, and then continues with the last one', async () => {
+    const { feed, asked, received } = following({ items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
     await flush();
     expect(asked).toEqual([]);
-    expect(feed.from('a')).toBe(false);
+    expect(feed.continueFrom('a')).toBe(false);
     await flush();
     expect(asked).toEqual([['a', 20], ['b', 20], ['c', 20], ['d', 20]]);
-    expect(heard).toEqual(['1.2', 'reset']);
+    expect(received).toEqual(['1.2', 'reset']);
   });
 
-  it('asks for the cursor of now where no answer has one', async () => {
-    const { asked, heard } = followingFromNow({ items: [], next: 'a' }, { items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
+  it('requests the current cursor if no answer has one', async () => {
+    const { asked, received } = followingFromNow({ items: [], next: 'a' }, { items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
     await flush();
     expect(asked).toEqual([[null, 0], ['a', 20], ['b', 20], ['c', 20], ['d', 20]]);
-    expect(heard).toEqual(['began', '1.2', 'reset']);
+    expect(received).toEqual(['began', '1.2', 'reset']);
   });
 
-  it('goes on from another cursor at once, and leaves aside what is on its way', async () => {
-    const { feed, asked, heard, answers } = following();
-    feed.from('a');
+  it('continues from another cursor at once, and ignores the pending answer', async () => {
+    const { feed, asked, received, answers } = following();
+    feed.continueFrom('a');
     await flush();
     answers.push({ items: [event(1, 3, {})], next: 'c' });
-    expect(feed.from('b')).toBe(true);
+    expect(feed.continueFrom('b')).toBe(true);
     await flush();
     expect(asked).toEqual([['a', 20], ['b', 20], ['c', 20]]);
-    expect(heard).toEqual(['1.3']);
+    expect(received).toEqual(['1.3']);
     // The place is unknown: the feed continues from its own.
-    expect(feed.from(null)).toBe(false);
+    expect(feed.continueFrom(null)).toBe(false);
     await flush();
     expect(asked).toHaveLength(3);
   });
 
-  it('stays where it is where the cursor is the one it had and nothing was told; what was told is told again', async () => {
-    const { feed, asked, heard, answers } = following({ items: [], next: 'a2' });
-    feed.from('a');
+  it('stays in place for the same cursor if nothing was delivered; otherwise it delivers again', async () => {
+    const { feed, asked, received, answers } = following({ items: [], next: 'a2' });
+    feed.continueFrom('a');
     await flush();
-    expect(feed.from('a')).toBe(false);
+    expect(feed.continueFrom('a')).toBe(false);
     answers.push({ items: [event(1, 2, {})], next: 'b' });
-    expect(feed.from('c')).toBe(true);
+    expect(feed.continueFrom('c')).toBe(true);
     await flush();
     answers.push({ items: [event(1, 2, {})], next: 'b' });
-    expect(feed.from('c')).toBe(true);
+    expect(feed.continueFrom('c')).toBe(true);
     await flush();
     expect(asked.map(([since]) => since)).toEqual(['a', 'a2', 'c', 'b', 'c', 'b']);
-    expect(heard).toEqual(['1.2', '1.2']);
+    expect(received).toEqual(['1.2', '1.2']);
   });
 
-  it('tells all that is behind a cursor by now, beside what it follows; not where that is long', async () => {
-    const { feed, heard, answers } = following();
+  it('returns all changes after a cursor, unless they need more than one answer', async () => {
+    const { feed, received, answers } = following();
     answers.push({ items: [], next: 'b' });
-    expect(await feed.behind('a')).toEqual([]);
+    expect(await feed.changesAfter('a')).toEqual([]);
     answers.push({ items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'b' });
-    expect(await feed.behind('a')).toMatchObject([{ id: '1.2' }]);
+    expect(await feed.changesAfter('a')).toMatchObject([{ id: '1.2' }]);
     answers.push({ items: [event(1, 2, {})], next: 'b' }, { items: [event(1, 3, {})], next: 'c' });
-    expect(await feed.behind('a')).toBeNull();
-    expect(heard).toEqual([]);
+    expect(await feed.changesAfter('a')).toBeNull();
+    expect(received).toEqual([]);
   });
 
-  it('waits as long as it is told to where too many ask', async () => {
+  it('waits as long as the API asks after 429', async () => {
     const tooMany = new ApiError({ type: 'https://x/too-many', title: 'x', status: 429 }, 7);
-    const { feed, asked, heard } = following(tooMany, { items: [event(1, 2, {})], next: 'b' });
-    feed.from('a');
+    const { feed, asked, received } = following(tooMany, { items: [event(1, 2, {})], next: 'b' });
+    feed.continueFrom('a');
     await vi.advanceTimersByTimeAsync(6999);
     expect(asked).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(asked.map(([since]) => since)).toEqual(['a', 'a', 'b']);
-    expect(heard).toEqual(['1.2']);
+    expect(received).toEqual(['1.2']);
   });
 
-  it('asks again with the same cursor when nothing answers, later each time', async () => {
-    const { asked, heard } = followingFromNow({ items: [], next: 'a' }, new OfflineError('away'), refusal(503), { items: [event(1, 2, {})], next: 'b' });
+  it('repeats a failed request with the same cursor, later each time', async () => {
+    const { asked, received } = followingFromNow({ items: [], next: 'a' }, new OfflineError('away'), refusal(503), { items: [event(1, 2, {})], next: 'b' });
     await flush();
     expect(asked).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1000);
@@ -150,30 +150,30 @@ describe('the feed', () => {
     await vi.advanceTimersByTimeAsync(1999);
     expect(asked).toHaveLength(3);
     await vi.advanceTimersByTimeAsync(1);
-    expect(heard).toEqual(['began', '1.2']);
+    expect(received).toEqual(['began', '1.2']);
     expect(asked.slice(1, 4).map(([since]) => since)).toEqual(['a', 'a', 'a']);
     expect([pauseAfter(1, 0), pauseAfter(3, 1), pauseAfter(40, 1)]).toEqual([0.5, 4, 30]);
   });
 
-  it('begins anew where its cursor is too old', async () => {
-    const { feed, asked, heard } = following(refusal(410, 'cursor-expired'), { items: [], next: 'z' });
-    feed.from('a');
+  it('begins again if its cursor is too old', async () => {
+    const { feed, asked, received } = following(refusal(410, 'cursor-expired'), { items: [], next: 'z' });
+    feed.continueFrom('a');
     await vi.advanceTimersByTimeAsync(1000);
-    expect(heard).toEqual(['again']);
+    expect(received).toEqual(['again']);
     expect(asked.map(([since]) => since)).toEqual(['a', null, 'z']);
     const late = followingFromNow({ items: [], next: 'a' }, refusal(400), { items: [], next: 'z' });
     await vi.advanceTimersByTimeAsync(1000);
-    expect(late.heard).toEqual(['began', 'again']);
+    expect(late.received).toEqual(['began', 'again']);
   });
 
-  it('ends where nobody may follow', async () => {
-    const { asked, heard } = followingFromNow(refusal(404));
+  it('ends if the user has no access', async () => {
+    const { asked, received } = followingFromNow(refusal(404));
     await vi.advanceTimersByTimeAsync(600_000);
-    expect([asked.length, heard]).toEqual([1, []]);
+    expect([asked.length, received]).toEqual([1, []]);
   });
 
-  it('rests while the page is hidden for long, and then misses nothing', async () => {
-    const { asked, heard, answers, hide } = followingFromNow({ items: [], next: 'a' });
+  it('stops while the page is hidden for long, and then misses nothing', async () => {
+    const { asked, received, answers, hide } = followingFromNow({ items: [], next: 'a' });
     await flush();
     hide(true);
     await vi.advanceTimersByTimeAsync(299_000);
@@ -187,7 +187,7 @@ describe('the feed', () => {
     hide(false);
     await flush();
     expect(asked.slice(2)).toEqual([['a', 20], ['b', 20]]);
-    expect(heard).toEqual(['began', '1.2']);
+    expect(received).toEqual(['began', '1.2']);
   });
 });
 
@@ -199,7 +199,7 @@ describe('a change', () => {
     expect(applied(changed, event(2, 5, { city: 'Bonn' }))).toBe(changed);
   });
 
-  it('moves rows where the order, the filter or the groups depend on it', () => {
+  it('moves rows if the order, the filter or the groups depend on it', () => {
     const dependence = { places: new Set(['city']), figures: new Set(['cost']) };
     expect(effectOf(event(1, 2, { city: 'Rome' }), dependence)).toEqual({ places: true, figures: true });
     expect(effectOf(event(1, 2, { cost: null }), dependence)).toEqual({ places: false, figures: true });
@@ -209,7 +209,7 @@ describe('a change', () => {
     expect(namedIn('{"and":[{"field":"city","op":"eq","value":"cost"}]}', ['city', 'cit', 'name'])).toEqual(['city']);
   });
 
-  it('is noted once, and reaches rows that were read before it', () => {
+  it('is recorded once, and applied to rows that were read before it', () => {
     const recent = new Recent(2);
     expect([event(1, 2, { a: 'x' }), event(1, 3, { b: 'y' }), event(1, 3, { b: 'z' })].map((one) => recent.add(one))).toEqual([true, true, false]);
     expect(recent.caughtUp([row(1), row(2)])).toMatchObject([{ version: 3, values: { a: 'x', b: 'y' } }, { version: 1 }]);
@@ -235,7 +235,7 @@ class Held {
 }
 
 describe('a cell that is being edited', () => {
-  it('keeps its value and the version that was seen until the edit is over', () => {
+  it('keeps its value and version until the edit ends', () => {
     const held = new Held();
     held.rows.set(1, row(1, { city: 'Oslo', cost: '1' }));
     held.busy.add('1/city');
@@ -249,7 +249,7 @@ describe('a cell that is being edited', () => {
     expect(held.held(1)).toMatchObject({ version: 3, values: { city: 'Rome', cost: '3' } });
   });
 
-  it('shows nothing older than what was read or written meanwhile', () => {
+  it('shows nothing older than a later read or write', () => {
     const held = new Held();
     held.rows.set(1, row(1, { city: 'Oslo' }));
     held.busy.add('1/city');
@@ -262,9 +262,9 @@ describe('a cell that is being edited', () => {
   });
 });
 
-it('what is asked for often is done at once, and then once in a while', () => {
+it('a frequent request runs at once, and then at intervals', () => {
   const act = vi.fn();
-  const often = new AtMost(1000, act);
+  const often = new Throttle(1000, act);
   for (let times = 0; times < 5; times += 1) often.ask();
   expect(act).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(1000);
@@ -278,7 +278,7 @@ it('what is asked for often is done at once, and then once in a while', () => {
   expect(act).toHaveBeenCalledTimes(3);
 });
 
-it('rows in view have moved as most of them have', () => {
+it('the rows in view move by the most common shift', () => {
   const places: Record<number, number> = { 3: 4, 4: 5, 5: 90, 6: 7 };
   expect(commonShift({ first: 3, last: 7 }, (before) => places[before])).toBe(1);
   expect(commonShift({ first: Infinity, last: -Infinity }, () => 1)).toBe(0);
@@ -309,31 +309,31 @@ describe('an open project', () => {
     return { live: new Live(shown), held, state, renew, summarize, changed, missed };
   }
 
-  it('has values at once, and the rest at most once a second', async () => {
+  it('shows values at once, and everything else at most once a second', async () => {
     const { live, held, renew, summarize } = open();
-    live.told([event(1, 2, { name: 'x' })]);
+    live.delivered([event(1, 2, { name: 'x' })]);
     expect(held.held(1)?.values['name']).toBe('x');
     await vi.advanceTimersByTimeAsync(5000);
     expect([renew.mock.calls.length, summarize.mock.calls.length]).toEqual([0, 0]);
-    expect(live.said.value).toBe('1 row changed.');
-    for (let version = 3; version < 8; version += 1) live.told([event(1, version, { cost: '1' })]);
+    expect(live.announcement.value).toBe('1 row changed.');
+    for (let version = 3; version < 8; version += 1) live.delivered([event(1, version, { cost: '1' })]);
     await vi.advanceTimersByTimeAsync(3000);
     expect(summarize).toHaveBeenCalledTimes(2);
-    live.told([event(1, 8, { city: 'Rome' }), event(2, 1, {}, { kind: 'create' })]);
-    live.told([event(1, 8, { city: 'Rome' })]);
+    live.delivered([event(1, 8, { city: 'Rome' }), event(2, 1, {}, { kind: 'create' })]);
+    live.delivered([event(1, 8, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).toHaveBeenCalledTimes(1);
-    expect(live.said.value).toBe('2 rows changed.');
+    expect(live.announcement.value).toBe('2 rows changed.');
     live.stop();
   });
 
-  it('reports whether issues came into the trash or left it, and that they may have if changes were left out', () => {
+  it('reports changes of the trash, and possible ones if changes were left out', () => {
     const { live } = open();
     const reported = (...events: readonly FeedEvent[]) => {
-      live.told(events);
-      return live.heard.peek().trash;
+      live.delivered(events);
+      return live.reported.peek().trash;
     };
-    expect(live.heard.peek().trash).toBe(false);
+    expect(live.reported.peek().trash).toBe(false);
     expect(reported(event(1, 2, {}), event(2, 1, {}, { kind: 'create' }))).toBe(false);
     expect(reported(event(1, 3, {}), event(2, 2, {}, { kind: 'delete' }))).toBe(true);
     expect(reported(event(1, 4, {}))).toBe(false);
@@ -343,10 +343,10 @@ describe('an open project', () => {
     live.stop();
   });
 
-  it('lets rows stay while somebody needs them where they are', async () => {
+  it('keeps rows in place while the user needs them', async () => {
     const { live, state, renew } = open();
     state.mayMove = false;
-    live.told([event(1, 2, { city: 'Rome' })]);
+    live.delivered([event(1, 2, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).not.toHaveBeenCalled();
     state.mayMove = true;
@@ -355,51 +355,51 @@ describe('an open project', () => {
     expect(renew).toHaveBeenCalledTimes(1);
   });
 
-  it('reads rows once more that could not be shown, when something is told or lets rows move, and not again and again', async () => {
+  it('reads rows that could not be shown again after the next change or release, without a loop', async () => {
     const { live, state, renew } = open();
     state.renews = false;
-    live.told([event(1, 2, { city: 'Rome' })]);
+    live.delivered([event(1, 2, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).toHaveBeenCalledTimes(1);
     state.renews = true;
-    live.told([event(1, 3, { name: 'x' })]);
+    live.delivered([event(1, 3, { name: 'x' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).toHaveBeenCalledTimes(2);
   });
 
-  it('owes nothing of what was told before the place from which the feed goes on, and all that is told again behind it', async () => {
+  it('rereads nothing for changes before the cursor that the feed continues from, and all for changes after it', async () => {
     const { live, state, renew, summarize } = open();
     state.mayMove = false;
-    live.told([event(1, 2, { city: 'Rome' })]);
-    live.goesOn();
+    live.delivered([event(1, 2, { city: 'Rome' })]);
+    live.continued();
     state.mayMove = true;
     live.release();
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).not.toHaveBeenCalled();
-    live.told([event(1, 2, { city: 'Rome' })]);
+    live.delivered([event(1, 2, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).toHaveBeenCalledTimes(1);
-    expect(live.said.value).toBe('1 row changed.');
-    live.said.value = '';
-    live.lacks('figures', [event(1, 2, { city: 'Rome' })]);
+    expect(live.announcement.value).toBe('1 row changed.');
+    live.announcement.value = '';
+    live.addMissing('figures', [event(1, 2, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(5000);
-    expect([renew.mock.calls.length, summarize.mock.calls.length, live.said.value]).toEqual([1, 1, '']);
-    live.lacks('places', [event(1, 3, { cost: '3' })]);
+    expect([renew.mock.calls.length, summarize.mock.calls.length, live.announcement.value]).toEqual([1, 1, '']);
+    live.addMissing('places', [event(1, 3, { cost: '3' })]);
     await vi.advanceTimersByTimeAsync(5000);
-    live.owe('places');
+    live.reread('places');
     await vi.advanceTimersByTimeAsync(5000);
     expect([renew.mock.calls.length, summarize.mock.calls.length]).toEqual([2, 1]);
   });
 
-  it('has shown its own changes already', async () => {
+  it('ignores its own changes', async () => {
     const { live, held, renew, changed } = open();
-    live.told([event(1, 2, { city: 'Rome' }, { change: 'own' })]);
+    live.delivered([event(1, 2, { city: 'Rome' }, { change: 'own' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(held.held(1)?.version).toBe(2);
-    expect([renew.mock.calls, changed.mock.calls, live.said.value]).toEqual([[], [], '']);
+    expect([renew.mock.calls, changed.mock.calls, live.announcement.value]).toEqual([[], [], '']);
   });
 
-  it('reads anew what may be missing: rows that were read before the feed began, after a reset, and when it begins again', async () => {
+  it('reads rows again that may lack changes: read before the feed began, after a reset, after a restart', async () => {
     const { live, state, renew } = open();
     live.began(false);
     await vi.advanceTimersByTimeAsync(2000);
@@ -408,7 +408,7 @@ describe('an open project', () => {
     live.began(false);
     await vi.advanceTimersByTimeAsync(2000);
     expect(renew).toHaveBeenCalledTimes(1);
-    live.told([{ kind: 'reset' }]);
+    live.delivered([{ kind: 'reset' }]);
     await vi.advanceTimersByTimeAsync(2000);
     expect([renew.mock.calls.length, live.redefined.value]).toEqual([2, false]);
     state.redefined = true;
@@ -417,21 +417,21 @@ describe('an open project', () => {
     expect([renew.mock.calls.length, live.redefined.value]).toEqual([3, true]);
   });
 
-  it('says which issues have changed to which versions, and that any may have where changes are missing', () => {
+  it('reports versions of changed issues, and possible changes of all if some are missing', () => {
     const { live, missed } = open();
-    const versions = () => [1, 2].map((num) => live.heard.value.versionOf(num));
+    const versions = () => [1, 2].map((num) => live.reported.value.versionOf(num));
     expect(versions()).toEqual([null, null]);
-    live.told([event(1, 2, { name: 'x' }), event(1, 3, { name: 'y' })]);
+    live.delivered([event(1, 2, { name: 'x' }), event(1, 3, { name: 'y' })]);
     expect([versions(), missed.mock.calls.length]).toEqual([[3, null], 0]);
-    live.told([{ kind: 'reset' }]);
+    live.delivered([{ kind: 'reset' }]);
     expect([versions(), missed.mock.calls.length]).toEqual([[0, 0], 1]);
     live.began(false);
-    live.told([event(2, 5, {})]);
+    live.delivered([event(2, 5, {})]);
     expect([versions(), missed.mock.calls.length]).toEqual([[null, 5], 1]);
-    const before = live.heard.value;
+    const before = live.reported.value;
     live.began(true);
     live.missed();
     expect([versions(), missed.mock.calls.length]).toEqual([[0, 0], 3]);
-    expect(live.heard.value).not.toBe(before);
+    expect(live.reported.value).not.toBe(before);
   });
 });

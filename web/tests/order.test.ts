@@ -27,7 +27,7 @@ it.each<[string, CellValue, CellValue]>([
   ['time', '2024-01-01T00:00:00Z', '2024-01-01T00:00:00.5Z'],
   ['flag', false, true],
   ['number', exact('5'), null],
-])('by %s, %j comes before %j', (id, first, second) => {
+])('by %s, %j precedes %j', (id, first, second) => {
   const sort = [{ field: id, direction: 'asc', nulls: 'last' }] as const;
   expect(Math.sign(compareRows(row({ [id]: first }), row({ [id]: second }), sort, FIELDS))).toBe(-1);
   expect(Math.sign(compareRows(row({ [id]: second }), row({ [id]: first }), sort, FIELDS))).toBe(1);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Paged } from '../src/project/paged';
 
-it('a list is read page by page, and anew from its beginning; a failure leaves what is there', async () => {
+it('a list is read in pages, and again from its beginning; a failure keeps the loaded items', async () => {
   const pages = new Map<string | null, { items: number[]; next: string | null }>([
     [null, { items: [1, 2], next: 'a' }],
     ['a', { items: [3], next: null }],

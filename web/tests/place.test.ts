@@ -4,12 +4,12 @@ import { placeOf } from '../src/place';
 const WINDOW = { width: 360, height: 740 };
 const anchor = (left: number, top: number, height = 28) => ({ left, top, bottom: top + height });
 
-describe('what opens beside an anchor', () => {
-  it('is below it and begins where it does, where it fits', () => {
+describe('a panel beside an anchor', () => {
+  it('is below the anchor and aligned with it, if it fits', () => {
     expect(placeOf(anchor(20, 40), { width: 200, height: 300 }, WINDOW)).toEqual({ left: 20, top: 72, maxHeight: 660 });
   });
 
-  it('is above an anchor at the lower edge, and not higher than the room there', () => {
+  it('is above an anchor at the lower edge, no higher than the space there', () => {
     expect(placeOf(anchor(20, 700), { width: 200, height: 300 }, WINDOW)).toMatchObject({ top: 396, maxHeight: 688 });
     expect(placeOf(anchor(20, 400), { width: 200, height: 900 }, WINDOW)).toMatchObject({ top: 8, maxHeight: 388 });
   });

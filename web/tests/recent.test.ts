@@ -10,37 +10,37 @@ function recent() {
 }
 
 describe('tokens of writes', () => {
-  it('go with every read of the index of their project, the newest first', () => {
+  it('are sent with each read of the project’s index, newest first', () => {
     const { writes } = recent();
     writes.keep('/v1/projects/p/issues/7', 'one', 1);
     writes.keep('/v1/projects/p/issues/batch', 'two', 20);
     writes.keep('/v1/projects/q/issues', 'other', 1);
-    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/position?sort=name', 'undo', 'export', 'issues/update-matching', 'issues/delete-matching'])
+    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/row-number?sort=name', 'undo', 'export', 'issues/update-matching', 'issues/delete-matching'])
       expect(writes.headerOf(`/v1/projects/p/${path}`)).toBe('two,one');
     expect(writes.headerOf('/v1/projects/q/grid')).toBe('other');
   });
 
-  it('go with nothing else', () => {
+  it('are sent with no other request', () => {
     const { writes } = recent();
     writes.keep('/v1/projects/p/issues/7', 'one', 1);
     for (const address of ['/v1/projects', '/v1/projects/p', '/v1/projects/p/issues/7', '/v1/projects/p/issues/batch', '/v1/users'])
       expect(writes.headerOf(address)).toBeNull();
   });
 
-  it('are of writes, of changes and of single issues, not of what shows many', () => {
+  it('are kept from writes, changes and single issues, not from reads of many issues', () => {
     const { writes } = recent();
-    const many = ['grid', 'grid?sort=-num', 'groups', 'summary', 'activity?by=bob', 'trash', 'issues/7/position', 'issues/7/history'];
+    const many = ['grid', 'grid?sort=-num', 'groups', 'summary', 'activity?by=bob', 'trash', 'issues/7/row-number', 'issues/7/history'];
     for (const path of many) writes.keep(`/v1/projects/p/${path}`, path, 1);
     expect(writes.headerOf(GRID)).toBeNull();
     for (const path of ['issues/7', 'changes?since=x', 'trash/7/restore', 'undo']) writes.keep(`/v1/projects/p/${path}`, path, 1);
     expect(writes.headerOf(GRID)).toBe('undo,trash/7/restore,changes?since=x,issues/7');
   });
 
-  it('go with the cursor from which the page goes on, the last one, where rows and counts are read', () => {
+  it('are sent with the last cursor if rows and counts are read', () => {
     const { writes, time } = recent();
     writes.keep('/v1/projects/p/issues/7', 'one', 1);
-    writes.goOn('p', 'before');
-    writes.goOn('p', 'cursor');
+    writes.continueFrom('p', 'before');
+    writes.continueFrom('p', 'cursor');
     expect(writes.headerOf(GRID)).toBe('one,cursor');
     expect(writes.headerOf('/v1/projects/p/undo')).toBe('one');
     expect(writes.headerOf('/v1/projects/q/grid')).toBeNull();
@@ -48,17 +48,17 @@ describe('tokens of writes', () => {
     expect(writes.headerOf(GRID)).toBeNull();
   });
 
-  it('leave that cursor out where it may name too many issues with them', () => {
+  it('are sent without the cursor if it may name too many issues', () => {
     const { writes } = recent();
     const ahead = (issues: number) => 'x'.repeat(60 + 3 * issues);
     writes.keep('/v1/projects/p/issues/batch', 'many', 400);
-    writes.goOn('p', ahead(100));
+    writes.continueFrom('p', ahead(100));
     expect(writes.headerOf(GRID)).toBe(`many,${ahead(100)}`);
-    writes.goOn('p', ahead(101));
+    writes.continueFrom('p', ahead(101));
     expect(writes.headerOf(GRID)).toBe('many');
   });
 
-  it('are good for a minute', () => {
+  it('are valid for a minute', () => {
     const { writes, time } = recent();
     writes.keep('/v1/projects/p/issues/7', 'one', 1);
     time.now = 59_999;
@@ -70,7 +70,7 @@ describe('tokens of writes', () => {
     expect(writes.headerOf(GRID)).toBeNull();
   });
 
-  it('name 500 issues at most, the last that were written', () => {
+  it('name at most the last 500 written issues', () => {
     const { writes } = recent();
     writes.keep('/v1/projects/p/issues/7', 'old', 1);
     writes.keep('/v1/projects/p/issues/batch', 'paste', 499);
@@ -87,7 +87,7 @@ describe('tokens of writes', () => {
 });
 
 describe('the client', () => {
-  it('keeps the token that a write answers, and sends it with the next read', async () => {
+  it('keeps the token from a write, and sends it with the next read', async () => {
     const fetch = vi.fn<typeof globalThis.fetch>(() =>
       Promise.resolve(new Response('{}', { headers: { 'X-Consistency-Token': 'token' } })),
     );

@@ -44,18 +44,18 @@ describe('the layout', () => {
     { kind: 'run', run: run('c', 2) },
   ]);
 
-  it('says what stands at each row', () => {
-    const told = [0, 1, 1000, 1001, 1002, 1003, 1004].map((index) => {
+  it('returns the content of each row', () => {
+    const labels = [0, 1, 1000, 1001, 1002, 1003, 1004].map((index) => {
       const place = layout.at(index);
       return place?.kind === 'group' ? place.group.key : place && `${place.run.key}${place.offset}`;
     });
-    expect(told).toEqual(['a', 'a0', 'a999', 'b', 'c', 'c0', 'c1']);
+    expect(labels).toEqual(['a', 'a0', 'a999', 'b', 'c', 'c0', 'c1']);
     expect(layout.length).toBe(1005);
     expect(layout.at(1005)).toBeUndefined();
     expect(layout.indexOf('c', 1)).toBe(1004);
   });
 
-  it('bears runs without an issue', () => {
+  it('handles runs without issues', () => {
     expect(new Layout([{ kind: 'run', run: run('a', 0) }, { kind: 'run', run: run('b', 1) }]).at(0)).toMatchObject({ run: { key: 'b' } });
     expect(Layout.ofOneRun(null, 0).at(0)).toBeUndefined();
   });
@@ -72,7 +72,7 @@ describe('the store of rows', () => {
     return { server, store };
   }
 
-  it('asks for the pages in view once, and shows them when they come', async () => {
+  it('requests the pages in view once, and shows their answers', async () => {
     const { server, store } = opened(1000);
     store.show({ first: 20, last: 32 });
     store.show({ first: 20, last: 33 });
@@ -85,7 +85,7 @@ describe('the store of rows', () => {
     expect(store.indexOf(25)).toBe(25);
   });
 
-  it('asks only where a dragged scroll bar rests, and cancels what it left', () => {
+  it('requests only pages where a dragged scroll bar rests, and cancels the others', () => {
     const { server, store } = opened(100_000);
     for (let first = 0; first < 50_000; first += 1000) store.show({ first, last: first + 4 });
     vi.advanceTimersByTime(50);
@@ -96,7 +96,7 @@ describe('the store of rows', () => {
     ]);
   });
 
-  it('keeps no more pages than its bound', async () => {
+  it('keeps a limited number of pages', async () => {
     const { server, store } = opened(1000);
     for (let first = 0; first < 300; first += 10) {
       store.show({ first, last: first });
@@ -107,7 +107,7 @@ describe('the store of rows', () => {
     expect(store.indexOf(0)).toBeUndefined();
   });
 
-  it('shows a row that has gone, and a page that failed', async () => {
+  it('shows a missing row, and a failed page', async () => {
     const { server, store } = opened(20);
     store.show({ first: 0, last: 19 });
     await server.asked[0]?.answer([row(0), row(1)]);
@@ -127,7 +127,7 @@ describe('the store of rows', () => {
     expect(store.indexOf(3)).toBeUndefined();
   });
 
-  it('forgets everything of another query', async () => {
+  it('forgets the rows of a former query', async () => {
     const { server, store } = opened(10);
     store.show({ first: 0, last: 9 });
     store.reset(Layout.ofOneRun(null, 10));
@@ -137,19 +137,19 @@ describe('the store of rows', () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  it('puts a changed row in the place of the old one', async () => {
+  it('replaces a changed row', async () => {
     const { server, store } = opened(10);
     store.show({ first: 0, last: 9 });
     await server.asked[0]?.answer();
-    const heard = vi.fn();
-    store.onChange(heard);
+    const changed = vi.fn();
+    store.onChange(changed);
     store.replace(4, (held) => ({ ...held, version: 2 }));
     expect(store.held(4)?.version).toBe(2);
-    expect(heard).toHaveBeenCalledOnce();
+    expect(changed).toHaveBeenCalledOnce();
   });
 });
 
-it('an issue that is held twice changes in both places', async () => {
+it('an issue in two stores changes in both', async () => {
   const server = new Server();
   const store = new RowStore(server.fetch, { pageSize: 10 });
   const added = run('added', 1);
@@ -161,7 +161,7 @@ it('an issue that is held twice changes in both places', async () => {
   expect([4, 5].map((index) => store.at(index))).toMatchObject([{ row: { version: 2 } }, { row: { version: 2 } }]);
 });
 
-describe('rows that are read anew while they are shown', () => {
+describe('rows that are read again while they are shown', () => {
   const shownFrom = async (numbers: readonly number[]) => {
     const server = new Server();
     const store = new RowStore(server.fetch, { pageSize: 2, pause: 0 });
@@ -172,7 +172,7 @@ describe('rows that are read anew while they are shown', () => {
     return { server, store };
   };
 
-  it('come all in one step, which tells where those in view stand now', async () => {
+  it('are replaced in one step that reports the moves of the rows in view', async () => {
     const { server, store } = await shownFrom([1, 2, 3, 4]);
     const seen: unknown[] = [];
     store.onMove((now) => seen.push([0, 1, 2, 3].map(now)));
@@ -185,7 +185,7 @@ describe('rows that are read anew while they are shown', () => {
     expect(seen).toEqual([[1, 2, 3, undefined]]);
   });
 
-  it('stay where they may not move, where they cannot be read, and where something else is asked for', async () => {
+  it('stay if they may not move, cannot be read, or are replaced by another query', async () => {
     const { server, store } = await shownFrom([1, 2, 3, 4]);
     const kept = store.renew(() => false);
     for (const request of server.asked) await request.answer([8, 9].map(row));

@@ -58,9 +58,9 @@ const OPEN = saved('v1', { name: 'Open', query: { sort: [], filter: { field: 'st
 
 beforeEach(() => go(HOME));
 
-describe('the view that is open', () => {
-  it('is the one that the address names, without fields that the project does not have', () => {
-    const { views } = opened('viewer', [OPEN, saved('v2', { color: 'gone' })]);
+describe('the open view', () => {
+  it('is the view in the address, without fields that the project does not have', () => {
+    const { views } = opened('viewer', [OPEN, saved('v2', { color_by: 'gone' })]);
     expect(views.view.value.filter).toBeNull();
     go(`${HOME}?view=v1`);
     expect(views.view.value.filter).toEqual(OPEN.query.filter);
@@ -70,7 +70,7 @@ describe('the view that is open', () => {
     expect(views.opened.value.missing).toBe(true);
   });
 
-  it('is changed in the address alone, and discarded by it', () => {
+  it('is changed and discarded only in the address', () => {
     const { views, calls } = opened('viewer', [OPEN]);
     go(`${HOME}?view=v1`);
     go(views.addressOf({ ...views.view.value, height: 56 }));
@@ -83,8 +83,8 @@ describe('the view that is open', () => {
 });
 
 describe('a view', () => {
-  it('is saved as it is shown, and opened', async () => {
-    const made = saved('v2', { name: 'New', height: 56 });
+  it('is saved as shown, and opened', async () => {
+    const made = saved('v2', { name: 'New', row_height: 56 });
     const { views, calls } = opened('editor', [OPEN], [201, made]);
     go(`${HOME}?height=56&search=paint`);
     expect(await views.create('New', 'shared', 'key')).toBe(true);
@@ -96,25 +96,25 @@ describe('a view', () => {
         visibility: 'shared',
         query: { sort: [], filter: { field: 'name', op: 'contains', value: 'paint' } },
         columns: null,
-        height: 56,
+        row_height: 56,
       },
     });
     expect(there.search).toBe('?view=v2');
     expect(views.list.value.map(({ id }) => id)).toEqual(['v2', 'v1']);
   });
 
-  it('takes what is shown in its place, in the version that was seen', async () => {
-    const after = saved('v1', { name: 'Open', version: 2, height: 56 });
+  it('is overwritten with the view on the screen, under the version on the screen', async () => {
+    const after = saved('v1', { name: 'Open', version: 2, row_height: 56 });
     const { views, calls } = opened('editor', [OPEN], [200, after]);
     go(`${HOME}?view=v1&edited=1&height=56`);
     expect(await views.overwrite()).toBe(true);
-    expect(calls[0]).toMatchObject({ method: 'PATCH', address: '/v1/projects/demo/views/v1', match: '"1"', body: { height: 56, color: null } });
+    expect(calls[0]).toMatchObject({ method: 'PATCH', address: '/v1/projects/demo/views/v1', match: '"1"', body: { row_height: 56, color_by: null } });
     expect(calls[0]?.body).not.toHaveProperty('name');
     expect(there.search).toBe('?view=v1');
     expect(views.opened.value).toMatchObject({ changed: false, base: { version: 2 } });
   });
 
-  it('that becomes the default leaves the one before shared, so all are read anew', async () => {
+  it('becomes the default; the former default is shared, so all views are read again', async () => {
     const before = saved('v2', { visibility: 'default' });
     const after = saved('v1', { visibility: 'default', version: 2 });
     const { views } = opened('admin', [before, OPEN], [200, after], [200, { items: [{ ...before, visibility: 'shared' }, after], next: null }]);
@@ -125,7 +125,7 @@ describe('a view', () => {
     ]);
   });
 
-  it('that is deleted leaves what it showed', async () => {
+  it('keeps its rows on the screen after it is deleted', async () => {
     const { views, calls } = opened('editor', [OPEN], [204, null]);
     go(`${HOME}?view=v1`);
     expect(await views.remove(OPEN)).toBe(true);
@@ -135,7 +135,7 @@ describe('a view', () => {
     expect(views.view.value.filter).toEqual(OPEN.query.filter);
   });
 
-  it('that somebody has changed meanwhile is not written over, and shown as it is now', async () => {
+  it('is not overwritten if another user changed it, and is shown as it is now', async () => {
     const theirs = saved('v1', { name: 'Theirs', version: 2 });
     const stale = { type: 'version-mismatch', title: 'Version mismatch', status: 412 };
     const { views } = opened('editor', [OPEN], [412, stale], [200, { items: [theirs], next: null }]);
@@ -145,7 +145,7 @@ describe('a view', () => {
   });
 });
 
-it('a role may write what the API lets it', () => {
+it('a role can write as far as the API allows', () => {
   const may = (role: Role) => (['private', 'shared', 'default'] as const).map((one) => opened(role, []).views.mayWrite(one));
   expect([may('viewer'), may('editor'), may('admin')]).toEqual([
     [true, false, false],
@@ -155,7 +155,7 @@ it('a role may write what the API lets it', () => {
   expect(opened('editor', []).views.mayWrite('shared', 'default')).toBe(false);
 });
 
-it('views that cannot be read leave the project usable, until they can', async () => {
+it('a project is usable while its views cannot be read', async () => {
   const { views } = opened('viewer', new Unread('away'), [200, { items: [OPEN], next: null }]);
   expect([views.error.value, views.list.value]).toEqual(['away', []]);
   await views.load();

@@ -13,13 +13,13 @@ const FULL = saved('v2', {
   ],
   groups: [{ field: 'due', unit: 'month', timezone: null }],
   footers: [{ field: 'cost', function: 'sum' }],
-  color: 'priority',
-  height: 56,
+  color_by: 'priority',
+  row_height: 56,
 });
 const ALL: readonly SavedView[] = [saved('v1'), FULL];
 
 describe('a saved view', () => {
-  it('looks as the API tells, within what the page can show', () => {
+  it('looks as the API defines it, within the limits of the page', () => {
     expect(viewOf(FULL)).toEqual({
       sort: FULL.query.sort,
       filter: FULL.query.filter,
@@ -31,20 +31,20 @@ describe('a saved view', () => {
       color: 'priority',
       height: 56,
     });
-    const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], height: 41 });
+    const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], row_height: 41 });
     expect(viewOf(odd)).toMatchObject({ columns: [{ width: 56 }], height: 32 });
-    expect(viewOf(saved('v3', { columns: [], height: 200 }))).toMatchObject({ columns: null, height: 56 });
+    expect(viewOf(saved('v3', { columns: [], row_height: 200 }))).toMatchObject({ columns: null, height: 56 });
   });
 
-  it('is made of what is shown, and what is searched for becomes a condition', () => {
+  it('contains the view on the screen, with the search as a condition', () => {
     const look = lookOf(viewOf(FULL), 10);
     expect(look).toEqual({
       query: FULL.query,
       columns: FULL.columns,
       groups: [{ field: 'due', unit: 'month', timezone: null }],
       footers: FULL.footers,
-      color: 'priority',
-      height: 56,
+      color_by: 'priority',
+      row_height: 56,
     });
     const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10);
     expect(searched.query.filter).toEqual({ and: [FULL.query.filter, { field: 'name', op: 'contains', value: 'paint' }] });
@@ -57,11 +57,11 @@ describe('the time zone of a group', () => {
   const groups = [{ field: 'seen', unit: 'day', timezone: 'Etc/GMT+5' } as const, { field: 'due', unit: 'month', timezone: null } as const];
   const zoned = saved('v4', { groups });
 
-  it('is saved as it was', () => {
+  it('is saved unchanged', () => {
     expect(lookOf(viewOf(zoned), 10).groups).toEqual(groups);
   });
 
-  it('stands in the address of what somebody makes of the view', () => {
+  it('is in the address of an edited view', () => {
     const changed = { ...viewOf(zoned), height: 24 } as const;
     expect(openedAt(addressOf(changed, zoned, [zoned]), [zoned])).toMatchObject({ view: { groups: changed.groups }, changed: true });
     const elsewhere = { ...viewOf(zoned), groups: [{ field: 'seen', unit: 'day' }, { field: 'due', unit: 'month' }] } as const;
@@ -70,13 +70,13 @@ describe('the time zone of a group', () => {
 });
 
 describe('an address', () => {
-  it('names a view, which is shown as it was saved', () => {
+  it('names a view, which is shown as saved', () => {
     const opened = openedAt('view=v2&search=paint&closed=2023-05', ALL);
     expect(opened).toMatchObject({ base: FULL, changed: false, missing: false });
     expect(opened.view).toEqual({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] });
   });
 
-  it('of what was made of a view says all of it, and which view that was', () => {
+  it('of an edited view has all parts of the view, and its base', () => {
     const view: View = { ...viewOf(FULL), sort: [], filter: null, columns: null };
     const address = addressOf(view, FULL, ALL);
     expect(address).toMatch(/^view=v2&edited=1&/);
@@ -84,20 +84,20 @@ describe('an address', () => {
     expect(openedAt(addressOf(DEFAULT_VIEW, FULL, ALL), ALL)).toMatchObject({ view: DEFAULT_VIEW, base: FULL, changed: true });
   });
 
-  it('is that of the view again when the change is taken back', () => {
+  it('is again that of the view when the change is taken back', () => {
     expect(addressOf({ ...viewOf(FULL), search: 'a b', closed: ['x'] }, FULL, ALL)).toBe('view=v2&search=a+b&closed=x');
     expect(openedAt('view=v1&edited=1', ALL)).toMatchObject({ base: ALL[0], changed: false });
   });
 
-  it('without a view is one of its own, as before there were any', () => {
+  it('without a view id has all parts of its own view', () => {
     expect(openedAt('sort=-due', ALL)).toEqual({ view: fromAddress('sort=-due'), base: null, changed: false, missing: false });
     expect(openedAt('', ALL)).toEqual({ view: DEFAULT_VIEW, base: null, changed: false, missing: false });
     expect(addressOf(DEFAULT_VIEW, null, ALL)).toBe('');
     expect(addressOf({ ...DEFAULT_VIEW, color: 'priority' }, null, ALL)).toBe('color=priority');
   });
 
-  it('that says nothing opens the default, and all issues have an address then', () => {
-    const first = saved('v9', { visibility: 'default', color: 'priority' });
+  it('that is empty opens the default, and all issues then have another address', () => {
+    const first = saved('v9', { visibility: 'default', color_by: 'priority' });
     const views = [...ALL, first];
     expect(openedAt('', views)).toMatchObject({ base: first, changed: false });
     expect(openedAt('search=x', views)).toMatchObject({ base: first, view: { color: 'priority', search: 'x' } });
@@ -108,12 +108,12 @@ describe('an address', () => {
     expect(linkTo(first, views)).toBe('view=v9');
   });
 
-  it('of a view that there is not says so, and shows what it says besides', () => {
+  it('of a missing view is reported, and its other parts are shown', () => {
     expect(openedAt('view=v77&sort=-due', ALL)).toMatchObject({ base: null, missing: true, view: { sort: [{ field: 'due' }] } });
   });
 });
 
-it('views stand by who sees them and by their names', () => {
+it('views are sorted by visibility and name', () => {
   const some = [
     saved('v1', { name: 'b', visibility: 'private' }),
     saved('v12', { name: 'b' }),

@@ -14,7 +14,7 @@ class Element extends EventTarget {
 let bar: Element;
 let rows: Element;
 /** How many scrolls of each the library received. */
-let told: { bar: number; rows: number };
+let events: { bar: number; rows: number };
 /** The element to which the library listens; it moves the other. */
 let leads: Element | null;
 let stop: () => void;
@@ -22,14 +22,14 @@ let stop: () => void;
 beforeEach(() => {
   vi.useFakeTimers();
   [bar, rows] = [new Element(), new Element()];
-  told = { bar: 0, rows: 0 };
+  events = { bar: 0, rows: 0 };
   leads = null;
   bar.addEventListener('scroll', () => {
-    told.bar++;
+    events.bar++;
     if (leads !== rows) rows.scrollTop = bar.scrollTop;
   });
   rows.addEventListener('scroll', () => {
-    told.rows++;
+    events.rows++;
     if (leads !== bar) bar.scrollTop = rows.scrollTop;
   });
   stop = keepTogether(bar, rows);
@@ -40,7 +40,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('the rows follow a bar whose last event was dropped, once nobody leads', () => {
+it('the rows follow a bar whose last event was dropped, after both rest', () => {
   leads = rows;
   bar.scroll(500);
   leads = null;
@@ -59,30 +59,30 @@ it('the bar follows rows whose last event was dropped', () => {
   expect([bar.scrollTop, rows.scrollTop]).toEqual([700, 700]);
 });
 
-it('nothing is told again where both are together, or while anything scrolls', () => {
+it('no event is repeated if both are together, or while either scrolls', () => {
   bar.scroll(500);
   vi.advanceTimersByTime(1_000);
-  expect(told).toEqual({ bar: 1, rows: 0 });
+  expect(events).toEqual({ bar: 1, rows: 0 });
   leads = rows;
   for (let to = 0; to < 10; to++) {
     bar.scroll(to);
     vi.advanceTimersByTime(200);
   }
   expect(rows.scrollTop).toBe(500);
-  expect(told.bar).toBe(11);
+  expect(events.bar).toBe(11);
 });
 
-it('what does not come together is told again once, and not for ever', () => {
+it('an event is repeated only once if the two do not come together', () => {
   leads = rows;
   bar.scroll(500);
   vi.advanceTimersByTime(10_000);
-  expect(told).toEqual({ bar: 2, rows: 0 });
+  expect(events).toEqual({ bar: 2, rows: 0 });
 });
 
-it('nothing is told any more after the end', () => {
+it('no event is repeated after the end', () => {
   leads = rows;
   bar.scroll(500);
   stop();
   vi.advanceTimersByTime(1_000);
-  expect(told.bar).toBe(1);
+  expect(events.bar).toBe(1);
 });

@@ -15,16 +15,16 @@ describe('a range', () => {
     expect(extended(at(cell(3, 3)), 'right', SIZE, true).reach).toEqual(cell(3, 4));
   });
 
-  it('may be whole rows, or all', () => {
+  it('can be whole rows, or all cells', () => {
     expect(rectangleOf(wholeRows(at(cell(7, 2)), SIZE))).toEqual({ top: 7, bottom: 7, left: 0, right: 4 });
     expect(cellCount(rectangleOf(everything(SIZE)))).toBe(500);
   });
 });
 
-describe('filling', () => {
+describe('a fill', () => {
   const source: Rectangle = { top: 2, bottom: 3, left: 1, right: 1 };
 
-  it('goes where the handle was dragged furthest', () => {
+  it('goes in the direction of the longest drag', () => {
     expect(filledTo(source, cell(9, 2))).toEqual({ ...source, bottom: 9 });
     expect(filledTo(source, cell(0, 1))).toEqual({ ...source, top: 0 });
     expect(filledTo(source, cell(4, 4))).toEqual({ ...source, right: 4 });
@@ -42,11 +42,11 @@ describe('the clipboard', () => {
     ['"quoted" text', '', 'plain "inner"'],
   ];
 
-  it('takes cells apart as it put them together', () => {
+  it('reads the cells that it wrote', () => {
     expect(fromTsv(toTsv(block))).toEqual(block);
   });
 
-  it('reads what spreadsheets write', () => {
+  it('reads the formats of spreadsheets', () => {
     expect(fromTsv('1\t2\r\n3\t4\r\n')).toEqual([['1', '2'], ['3', '4']]);
     expect(fromTsv('a\n\nb')).toEqual([['a'], [''], ['b']]);
     expect(fromTsv('a\t')).toEqual([['a', '']]);
@@ -54,13 +54,13 @@ describe('the clipboard', () => {
     expect(fromTsv('')).toEqual([]);
   });
 
-  it('gives spreadsheets no formula, and the page and editors the very text', () => {
+  it('writes no formula for spreadsheets, and the exact text for the page and editors', () => {
     const formulas = [['=1+1', 'a\n=2+5', '-5']];
     expect(toHtml(formulas)).toBe("<table><tr><td>'=1+1</td><td>a<br>'=2+5</td><td>-5</td></tr></table>");
     expect(fromTsv(toTsv(formulas))).toEqual(formulas);
   });
 
-  it('escapes what HTML would take for its own', () => {
+  it('escapes HTML', () => {
     expect(toHtml([['<b> & c']])).toBe('<table><tr><td>&lt;b&gt; &amp; c</td></tr></table>');
   });
 });

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/api/problem';
 import type { FeedEvent } from '../src/live/events';
 import { Feed, type FeedPage } from '../src/live/feed';
-import { pauseBefore, Socket, type Channel, type Looker } from '../src/live/socket';
+import { pauseBefore, Socket, type Channel, type PresentUser } from '../src/live/socket';
 
 beforeEach(() => void vi.useFakeTimers({ now: new Date('2024-05-01T00:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
 
 const flush = () => vi.advanceTimersByTimeAsync(0);
 
-/** A WebSocket whose other end is the test. */
+/** A WebSocket to the test. */
 class FakeChannel implements Channel {
   onopen: Channel['onopen'] = null;
   onmessage: Channel['onmessage'] = null;
@@ -31,7 +31,7 @@ class FakeChannel implements Channel {
     this.onopen?.call({} as WebSocket, {} as Event);
   }
 
-  tell(frame: unknown): void {
+  receive(frame: unknown): void {
     this.onmessage?.call({} as WebSocket, { data: typeof frame === 'string' ? frame : JSON.stringify(frame) } as MessageEvent);
   }
 
@@ -50,13 +50,13 @@ function nth(channels: readonly FakeChannel[], place: number): FakeChannel {
   return found;
 }
 
-function sockets(tickets: (() => Promise<{ ticket: string; url: string; until: string }>)[] = []) {
+function sockets(tickets: (() => Promise<{ ticket: string; url: string; token_expires: string }>)[] = []) {
   const channels: FakeChannel[] = [];
   let sold = 0;
   const socket = new Socket(
     () => {
       sold += 1;
-      return tickets.shift()?.() ?? Promise.resolve({ ticket: `t=${sold}`, url: 'wss://x/live', until: new Date(Date.now() + 900_000).toISOString() });
+      return tickets.shift()?.() ?? Promise.resolve({ ticket: `t=${sold}`, url: 'wss://x/live', token_expires: new Date(Date.now() + 900_000).toISOString() });
     },
     (url) => {
       channels.push(new FakeChannel(url));
@@ -68,29 +68,29 @@ function sockets(tickets: (() => Promise<{ ticket: string; url: string; until: s
 }
 
 function follow(since = 'a', given = sockets()) {
-  const heard: FeedEvent[] = [];
-  const people: (readonly Looker[])[] = [];
+  const received: FeedEvent[] = [];
+  const people: (readonly PresentUser[])[] = [];
   const cursors: string[] = [];
   const stopping = new AbortController();
   const over = given.socket.follow(
     since,
     {
-      told: (items, next) => {
-        heard.push(...items);
+      delivered: (items, next) => {
+        received.push(...items);
         cursors.push(next);
       },
-      people: (lookers) => people.push(lookers),
+      people: (others) => people.push(others),
     },
     stopping.signal,
   );
-  return { ...given, heard, people, cursors, stopping, over };
+  return { ...given, received, people, cursors, stopping, over };
 }
 
 const reset: FeedEvent = { kind: 'reset' };
 
 describe('the socket', () => {
-  it('connects with a ticket, subscribes from the cursor and tells what comes', async () => {
-    const { channels, heard, cursors } = follow();
+  it('connects with a ticket, subscribes from the cursor and delivers changes', async () => {
+    const { channels, received, cursors } = follow();
     await flush();
     const channel = nth(channels, 0);
     expect(channel.url).toBe('wss://x/live?ticket=t%3D1');
@@ -99,38 +99,38 @@ describe('the socket', () => {
       { do: 'subscribe', id: 's1', since: 'a' },
       { do: 'look', num: null },
     ]);
-    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
-    channel.tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
-    expect(heard).toEqual([reset]);
+    channel.receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    channel.receive({ id: 's1', since: 'b', items: [reset], next: 'c' });
+    expect(received).toEqual([reset]);
     expect(cursors).toEqual(['b', 'c']);
   });
 
-  it('leaves aside what does not go on from its cursor, and subscribes anew with that', async () => {
-    const { channels, heard, cursors } = follow();
+  it('ignores a frame that does not continue from its cursor, and subscribes again from there', async () => {
+    const { channels, received, cursors } = follow();
     await flush();
     const channel = nth(channels, 0);
     channel.accept();
-    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
-    channel.tell({ id: 's1', since: 'z', items: [reset], next: 'c' });
+    channel.receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    channel.receive({ id: 's1', since: 'z', items: [reset], next: 'c' });
     expect(channel.subscriptions).toEqual(['a', 'b']);
-    channel.tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
-    expect(heard).toEqual([]);
-    channel.tell({ id: 's2', since: 'b', items: [reset], next: 'd' });
-    expect(heard).toEqual([reset]);
+    channel.receive({ id: 's1', since: 'b', items: [reset], next: 'c' });
+    expect(received).toEqual([]);
+    channel.receive({ id: 's2', since: 'b', items: [reset], next: 'd' });
+    expect(received).toEqual([reset]);
     expect(cursors).toEqual(['b', 'd']);
   });
 
-  it('ends with a word of the server, with a subscription that is refused, and when it drops', async () => {
+  it('ends at a goodbye, a refused subscription and a lost connection', async () => {
     for (const end of [
-      (channel: FakeChannel) => channel.tell({ bye: 'idle' }),
-      (channel: FakeChannel) => channel.tell({ id: 's1', error: { status: 404 } }),
+      (channel: FakeChannel) => channel.receive({ bye: 'idle' }),
+      (channel: FakeChannel) => channel.receive({ id: 's1', error: { status: 404 } }),
       (channel: FakeChannel) => channel.drop(),
     ]) {
       const { channels, over, people } = follow();
       await flush();
       nth(channels, 0).accept();
-      nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
-      nth(channels, 0).tell({ people: [{ user: 'bob', name: 'Bob', num: 1 }] });
+      nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
+      nth(channels, 0).receive({ people: [{ user: 'bob', name: 'Bob', num: 1 }] });
       end(nth(channels, 0));
       expect(await over).toBe('worked');
       expect(nth(channels, 0).closed).toBe(true);
@@ -138,7 +138,7 @@ describe('the socket', () => {
     }
   });
 
-  it('tells that it could not connect', async () => {
+  it('reports that it could not connect', async () => {
     const refused = sockets([() => Promise.reject(new ApiError({ type: 'x', title: 'x', status: 409 }))]);
     expect(await follow('a', refused).over).toBe('failed');
     const closed = follow();
@@ -153,22 +153,22 @@ describe('the socket', () => {
     expect(nth(silent.channels, 0).closed).toBe(true);
   });
 
-  it('takes no harm from what it does not know', async () => {
-    const { channels, heard } = follow();
+  it('ignores unknown frames', async () => {
+    const { channels, received } = follow();
     await flush();
     nth(channels, 0).accept();
-    for (const frame of ['{', 'null', '1', '[]', {}, { id: 's9', items: [reset], next: 'x', since: 'a' }, { error: {} }]) nth(channels, 0).tell(frame);
-    expect(heard).toEqual([]);
+    for (const frame of ['{', 'null', '1', '[]', {}, { id: 's9', items: [reset], next: 'x', since: 'a' }, { error: {} }]) nth(channels, 0).receive(frame);
+    expect(received).toEqual([]);
     expect(nth(channels, 0).closed).toBe(false);
   });
 
-  it('says where the user looks, at most once in 1.2 seconds, and again before it would be silent for too long', async () => {
+  it('sends the user’s place at most once in 1.2 seconds, and again before it is silent for too long', async () => {
     const { socket, channels } = follow();
     await flush();
     const channel = nth(channels, 0);
     const looks = () => channel.said.filter((one) => one['do'] === 'look').map((one) => one['num']);
     channel.accept();
-    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    channel.receive({ id: 's1', since: 'a', items: [], next: 'b' });
     for (const num of [1, 2, 3]) socket.look(num);
     expect(looks()).toEqual([null]);
     await vi.advanceTimersByTimeAsync(1200);
@@ -180,7 +180,7 @@ describe('the socket', () => {
     expect(looks()).toEqual([null, 3, 3]);
   });
 
-  it('says once more where the user looks if that came too soon for the API', async () => {
+  it('sends the user’s place again if the API refused it as too early', async () => {
     const { socket, channels } = follow();
     await flush();
     const channel = nth(channels, 0);
@@ -188,103 +188,103 @@ describe('the socket', () => {
     channel.accept();
     socket.look(3);
     await vi.advanceTimersByTimeAsync(1200);
-    channel.tell({ error: { status: 429 } });
-    channel.tell({ error: { status: 400 } });
-    channel.tell({ error: null });
+    channel.receive({ error: { status: 429 } });
+    channel.receive({ error: { status: 400 } });
+    channel.receive({ error: null });
     await vi.advanceTimersByTimeAsync(1200);
     expect(looks()).toEqual([null, 3, 3]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(looks()).toHaveLength(3);
   });
 
-  it('subscribes again after a pause when that came too soon, longer each time, and ends nothing', async () => {
-    const { channels, heard } = follow();
+  it('subscribes again after a pause if that was too early, longer each time, without ending', async () => {
+    const { channels, received } = follow();
     await flush();
     const channel = nth(channels, 0);
     channel.accept();
-    channel.tell({ id: 's1', error: { status: 429 } });
+    channel.receive({ id: 's1', error: { status: 429 } });
     await vi.advanceTimersByTimeAsync(499);
     expect(channel.subscriptions).toEqual(['a']);
     await vi.advanceTimersByTimeAsync(1);
     expect(channel.subscriptions).toEqual(['a', 'a']);
-    channel.tell({ id: 's2', error: { status: 429 } });
+    channel.receive({ id: 's2', error: { status: 429 } });
     await vi.advanceTimersByTimeAsync(999);
     expect(channel.subscriptions).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1);
     expect(channel.subscriptions).toEqual(['a', 'a', 'a']);
-    channel.tell({ id: 's3', since: 'a', items: [reset], next: 'b' });
-    channel.tell({ id: 's3', since: 'b', items: [], next: 'c' });
+    channel.receive({ id: 's3', since: 'a', items: [reset], next: 'b' });
+    channel.receive({ id: 's3', since: 'b', items: [], next: 'c' });
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(heard).toEqual([reset]);
+    expect(received).toEqual([reset]);
     expect(channel.subscriptions).toHaveLength(3);
     expect(channel.closed).toBe(false);
   });
 
-  it('ends an old subscription again when that came too soon, so that they do not add up', async () => {
+  it('ends an old subscription again if that was too early, so that subscriptions do not add up', async () => {
     const { socket, channels } = follow();
     await flush();
     const channel = nth(channels, 0);
     const ended = () => channel.said.filter((one) => one['do'] === 'unsubscribe').map((one) => one['id']);
     channel.accept();
-    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
-    for (const cursor of ['c', 'd', 'e']) socket.goOn(cursor);
+    channel.receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    for (const cursor of ['c', 'd', 'e']) socket.continueFrom(cursor);
     expect(ended()).toEqual(['s1', 's2', 's3']);
-    for (const id of ['s2', 's3', 's4']) channel.tell({ id, error: { status: 429 } });
+    for (const id of ['s2', 's3', 's4']) channel.receive({ id, error: { status: 429 } });
     await vi.advanceTimersByTimeAsync(500);
     expect(ended()).toEqual(['s1', 's2', 's3', 's2', 's3']);
     expect(channel.subscriptions).toEqual(['a', 'c', 'd', 'e', 'e']);
-    channel.tell({ id: 's5', since: 'e', items: [], next: 'f' });
+    channel.receive({ id: 's5', since: 'e', items: [], next: 'f' });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(ended()).toHaveLength(5);
   });
 
-  it('leaves a refused subscription aside where another has taken its place meanwhile', async () => {
+  it('ignores a refused subscription if another replaced it', async () => {
     const { socket, channels } = follow();
     await flush();
     const channel = nth(channels, 0);
     channel.accept();
-    channel.tell({ id: 's1', error: { status: 429 } });
-    socket.goOn('b');
+    channel.receive({ id: 's1', error: { status: 429 } });
+    socket.continueFrom('b');
     await vi.advanceTimersByTimeAsync(500);
     expect(channel.subscriptions).toEqual(['a', 'b']);
   });
 
-  it('is renewed again when that came too soon', async () => {
+  it('is renewed again if that was too early', async () => {
     const { channels } = follow();
     await flush();
     const channel = nth(channels, 0);
     const renewals = () => channel.said.filter((one) => one['do'] === 'renew').map((one) => one['ticket']);
     channel.accept();
-    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    channel.receive({ id: 's1', since: 'a', items: [], next: 'b' });
     await vi.advanceTimersByTimeAsync(14 * 60_000);
-    channel.tell({ error: { status: 429 } });
+    channel.receive({ error: { status: 429 } });
     await vi.advanceTimersByTimeAsync(500);
     expect(renewals()).toEqual(['t=2', 't=3']);
-    channel.tell({ renewed: '2024-05-01T00:29:00Z' });
-    channel.tell({ error: { status: 429 } });
+    channel.receive({ renewed: '2024-05-01T00:29:00Z' });
+    channel.receive({ error: { status: 429 } });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(renewals()).toEqual(['t=2', 't=3']);
   });
 
-  it('says that newer sockets of the user took its place', async () => {
+  it('reports that newer sockets of the user replaced it', async () => {
     const { channels, over } = follow();
     await flush();
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
-    nth(channels, 0).tell({ bye: 'replaced' });
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).receive({ bye: 'replaced' });
     expect(await over).toBe('replaced');
   });
 
-  it('pauses longer after each refusal, up to some seconds, and never as long as another tab', () => {
+  it('pauses longer after each refusal, up to a limit, differently in each tab', () => {
     expect([1, 2, 3, 4, 5, 6].map((attempt) => pauseBefore(attempt, 1))).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
     expect(pauseBefore(1, 0)).toBe(250);
   });
 
-  it('is renewed a minute before its user’s token ends', async () => {
+  it('is renewed a minute before the user’s token expires', async () => {
     const { channels } = follow();
     await flush();
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
     await vi.advanceTimersByTimeAsync(13 * 60_000);
     expect(nth(channels, 0).said.filter((one) => one['do'] === 'renew')).toEqual([]);
     await vi.advanceTimersByTimeAsync(61_000);
@@ -297,7 +297,7 @@ describe('the feed with a socket', () => {
     const given = sockets();
     const held: [string, number][] = [];
     const asked: (string | null)[] = [];
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     let hide: (hidden: boolean) => void = () => undefined;
     const made = new Feed(
       (since, _, signal) => {
@@ -307,85 +307,85 @@ describe('the feed with a socket', () => {
         if (answer) return Promise.resolve(answer);
         return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
       },
-      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket: given.socket, holds: (token, changes) => held.push([token, changes]) },
+      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket: given.socket, onToken: (token, changes) => held.push([token, changes]) },
     );
     made.listen({
-      began: (again) => heard.push(again ? 'again' : 'began'),
-      told: (events) => heard.push(...events.map((one) => one.kind)),
-      people: (lookers) => heard.push(lookers.map(({ user }) => user).join()),
+      began: (again) => received.push(again ? 'again' : 'began'),
+      delivered: (events) => received.push(...events.map((one) => one.kind)),
+      people: (others) => received.push(others.map(({ user }) => user).join()),
     });
-    made.from(since);
-    return { ...given, made, asked, heard, held, hide: (hidden: boolean) => hide(hidden) };
+    made.continueFrom(since);
+    return { ...given, made, asked, received, held, hide: (hidden: boolean) => hide(hidden) };
   }
 
-  it('asks once where to begin, and has a socket tell the rest; the next one goes on', async () => {
-    const { channels, asked, heard } = feed([{ items: [], next: 'a' }]);
+  it('requests its first cursor once; sockets deliver all later changes', async () => {
+    const { channels, asked, received } = feed([{ items: [], next: 'a' }]);
     await flush();
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', since: 'a', items: [reset], next: 'b' });
-    nth(channels, 0).tell({ people: [{ user: 'bob', name: 'Bob', num: 7 }] });
-    nth(channels, 0).tell({ bye: 'age' });
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [reset], next: 'b' });
+    nth(channels, 0).receive({ people: [{ user: 'bob', name: 'Bob', num: 7 }] });
+    nth(channels, 0).receive({ bye: 'age' });
     await vi.advanceTimersByTimeAsync(1);
     nth(channels, 1).accept();
     expect(nth(channels, 1).subscriptions).toEqual(['b']);
     expect(asked).toEqual([null]);
-    expect(heard).toEqual(['began', 'reset', 'bob', '']);
+    expect(received).toEqual(['began', 'reset', 'bob', '']);
   });
 
-  it('asks nothing where it begins with the cursor of an answer, and keeps the tokens for the reads that follow', async () => {
-    const { channels, asked, heard, held } = feed([], 'a');
+  it('requests nothing if it begins with the cursor of an answer, and keeps tokens for later reads', async () => {
+    const { channels, asked, received, held } = feed([], 'a');
     await flush();
     nth(channels, 0).accept();
     expect(nth(channels, 0).subscriptions).toEqual(['a']);
-    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
-    nth(channels, 0).tell({ id: 's1', since: 'b', items: [reset, reset], next: 'c', token: 't' });
-    expect([asked, heard, held]).toEqual([[], ['reset', 'reset'], [['t', 2]]]);
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).receive({ id: 's1', since: 'b', items: [reset, reset], next: 'c', token: 't' });
+    expect([asked, received, held]).toEqual([[], ['reset', 'reset'], [['t', 2]]]);
   });
 
-  it('goes on from another cursor by the same socket, whether it is open or not', async () => {
-    const { channels, heard, made } = feed([], 'a');
+  it('continues from another cursor with the same socket, open or not', async () => {
+    const { channels, received, made } = feed([], 'a');
     await flush();
-    expect(made.from('b')).toBe(true);
+    expect(made.continueFrom('b')).toBe(true);
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
-    expect(made.from('d')).toBe(true);
+    nth(channels, 0).receive({ id: 's1', since: 'b', items: [reset], next: 'c' });
+    expect(made.continueFrom('d')).toBe(true);
     expect(nth(channels, 0).subscriptions).toEqual(['b', 'd']);
     // Frames of the old subscription that arrive late are ignored.
-    nth(channels, 0).tell({ id: 's1', since: 'c', items: [reset], next: 'e' });
-    nth(channels, 0).tell({ id: 's2', since: 'd', items: [], next: 'e' });
+    nth(channels, 0).receive({ id: 's1', since: 'c', items: [reset], next: 'e' });
+    nth(channels, 0).receive({ id: 's2', since: 'd', items: [], next: 'e' });
     expect(nth(channels, 0).said.filter((one) => one['do'] !== 'look')).toEqual([
       { do: 'subscribe', id: 's1', since: 'b' },
       { do: 'unsubscribe', id: 's1' },
       { do: 'subscribe', id: 's2', since: 'd' },
     ]);
-    expect(heard).toEqual(['reset']);
+    expect(received).toEqual(['reset']);
     nth(channels, 0).drop();
     await vi.advanceTimersByTimeAsync(1000);
     nth(channels, 1).accept();
     expect(nth(channels, 1).subscriptions).toEqual(['e']);
   });
 
-  it('asks from the cursor that it was given meanwhile, where no socket can be opened', async () => {
+  it('polls from the new cursor if no socket can be opened', async () => {
     const { channels, asked, made } = feed([], 'a');
     await flush();
-    made.from('b');
+    made.continueFrom('b');
     nth(channels, 0).drop();
     await flush();
     expect(asked).toEqual(['b']);
   });
 
-  it('begins anew where its cursor is too old for a socket and for the API', async () => {
+  it('begins again if its cursor is too old for a socket and for the API', async () => {
     const expired = new ApiError({ type: 'https://x/cursor-expired', title: 'x', status: 410 });
-    const { channels, asked, heard } = feed([expired, { items: [], next: 'z' }], 'a');
+    const { channels, asked, received } = feed([expired, { items: [], next: 'z' }], 'a');
     await flush();
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', error: { status: 410 } });
+    nth(channels, 0).receive({ id: 's1', error: { status: 410 } });
     await vi.advanceTimersByTimeAsync(1000);
     expect(asked).toEqual(['a', null, 'z']);
-    expect(heard).toEqual(['', 'again']);
+    expect(received).toEqual(['', 'again']);
   });
 
-  it('asks, as often as it may, where too many sockets are open, and connects again later', async () => {
+  it('polls if too many sockets are open, and connects again later', async () => {
     const tooMany = new ApiError({ type: 'https://x/too-many', title: 'x', status: 429 }, 5);
     const { channels, asked } = feed([tooMany, { items: [], next: 'b' }, { items: [], next: 'c' }], 'a');
     await flush();
@@ -397,8 +397,8 @@ describe('the feed with a socket', () => {
     expect(channels.length).toBe(1);
   });
 
-  it('asks again and again where it cannot connect, and tries a socket after a minute', async () => {
-    const { channels, asked, heard } = feed([
+  it('polls if it cannot connect, and tries a socket after a minute', async () => {
+    const { channels, asked, received } = feed([
       { items: [], next: 'a' },
       { items: [reset], next: 'b' },
     ]);
@@ -406,11 +406,11 @@ describe('the feed with a socket', () => {
     nth(channels, 0).drop();
     await flush();
     expect(asked).toEqual([null, 'a', 'b']);
-    expect(heard).toEqual(['began', '', 'reset']);
+    expect(received).toEqual(['began', '', 'reset']);
     expect(channels.length).toBe(1);
   });
 
-  it('asks again and again once newer tabs took its place, until the user comes back', async () => {
+  it('polls after newer tabs replaced it, until the user returns', async () => {
     const empty = Array.from({ length: 30 }, (_, place): FeedPage => ({ items: [], next: `p${place}` }));
     let hide: (hidden: boolean) => void = () => undefined;
     const { socket, channels } = sockets();
@@ -423,12 +423,12 @@ describe('the feed with a socket', () => {
       },
       { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket },
     );
-    made.listen({ began: () => undefined, told: () => undefined });
-    made.from('a');
+    made.listen({ began: () => undefined, delivered: () => undefined });
+    made.continueFrom('a');
     await flush();
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
-    nth(channels, 0).tell({ bye: 'replaced' });
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).receive({ bye: 'replaced' });
     await vi.advanceTimersByTimeAsync(300_000);
     expect(channels).toHaveLength(1);
     expect(asked.slice(0, 3)).toEqual(['b', 'p0', 'p1']);
@@ -441,11 +441,11 @@ describe('the feed with a socket', () => {
     made.stop();
   });
 
-  it('closes the socket of a page that is hidden for long, and of one that is left', async () => {
+  it('closes the socket of a page that is hidden for long, and of a closed page', async () => {
     const { channels, hide, made } = feed([{ items: [], next: 'a' }]);
     await flush();
     nth(channels, 0).accept();
-    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
     hide(true);
     await vi.advanceTimersByTimeAsync(300_000);
     expect(nth(channels, 0).closed).toBe(true);

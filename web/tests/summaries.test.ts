@@ -20,7 +20,7 @@ function summariesOf() {
 }
 
 describe('summaries below columns', () => {
-  it('are asked for one by one: one that is refused takes no other with it', async () => {
+  it('are requested one by one, so a refused one does not affect the others', async () => {
     const { asked, summaries } = summariesOf();
     summaries.ask({ cost: 'sum', due: 'max', trades: 'sum', gone: 'count' }, null, FIELDS);
     expect(asked).toEqual([]);
@@ -30,7 +30,7 @@ describe('summaries below columns', () => {
     expect(summaries.values.value.has('trades')).toBe(false);
   });
 
-  it('are asked for again when the filter changes, or when they are to be read anew', async () => {
+  it('are requested again if the filter changes, or on demand', async () => {
     const { asked, summaries } = summariesOf();
     const ready = () => vi.waitFor(() => expect(summaries.values.value.get('cost')?.kind).toBe('ready'));
     summaries.ask({ cost: 'sum' }, null, FIELDS);
@@ -39,14 +39,14 @@ describe('summaries below columns', () => {
     summaries.ask({ cost: 'sum' }, { field: 'due', op: 'is_empty' }, FIELDS);
     expect(summaries.values.value.get('cost')?.kind).toBe('loading');
     await ready();
-    summaries.ask({ cost: 'sum' }, { field: 'due', op: 'is_empty' }, FIELDS, { anew: true });
+    summaries.ask({ cost: 'sum' }, { field: 'due', op: 'is_empty' }, FIELDS, { again: true });
     expect(summaries.values.value.get('cost')?.kind).toBe('ready');
     await vi.waitFor(() => expect(asked).toHaveLength(3));
     summaries.ask({}, null, FIELDS);
     expect(summaries.values.value.size).toBe(0);
   });
 
-  it('are those that the type has', () => {
+  it('depend on the type', () => {
     expect(functionsOf('number')).toContain('avg');
     expect(functionsOf('date')).not.toContain('sum');
     expect(functionsOf('multi_enum')).not.toContain('min');

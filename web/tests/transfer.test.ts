@@ -43,7 +43,7 @@ async function* fileOf(rows: string[][]) {
 const created = { status: 201, num: 1, version: 1 };
 
 describe('an import', () => {
-  it('makes new fields, sends batches, keeps refused rows, and follows the index', async () => {
+  it('creates fields, sends batches, keeps refused rows, and waits for the index', async () => {
     const totals = [100, 100, 350, 700];
     const { api, asked } = apiOf(({ path, body }) => {
       if (path.endsWith('/grid')) return { body: { rows: [], next: null, total: totals.shift(), matched: 0 } };
@@ -70,7 +70,7 @@ describe('an import', () => {
     expect(new Set(batches.map(({ key }) => key)).size).toBe(2);
   });
 
-  it('sends a batch again under the same key until it has an answer', async () => {
+  it('repeats a batch under the same key until it has an answer', async () => {
     const answers = [
       { status: 429, body: { type: 'x/too-many-writes', title: 'Too many' }, headers: { 'Retry-After': '7' } },
       { body: { results: [created, { status: 503, problem: { detail: 'Later.' } }] } },
@@ -89,7 +89,7 @@ describe('an import', () => {
     expect(wait).toHaveBeenCalledWith(7);
   });
 
-  it('ends when the API refuses it, and when the user does', async () => {
+  it('ends if the API refuses it or the user cancels it', async () => {
     const { api } = apiOf(() => ({ status: 403, body: { type: 'x/forbidden', title: 'No' } }));
     const refused = new Import(api, 'p', [NAME]);
     await refused.run(COLUMNS, fileOf([['a']]));
@@ -117,34 +117,34 @@ describe('an export', () => {
 
   /** A file that records the calls on it. */
   function file() {
-    const told: string[] = [];
-    const note = (what: string) => Promise.resolve(void told.push(what));
-    return { told, sink: { write: note, close: () => note('closed'), abort: () => note('aborted') } };
+    const written: string[] = [];
+    const note = (what: string) => Promise.resolve(void written.push(what));
+    return { written, sink: { write: note, close: () => note('closed'), abort: () => note('aborted') } };
   }
   const paged = () => apiOf(({ body }) => ({ body: pages[body['cursor'] === 'c1' ? 1 : 0] }));
 
-  it('walks the cursors to the end, and writes each page as it comes', async () => {
+  it('reads all pages by their cursors, and writes each as it arrives', async () => {
     const { api, asked } = paged();
-    const { told, sink } = file();
+    const { written, sink } = file();
     const one = new Export(api, 'p');
     await one.run({ ...query, raw: false }, sink);
     expect(one.state.value).toMatchObject({ phase: 'done', rows: 2 });
-    expect(told).toEqual(['num,Name,cost\r\n', "1,'=1+1,5\r\n", '2,b,\r\n', 'closed']);
+    expect(written).toEqual(['num,Name,cost\r\n', "1,'=1+1,5\r\n", '2,b,\r\n', 'closed']);
     expect(asked.map(({ body }) => body['cursor'])).toEqual([undefined, 'c1']);
   });
 
-  it('leaves formulas alone when it is raw', async () => {
-    const { told, sink } = file();
+  it('does not change formulas if it is raw', async () => {
+    const { written, sink } = file();
     await new Export(paged().api, 'p').run({ ...query, raw: true }, sink);
-    expect(told[1]).toBe('1,=1+1,5\r\n');
+    expect(written[1]).toBe('1,=1+1,5\r\n');
   });
 
-  it('that is cancelled or refused leaves no file', async () => {
-    const { told, sink } = file();
+  it('leaves no file if it is cancelled or refused', async () => {
+    const { written, sink } = file();
     const one: Export = new Export(paged().api, 'p');
-    await one.run({ ...query, raw: true }, { ...sink, write: async (text) => { await sink.write(text); if (told.length === 2) one.cancel(); } });
+    await one.run({ ...query, raw: true }, { ...sink, write: async (text) => { await sink.write(text); if (written.length === 2) one.cancel(); } });
     expect(one.state.value).toMatchObject({ phase: 'cancelled', rows: 0 });
-    expect(told.slice(2)).toEqual(['aborted']);
+    expect(written.slice(2)).toEqual(['aborted']);
     const full = new Error('The disk is full.');
     const other = new Export(paged().api, 'p');
     await other.run({ ...query, raw: true }, { ...sink, write: () => Promise.reject(full) });

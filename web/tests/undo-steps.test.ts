@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Api } from '../src/api/client';
 import { Editor } from '../src/edits/editor';
-import { countTouched } from '../src/edits/take-back';
+import { countTouched } from '../src/edits/revert';
 
 interface Asked {
   readonly change: string;
@@ -10,7 +10,7 @@ interface Asked {
   readonly dry_run?: boolean;
 }
 
-/** An API that takes back every change, each time under another id. */
+/** An API that reverts every change, each time under another id. */
 function world() {
   const asked: Asked[] = [];
   const answers: (() => Response)[] = [];
@@ -26,9 +26,9 @@ function world() {
 }
 
 describe('an undo from a history', () => {
-  it('is a step: undo takes it back by its id, and redo takes back that', async () => {
+  it('is a step: undo reverts it by its id, and redo reverts the undo', async () => {
     const { editor, asked, written } = world();
-    const outcome = await editor.takeBack({ change: 'theirs', by: 'bob', nums: [2] });
+    const outcome = await editor.revert({ change: 'theirs', by: 'bob', nums: [2] });
     expect(outcome).toMatchObject({ issues: 1, problems: [], taken: { undo: 'own-1' } });
     expect(editor.history.value.done).toHaveLength(1);
     expect(editor.owns('own-1')).toBe(true);
@@ -40,23 +40,23 @@ describe('an undo from a history', () => {
     expect(written).toHaveLength(3);
   });
 
-  it('that wrote nothing is no step, and what is refused is told', async () => {
+  it('is no step if it wrote nothing, and reports refused issues', async () => {
     const { editor, answers } = world();
-    const problem = { type: 'edit-conflict', title: 'Edit conflict', status: 409, detail: 'Changed since, by version 5.' };
+    const problem = { type: 'edit-conflict', title: 'Edit conflict', status: 409, detail: 'The issue was changed since, in version 5.' };
     answers.push(() => Response.json({ undone: [], change: null, refused: [{ num: 2, problem }] }));
-    expect((await editor.takeBack({ change: 'theirs' })).problems).toEqual([problem]);
+    expect((await editor.revert({ change: 'theirs' })).problems).toEqual([problem]);
     expect(editor.history.value.done).toEqual([]);
   });
 
-  it('stays a step where taking it back fails', async () => {
+  it('stays a step if reverting it fails', async () => {
     const { editor, answers } = world();
-    await editor.takeBack({ change: 'theirs' });
+    await editor.revert({ change: 'theirs' });
     answers.push(() => Response.json({ type: 'x/history-expired', title: 'Too old', status: 410 }, { status: 410 }));
     expect((await editor.undo())?.problems).toHaveLength(1);
     expect(editor.history.value).toMatchObject({ done: [{ undo: 'own-1' }], undone: [] });
   });
 
-  it('asks first how many issues the change touched', async () => {
+  it('first requests the number of issues that the change affected', async () => {
     const { api, asked, answers } = world();
     answers.push(() => Response.json({ undone: [], change: null, refused: [], issues: 12 }));
     answers.push(() => Response.json({ undone: [], change: null, refused: [], issues: null }));

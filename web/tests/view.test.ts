@@ -28,19 +28,19 @@ const FULL: View = {
 };
 
 describe('a view in the address', () => {
-  it('comes back as it was', () => {
+  it('survives a round trip', () => {
     expect(fromAddress(toAddress(FULL))).toEqual(FULL);
     expect(toAddress(DEFAULT_VIEW)).toBe('');
     expect(fromAddress('')).toEqual(DEFAULT_VIEW);
   });
 
-  it('stays legible', () => {
+  it('is readable', () => {
     expect(toAddress({ ...DEFAULT_VIEW, sort: FULL.sort, columns: FULL.columns })).toBe(
       'sort=-due,name.first&columns=name:240!,due:120',
     );
   });
 
-  it('leaves out what no view may hold', () => {
+  it('leaves out parts that no view can have', () => {
     const view = fromAddress('sort=-,;,due,name,num,cost&columns=x,name:9!,due:99999&height=33&filter={&group=due.week&footers=a:B');
     expect(view).toEqual({
       ...DEFAULT_VIEW,
@@ -56,7 +56,7 @@ describe('a view in the address', () => {
   });
 });
 
-describe('sorting by clicks on a header', () => {
+describe('a sort by clicks on a header', () => {
   it('goes through ascending, descending and none', () => {
     const once = sortedBy([], 'due', { add: false });
     const twice = sortedBy(once, 'due', { add: false });
@@ -88,25 +88,25 @@ describe('columns', () => {
     expect(order(frozen(columns, 'num', false))).toBe('name! num due priority cost');
   });
 
-  it('hide, but for the last one, and come back to their place', () => {
+  it('can be hidden, except the last one, and return to their place', () => {
     const without = hidden(columns, 'due');
     expect(order(without)).toBe('num! name! priority cost');
     expect(order(shown(without, 'due', FIELDS))).toBe('num! name! due priority cost');
     expect(hidden(columns.slice(0, 1), 'num')).toHaveLength(1);
   });
 
-  it('move before another, and are frozen as their neighbour is', () => {
+  it('move before another, and are frozen if their neighbor is', () => {
     expect(order(moved(columns, 'cost', 'due'))).toBe('num! name! cost due priority');
     expect(order(moved(columns, 'cost', 'name'))).toBe('num! cost! name! due priority');
     expect(order(moved(columns, 'name', null))).toBe('num! due priority cost name');
   });
 
-  it('are frozen on half of the screen at most', () => {
+  it('are frozen on at most half of the screen', () => {
     expect(order(fittingWidth(columns, 390))).toBe('num! name due priority cost');
     expect(fittingWidth(columns, 1400)).toEqual(columns);
   });
 
-  it('have a least and a greatest width', () => {
+  it('have a minimum and a maximum width', () => {
     expect(resized(columns, 'due', 3)[2]?.width).toBe(56);
     expect(resized(columns, 'due', 33333)[2]?.width).toBe(1200);
   });

@@ -10,11 +10,11 @@ function webhook(id: string, more: Partial<Webhook> = {}): Webhook {
     view: null,
     frozen: null,
     columns: null,
-    gone: [],
+    missing: [],
     events: [...eventsOf(null)],
     enabled: true,
-    notice: null,
-    rotating_until: null,
+    warning: null,
+    previous_secret_expires: null,
     version: 3,
     created: '2023-05-01T12:00:00Z',
     updated: '2023-05-01T12:00:00Z',
@@ -41,8 +41,8 @@ function webhooksOf(stored: Webhook[], answer: (asked: Asked) => { status: numbe
     const body = JSON.parse((request?.body ?? 'null') as string) as unknown;
     const one = { method: request?.method ?? '', path: address as string, body, match: headers.get('If-Match'), key: headers.get('Idempotency-Key') };
     asked.push(one);
-    const { status, body: told } = one.method === 'GET' && one.path === PATH ? { status: 200, body: { items: stored, next: null } } : answer(one);
-    return Promise.resolve(new Response(told === undefined ? null : JSON.stringify(told), { status, headers: { 'Content-Type': 'application/json' } }));
+    const { status, body: answered } = one.method === 'GET' && one.path === PATH ? { status: 200, body: { items: stored, next: null } } : answer(one);
+    return Promise.resolve(new Response(answered === undefined ? null : JSON.stringify(answered), { status, headers: { 'Content-Type': 'application/json' } }));
   };
   return { asked, webhooks: new Webhooks(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p') };
 }
@@ -54,14 +54,14 @@ describe('a webhook of a view', () => {
   const { url, view, columns, events, enabled } = followed;
   const draft = { url, view, columns, events, enabled };
 
-  it('names its view only when another one is chosen: to name it again takes over what editors made of it', () => {
+  it('sends its view only if another one is chosen, since sending it again would take over edits', () => {
     expect(changesOf(followed, draft)).toEqual({});
     expect(changesOf(followed, { ...draft, url: 'https://w2.example.org/' })).toEqual({ url: 'https://w2.example.org/' });
     expect(changesOf(followed, { ...draft, columns: null })).toEqual({ columns: null });
     expect(changesOf(followed, { ...draft, view: null, columns: null, events: ['create'] })).toEqual({ view: null, columns: null, events: ['create'] });
   });
 
-  it('is outdated when the view has another order or filter than the one that was chosen', () => {
+  it('is outdated if the view’s order or filter has changed', () => {
     const shown = (query: unknown) => ({ id: 'v3', name: 'Open', query }) as unknown as SavedView;
     expect(isOutdated(followed, shown({ ...FROZEN.query }))).toBe(false);
     expect(isOutdated(followed, shown({ ...FROZEN.query, filter: null }))).toBe(true);
@@ -71,7 +71,7 @@ describe('a webhook of a view', () => {
 });
 
 describe('webhooks', () => {
-  it('are defined under the key of the form, and their secret is told until it is taken', async () => {
+  it('are created under the key of the form, and their secret is shown until it is dismissed', async () => {
     const stored: Webhook[] = [];
     const { webhooks, asked } = webhooksOf(stored, () => {
       stored.push(webhook('w1'));
@@ -84,7 +84,7 @@ describe('webhooks', () => {
     expect(webhooks.list.value).toEqual(stored);
   });
 
-  it('of all issues name no view', async () => {
+  it('of all issues send no view', async () => {
     const { webhooks, asked } = webhooksOf([], () => ({ status: 409, body: { title: 'Conflict' } }));
     expect(await webhooks.create({ url: 'https://w.example.org/', view: null, columns: null, events: ['create'], enabled: true }, 'key')).toBe(false);
     expect(asked[0]?.body).toEqual({ url: 'https://w.example.org/', view: null, columns: null, events: ['create'], enabled: true });
@@ -92,7 +92,7 @@ describe('webhooks', () => {
     expect(webhooks.secret.value).toBeNull();
   });
 
-  it('are changed and deleted as the version that was seen; one that others have changed is shown as it is', async () => {
+  it('are changed and deleted under the version on the screen; after a conflict the current one is shown', async () => {
     const stored = [webhook('w1', { version: 4, enabled: false })];
     const { webhooks, asked } = webhooksOf(stored, ({ method }) => (method === 'DELETE' ? { status: 204 } : { status: 412, body: { title: 'Changed' } }));
     expect(await webhooks.change(webhook('w1'), { enabled: false })).toBe(false);
@@ -104,7 +104,7 @@ describe('webhooks', () => {
     expect(webhooks.refusal.value).toBeNull();
   });
 
-  it('get another secret, and have a message sent again', async () => {
+  it('get a new secret, and send a message again', async () => {
     const { webhooks, asked } = webhooksOf([], ({ path }) =>
       path.endsWith('/rotate') ? { status: 200, body: { ...webhook('w1'), secret: 'whsec_2' } } : { status: 202, body: {} },
     );

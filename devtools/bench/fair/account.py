@@ -100,12 +100,12 @@ class Limits(NamedTuple):
     """Limits that a deployment derives from the account's concurrency.
 
     - polls: the open polls of a tenant.
-    - work_percent: the percentage of a query container's time for a user.
+    - long_query_percent: the percentage of a query container's time for a user.
     - push_window: the seconds for which pushes wait for each other.
     """
 
     polls: int
-    work_percent: int
+    long_query_percent: int
     push_window: float
 
 
@@ -132,7 +132,7 @@ class Account:
             _Stream(self, "maintain", STREAM_SECONDS),
             _Stream(self, "socket", STREAM_SECONDS + limits.push_window),
         ]
-        table.tell(self._told)
+        table.set_listener(self._record_change)
 
     def begin(self, work: Callable[[], None]) -> None:
         """Do some work side by side with all other work."""
@@ -248,7 +248,7 @@ class Account:
         if function == "live":
             given = {"open_polls": OpenPolls(self._limits.polls)}
         elif function == "query":
-            given = {"work_shares": WorkShares(self._limits.work_percent)}
+            given = {"work_shares": WorkShares(self._limits.long_query_percent)}
         elif function == "socket":
             given = {"owners": self.table, "wire": self.wire, "known_owners": KnownOwners()}
         return Functions(
@@ -268,7 +268,7 @@ class Account:
             self.time.sleep(self._reach(strand, cpu) - self.time.seconds + CALL_SECONDS)
         return perform()
 
-    def _told(self, before: Any, after: Any) -> None:
+    def _record_change(self, before: Any, after: Any) -> None:
         change = record(next(self._numbers), before, after)
         place = after or before
         if keys.is_issue(place[keys.PK]) and keys.is_project(place[keys.SK]):

@@ -134,8 +134,8 @@ class _Caller:
 
     def request(self, user: str, asked: attack.Asked, *, query: str = "", role: Role = Role.VIEWER) -> Any:
         """The answer to a request below the project's path."""
-        who = _TENANT, user, role
-        return self.functions.request(who, asked.method, _PATH + asked.path, asked.body, query=query)
+        caller = _TENANT, user, role
+        return self.functions.request(caller, asked.method, _PATH + asked.path, asked.body, query=query)
 
     def ticket(self, user: str) -> str:
         """A new ticket."""

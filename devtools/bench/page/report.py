@@ -19,7 +19,7 @@ class Mark(NamedTuple):
     name: str
     theirs: str
     wanted: str
-    told: Callable[[Figures], str]
+    shown: Callable[[Figures], str]
     met: Callable[[Figures], bool]
 
 
@@ -48,7 +48,7 @@ MARKS: Final = (
         lambda found: found["script"] <= 500 * _KB,
     ),
     Mark(
-        "end of the table by the scroll bar, until its rows stand",
+        "end of the table by the scroll bar, until its rows are there",
         "183 ms",
         "≤ 250 ms",
         lambda found: f"{found['end']:.0f} ms",
@@ -78,7 +78,7 @@ MARKS: Final = (
     Mark(
         "a change made elsewhere, shown in an open page",
         "not within 6 s",
-        "(comes with live changes)",
+        "(a live change)",
         lambda _: "not before it is read again",
         lambda _: True,
     ),
@@ -96,8 +96,8 @@ def table(figures: Figures, issues: int) -> str:
     """The table, with the findings at so many issues."""
     lines = [f"| | NocoDB | wanted | here, at {issues:,} rows |", "|---|---|---|---|"]
     for mark in MARKS:
-        told = mark.told(figures)
+        shown = mark.shown(figures)
         lines.append(
-            f"| {mark.name} | {mark.theirs} | {mark.wanted} | {told if mark.met(figures) else f'**{told}**'} |"
+            f"| {mark.name} | {mark.theirs} | {mark.wanted} | {shown if mark.met(figures) else f'**{shown}**'} |"
         )
     return "\n".join(lines)

@@ -204,7 +204,7 @@ def _started(programs: Path, folder: Path, log: IO[bytes]) -> subprocess.Popen[b
     # A change of user undoes what ends a process with its parent, so setpriv does both, in the right order.
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise Failure("PostgreSQL does not run as root, and there is no setpriv to run it as somebody else.")
+        raise Failure("PostgreSQL does not run as root, and setpriv is missing to run it as another user.")
     return subprocess.Popen(
         [setpriv, f"--reuid={user}", f"--regid={group}", "--clear-groups", "--pdeathsig=KILL", *server],
         env=environment,

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if datasets.NYC.exists():
         wanted.append(datasets.cases())
     else:
-        progress.print(f"{datasets.NYC} is not there: without the real cases.", highlight=False)
+        progress.print(f"{datasets.NYC} is missing. Comparing without the real cases.", highlight=False)
     sections = measure(wanted, args.repeat or REPEAT, progress)
     growth = report.growth(sections[: len(sizes)]) if len(sizes) > 1 else []
     report.show(output.console(), sections, growth)

@@ -119,10 +119,9 @@ class AttributeValue:
         if field in _BUILTINS:
             return f"SELECT {field}, count(*) FROM issue GROUP BY 1 ORDER BY 1"
         has, column = self._has(field, "v"), self._column(field)
-        return (
-            f"SELECT {column}::text, count(*) FROM value v WHERE {has} GROUP BY 1 UNION ALL "
-            f"SELECT NULL, (SELECT count(*) FROM issue) - (SELECT count(*) FROM value v WHERE {has}) ORDER BY 1"
-        )
+        groups = f"SELECT {column}::text, count(*) FROM value v WHERE {has} GROUP BY 1"
+        without = f"SELECT NULL, (SELECT count(*) FROM issue) - (SELECT count(*) FROM value v WHERE {has})"
+        return f"{groups} UNION ALL {without} ORDER BY 1"
 
     def _condition(self, only: Condition) -> str:
         if only.field in _BUILTINS:

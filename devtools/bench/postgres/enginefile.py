@@ -43,7 +43,7 @@ def write(tables: Path, table: str, items: Iterable[Item]) -> None:
     with closing(sqlite3.connect(tables / _FILE, isolation_level=None)) as file:
         found = file.execute("SELECT version FROM cf").fetchall()
         if found != [(_VERSION,)]:
-            raise Failure(f"The engine's file is of version {found}, and known is {_VERSION}.")
+            raise Failure(f"The engine's file has version {found}; this tool knows version {_VERSION}.")
         for pragma in ("journal_mode = OFF", "synchronous = OFF", f"page_size = {_PAGE_BYTES}"):
             file.execute(f"PRAGMA {pragma}")
         file.execute("VACUUM")  # the file takes on the page size

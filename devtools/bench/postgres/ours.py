@@ -101,10 +101,10 @@ class Ours:
         encoded = dumps(found.body)
         milliseconds = (time.perf_counter() - began) * 1000
         cpu_milliseconds = (time.process_time() - began_cpu) * 1000
-        told = json.loads(encoded)
+        answer = json.loads(encoded)
         return Asked(
-            _answer(question, told),
-            len(told.get("rows", ())),
+            _answer(question, answer),
+            len(answer.get("rows", ())),
             milliseconds,
             cpu_milliseconds,
             table.meter.rounds,
@@ -112,14 +112,14 @@ class Ours:
         )
 
 
-def _answer(question: Question, told: dict[str, Any]) -> Any:
+def _answer(question: Question, answer: dict[str, Any]) -> Any:
     match question.kind:
         case Kind.COUNT:
-            return told["matched"]
+            return answer["matched"]
         case Kind.GROUPS:
-            return {group["values"][0]: group["count"] for group in told["groups"]}
+            return {group["values"][0]: group["count"] for group in answer["groups"]}
         case Kind.PAGE:
-            return [row["num"] for row in told["rows"]]
+            return [row["num"] for row in answer["rows"]]
 
 
 def is_loaded(dataset: Dataset) -> bool:
@@ -141,12 +141,12 @@ def keep(dataset: Dataset) -> Path:
 def loaded(dataset: Dataset) -> Iterator[Ours]:
     """The project in a running engine, loaded as `keep` does."""
     folder = keep(dataset)
-    told = json.loads((folder / _LOADED).read_text())
+    noted = json.loads((folder / _LOADED).read_text())
     with engine.running(in_memory=False, folder=folder) as running:
         table = bulk.table_at(running.endpoint, TABLE)
         catalogs = Catalogs()
         catalog = catalogs.reload(table, ACTOR.tenant, dataset.project)
-        yield Ours(table, catalogs, catalog, told["seconds"])
+        yield Ours(table, catalogs, catalog, noted["seconds"])
 
 
 def _folder(dataset: Dataset) -> Path:

@@ -152,15 +152,16 @@ def show(console: Console, sections: Sequence[Section], grown: Sequence[Growth])
 
 NOTES: Final = (
     "",
-    "Cold: nothing is kept of earlier queries but the catalog. Kept: directories, blocks and sort strings, which are good "
-    "while the journal says what changed since.",
-    f"Units: besides {DOCUMENT_UNITS} for each row's document; kept, the target is a tenth. Dollars: a million cold "
+    "Cold: the container has only the catalog. Kept: it also has directories, blocks and sort strings of earlier queries. "
+    "They are valid while the journal contains the changes since then.",
+    f"Units: without {DOCUMENT_UNITS} for each row's document; kept, the target is a tenth. Dollars: a million cold "
     f"queries, documents included, at ${DOLLARS_PER_MILLION_UNITS} a million read request units.",
-    "Calls: DynamoDB Local ends a page of a directory after 1 MB of whole items, sets included, though GSI1 does not project "
-    "those: beyond some 280 blocks it takes one more call after the other, where DynamoDB takes one up to some 7,000.",
-    "CPU: of the milliseconds before it, those that our own code takes; the others are DynamoDB Local's, or spent waiting for it.",
-    f"PostgreSQL has its data in memory and makes no JSON of its rows.{MISSED}: more units than the target; slower than the "
-    f"attribute-value design at {LARGE:,} issues where we should not be; growth above {MOST_GROWTH}.",
+    "Calls: DynamoDB Local ends a page of a directory after 1 MB of whole items with their sets, though GSI1 has no sets. "
+    "Beyond some 280 blocks it needs one call after the other. DynamoDB needs one up to some 7,000 blocks.",
+    "CPU: our own code's part of the milliseconds before it. The rest is DynamoDB Local, or waiting for it.",
+    f"PostgreSQL has its data in memory and makes no JSON of its rows.{MISSED}: more units than the target. Or: slower "
+    f"than the attribute-value design at {LARGE:,} issues, in a query that should be faster. "
+    f"Or: growth above {MOST_GROWTH}.",
 )
 
 

@@ -27,15 +27,15 @@ _NAMED = {
     "project": (*_CREATED_AND_UPDATED, "deletion"),
     "attribute": (*_CREATED_AND_UPDATED, "deletion"),
     "issue": _CREATED_AND_UPDATED,
-    "activity of it": ("by", "mentions"),
+    "comment activity": ("by", "mentions"),
     "webhook": (*_CREATED_AND_UPDATED, "view"),
     "shared view": (*_CREATED_AND_UPDATED, "look"),
     "private view": (*_CREATED_AND_UPDATED, "look"),
     "comment": (*_CREATED_AND_UPDATED, "mentions"),
     "line of jobs": ("open",),
     "job": ("user", "at", "problem"),
-    "what it is to do": ("asked",),
-    "issues that it refused": ("refused",),
+    "job request": ("asked",),
+    "issues refused by a job": ("refused",),
 }
 """The attributes of each kind of item in which ids of users are."""
 
@@ -57,7 +57,7 @@ def in_place(name: str, item: Item, user: str) -> InPlace | None:
         rows = json.loads(zlib.decompress(item["packed"]))
         changed = renamed(rows, user)
         after |= {} if changed == rows else {"packed": zlib.compress(dumps(changed))}
-    if name == "subscription of it":
+    if name == "subscription":
         rows = json.loads(item["rows"])
         after |= {} if renamed(rows, user) == rows else {"rows": dumps(renamed(rows, user)).decode()}
     if name == "delivery" and any(_in_key(one, user) for one in item["row"] or ()):

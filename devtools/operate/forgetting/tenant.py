@@ -88,4 +88,4 @@ def _items_of(table: Table, tenant: str) -> list[Item]:
 
 def _owner(name: str, item: Item) -> str:
     """The tenant of a socket, whose key does not have it."""
-    return str(item["tenant"]) if name == "whose a socket is" else ""
+    return str(item["tenant"]) if name == "owner of a socket" else ""

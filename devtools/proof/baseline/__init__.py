@@ -47,21 +47,23 @@ def compare(before: Recorded, now: Mapping[str, Found]) -> Compared:
     worse += [f"{name}: not asked any more" for name in before.keys() - now.keys()]
     better: list[str] = []
     for name in sorted(now.keys() & before.keys()):
-        told, *costs = before[name]
-        if now[name].told != told:
-            worse.append(f"{name}: {told} was answered, and now {now[name].told}")
+        digest, *costs = before[name]
+        if now[name].digest != digest:
+            worse.append(f"{name}: {digest} was answered, and now {now[name].digest}")
             continue
         for when, was, cost in zip(("cold", "warm"), costs, now[name][1:], strict=True):
             if (was.units, was.rounds) != (cost.units, cost.rounds):
                 dearer = cost.units > was.units or cost.rounds > was.rounds
-                (worse if dearer else better).append(f"{name}, {when}: {_told(was)} -> {_told(cost)}")
+                (worse if dearer else better).append(
+                    f"{name}, {when}: {_cost_text(was)} -> {_cost_text(cost)}"
+                )
     return Compared(worse, better)
 
 
 def recorded(size: int, folder: Path = HERE) -> Recorded:
     """The record of a project of so many issues."""
     read: dict[str, Any] = json.loads((folder / f"{size}.json").read_text("utf-8"))
-    return {name: (told, Cost(*costs[0]), Cost(*costs[-1])) for name, (told, *costs) in read.items()}
+    return {name: (digest, Cost(*costs[0]), Cost(*costs[-1])) for name, (digest, *costs) in read.items()}
 
 
 def record(size: int, found: Mapping[str, Found], folder: Path = HERE) -> None:
@@ -69,7 +71,7 @@ def record(size: int, found: Mapping[str, Found], folder: Path = HERE) -> None:
     lines = []
     for name, one in found.items():
         costs = dict.fromkeys((one.cold, one.warm))
-        lines.append(f"{_short(name)}:{_short([one.told, *costs])}")
+        lines.append(f"{_short(name)}:{_short([one.digest, *costs])}")
     (folder / f"{size}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
@@ -77,5 +79,5 @@ def _short(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _told(cost: Cost) -> str:
+def _cost_text(cost: Cost) -> str:
     return f"{cost.units:g} units in {cost.rounds} rounds ({cost.calls})"

@@ -10,7 +10,7 @@ def main() -> int:
     """Print the differences; 1 when something got worse."""
     parser = argparse.ArgumentParser(prog="baseline", description=__doc__)
     parser.add_argument("--issues", type=int, nargs="*", choices=baseline.SIZES, default=baseline.SIZES)
-    parser.add_argument("--record", action="store_true", help="write what is found as the record")
+    parser.add_argument("--record", action="store_true", help="write the results as the new record")
     asked = parser.parse_args()
     worse = 0
     for size in asked.issues:
@@ -20,7 +20,7 @@ def main() -> int:
             continue
         compared = baseline.compare(baseline.recorded(size), found)
         worse += len(compared.worse)
-        for title, lines in (("worse", compared.worse), ("better, so record it", compared.better)):
+        for title, lines in (("worse", compared.worse), ("better: record them", compared.better)):
             print(f"{size:,} issues, {len(found):,} questions: {len(lines):,} {title}")
             for line in lines:
                 print(f"  {line}")

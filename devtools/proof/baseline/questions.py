@@ -29,10 +29,10 @@ class Question:
 
     def request(self, world: World) -> tuple[str, Json]:
         """The path after the project's, and the body or the query parameters."""
-        if self.kind == "position":
+        if self.kind == "row_number":
             known = getattr(world, self.issue, None)
             num = int(float(self.issue) * world.size) if known is None else known
-            return f"issues/{max(num, 1)}/position", self.body
+            return f"issues/{max(num, 1)}/row-number", self.body
         offset = {} if self.share is None else {"offset": int(self.share * world.size)}
         return self.kind, self.body | offset
 
@@ -303,11 +303,11 @@ def _positions() -> Iterator[Question]:
 
 def _placed(issue: str, sort: str, named: tuple[str, Json] | None = None) -> Question:
     body: Json = {"sort": _sort(sort)}
-    said = f"position of {issue} by {sort}"
+    said = f"row number of {issue} by {sort}"
     if named is not None:
         said += f", where {named[0]}"
         body["filter"] = named[1]
-    return Question(said, "position", body, issue=issue)
+    return Question(said, "row_number", body, issue=issue)
 
 
 def _by_name(by: Any) -> str:

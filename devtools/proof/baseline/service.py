@@ -53,7 +53,7 @@ class Found(NamedTuple):
     warm: Cost
 
     @property
-    def told(self) -> str:
+    def digest(self) -> str:
         """The answer in a few characters: status and type of a problem, or rows and a digest of everything."""
         if "status" in self.answer:
             return f"{self.answer['status']} {self.answer['type']}"
@@ -117,8 +117,8 @@ class Service:
             name = _NAMES.get((call.operation, call.target), f"{call.operation} {call.target}")
             calls[name] += 1
             items[name] += call.items
-        told = ", ".join(f"{name} {calls[name]}/{items[name]}" for name in sorted(calls))
-        return _comparable(status, answer), Cost(meter.capacity, meter.rounds, told)
+        listed = ", ".join(f"{name} {calls[name]}/{items[name]}" for name in sorted(calls))
+        return _comparable(status, answer), Cost(meter.capacity, meter.rounds, listed)
 
     def _moved(self, path: str, body: Json, move: str) -> Json:
         """The request for the page that a page leads to; for itself if it leads nowhere, or is refused."""
@@ -131,7 +131,7 @@ class Service:
     def _call(self, path: str, body: Json, cache: BlockCache) -> tuple[int, Json]:
         self._module.cache = cache
         path = f"/v1/projects/{PROJECT}/{path}"
-        if path.endswith("/position"):
+        if path.endswith("/row-number"):
             query = {name: json.dumps(value) for name, value in body.items()}
             request = gateway.Request("GET", path, urlencode(query), {})
         else:
@@ -146,12 +146,12 @@ class Service:
 def _comparable(status: int, answer: Json) -> Json:
     if status >= 400:
         return {"status": status, "type": answer["type"]}
-    kept = ("rows", "offset", "total", "matched", "more", "position")
-    told = {name: answer[name] for name in kept if name in answer}
+    kept = ("rows", "offset", "total", "matched", "more", "row_number")
+    kept_parts = {name: answer[name] for name in kept if name in answer}
     if "groups" in answer:
         # `more` is whether there is a next page.
-        return told | {"groups": [_without(one, "filter") for one in answer["groups"]]}
-    return told | {name: answer[name] is not None for name in ("next", "prev") if name in answer}
+        return kept_parts | {"groups": [_without(one, "filter") for one in answer["groups"]]}
+    return kept_parts | {name: answer[name] is not None for name in ("next", "prev") if name in answer}
 
 
 def _without(document: Json, name: str) -> Json:

@@ -104,9 +104,9 @@ def draw(module: str, text: str) -> list[Drawn]:
             functions[scope.names[: end + 1]] < 2 for end in range(len(scope.names))
         )
         for kind, changed, instead in _changes(node):
-            told = f"{module}:{names} {_short(ast.unparse(changed))} => {_short(instead) or 'nothing'}"
-            seen[told] += 1
-            name = told if seen[told] == 1 else f"{told} #{seen[told]}"
+            label = f"{module}:{names} {_short(ast.unparse(changed))} => {_short(instead) or 'nothing'}"
+            seen[label] += 1
+            name = label if seen[label] == 1 else f"{label} #{seen[label]}"
             place = f"{module}:{names}" if is_one else module
             found.append(Drawn(name, kind, place, scope.probe, scope.about, at[changed], instead))
     return found

@@ -105,19 +105,19 @@ def _in_forks(
     while running or (waiting and spent < most_seconds):
         while waiting and len(running) < jobs and spent < most_seconds:
             case = waiting.pop()
-            told, telling = os.pipe()
+            reader, writer = os.pipe()
             pid = os.fork()
             if not pid:
-                _in_a_fork(case, judge, telling)
-            os.close(telling)
-            running[pid] = case, told
+                _in_a_fork(case, judge, writer)
+            os.close(writer)
+            running[pid] = case, reader
         pid, status, used = os.wait3(0)
         if pid not in running:
             continue
-        case, told = running.pop(pid)
+        case, reader = running.pop(pid)
         seconds = used.ru_utime + used.ru_stime
         spent += seconds
-        with open(told, "rb") as pipe:  # noqa: PTH123 - no path
+        with open(reader, "rb") as pipe:  # noqa: PTH123 - no path
             answer = pipe.read()
         if os.WIFSIGNALED(status):
             answer = pickle.dumps(("a limit", f"{ENDLESS}: {signal.Signals(os.WTERMSIG(status)).name}", 0))
@@ -125,7 +125,7 @@ def _in_forks(
         yield Verdict(case.name, by, failure, looks, seconds)
 
 
-def _in_a_fork(case: Case, judge: Callable[[Case], _Found], telling: int) -> NoReturn:
+def _in_a_fork(case: Case, judge: Callable[[Case], _Found], writer: int) -> NoReturn:
     found: _Found
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
@@ -133,7 +133,7 @@ def _in_a_fork(case: Case, judge: Callable[[Case], _Found], telling: int) -> NoR
         found = judge(case)
     except BaseException as error:  # nothing may get back into the loop of the process that was forked
         found = "an error", repr(error), 0
-    os.write(telling, pickle.dumps(found))
+    os.write(writer, pickle.dumps(found))
     os._exit(0)
 
 

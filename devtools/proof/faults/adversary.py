@@ -147,10 +147,10 @@ def _meet(verdict: Verdict, perform: Callable[[], Any]) -> Any:
         case Verdict.DONE:
             return perform()
         case Verdict.TWICE:
-            _unheard(perform)
+            _perform_without_answer(perform)
             return perform()
         case Verdict.LOST:
-            _unheard(perform)
+            _perform_without_answer(perform)
             raise Overloaded("The table cannot be reached; try again.")
         case Verdict.REFUSED:
             raise Overloaded("The table is busy; try again.")
@@ -163,7 +163,7 @@ def refuse_as_too_large() -> None:
     raise ItemTooLarge("The item would be larger than 400 KB.")
 
 
-def _unheard(perform: Callable[[], Any]) -> None:
+def _perform_without_answer(perform: Callable[[], Any]) -> None:
     try:
         perform()
     except (ConditionFailed, TransactionFailed):

@@ -60,7 +60,7 @@ def _assert_explained(world: World, block: Block, members: Iterable[Member]) -> 
             explained = key in named and block.covers(key)
         if not explained:
             raise Difference(
-                f"{_told(block)} has {num} under {body!r}, of which its ledger knows nothing: {sorted(named)}"
+                f"{_described(block)} has {num} under {body!r}, which is not in its ledger: {sorted(named)}"
             )
 
 
@@ -82,21 +82,21 @@ def in_order(chain: Mapping[str, Block]) -> list[Block]:
         if block is None:
             raise Difference(f"there is no block {name} of those with {sorted(chain)}")
         if block.lower != lower or len(found) == len(chain):
-            raise Difference(f"{_told(block)} does not begin at {lower!r}")
+            raise Difference(f"{_described(block)} does not begin at {lower!r}")
         found.append(block)
         if block.upper is None or block.next is None:
             break
         if block.upper <= block.lower:
-            raise Difference(f"{_told(block)} ends before it begins")
+            raise Difference(f"{_described(block)} ends before it begins")
         lower, name = block.upper, block.next
     if (found[-1].upper, found[-1].next) != (None, None):
-        raise Difference(f"{_told(found[-1])} has one end of two")
+        raise Difference(f"{_described(found[-1])} has one end of two")
     if left := chain.keys() - {block.id for block in found}:
         raise Difference(f"no link leads to {sorted(left)} of {found[0].family}")
     return found
 
 
-def _told(block: Block) -> str:
+def _described(block: Block) -> str:
     return f"block {block.id} of {block.family}, from {block.lower!r} to {block.upper!r},"
 
 
@@ -110,7 +110,7 @@ def assert_blocks(world: World, catalog: Catalog | None, but_for: frozenset[str]
     """
     families = [] if catalog is None else families_of(catalog)
     if gone := sorted(family for family, chain in world.blocks.items() if chain and family not in families):
-        raise Difference(f"blocks are left of {gone}")
+        raise Difference(f"there are still blocks of {gone}")
     if catalog is None:
         return
     expected: dict[str, set[str]] = {family: set() for family in families}
@@ -150,14 +150,14 @@ def _read(item: Item) -> Block:
     try:
         return Block.from_item(item)
     except Unreadable as error:
-        raise Difference(f"{item[keys.PK]} is no block: {error.__cause__}") from error
+        raise Difference(f"{item[keys.PK]} is not a block: {error.__cause__}") from error
 
 
 def _assert_block(
     world: World, block: Block, item: Mapping[str, Any], expected: set[str], exempt: set[int]
 ) -> None:
     if item["size"] != len(list(_members(block))) or block.detailed is not Entry.from_item(item).detailed:
-        raise Difference(f"{_told(block)} is not what its directory says: {item}")
+        raise Difference(f"{_described(block)} is not what its directory says: {item}")
     there = set(_members(block))
     wanted = {
         (body_of(key) if block.detailed else None, number_of(key)) for key in expected if block.covers(key)
@@ -165,6 +165,6 @@ def _assert_block(
     excused = {one for one in there if one[1] in exempt}
     if there - excused != wanted:
         raise Difference(
-            f"{_told(block)} has {sorted(there, key=repr)} instead of {sorted(wanted, key=repr)}"
+            f"{_described(block)} has {sorted(there, key=repr)} instead of {sorted(wanted, key=repr)}"
         )
     _assert_explained(world, block, excused)

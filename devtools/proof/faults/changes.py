@@ -1,4 +1,4 @@
-"""People who write under an X-Change-Id, and take changes back: each undo is asked for until it is answered, whatever dies."""
+"""Users who write under an X-Change-Id, and undo changes. Each undo is repeated until it is answered, even after crashes."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from uuid import UUID
 from devtools.proof.faults import people
 from devtools.proof.faults.lambdas import Answer
 from devtools.proof.faults.lives import Life, Maker, is_gone, lives_of, made_by, numbers_of
-from devtools.proof.faults.takings_back import carried_out, plan, wrong_version
+from devtools.proof.faults.undo_model import carried_out, plan, wrong_version
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
@@ -21,7 +21,9 @@ from gridview.schema.store import Catalogs
 
 USERS = "ann", "bob"
 
-_WAIT = frozenset({"not-told", "in-progress", "not-found", "conflict", "too-many-writes", "busy"})
+_WAIT = frozenset(
+    {"history-not-ready", "request-in-progress", "not-found", "conflict", "too-many-writes", "busy"}
+)
 """Refusals of an undo after which the request is repeated: not enough is known yet."""
 
 _MORE = 0.6
@@ -48,14 +50,14 @@ class Written:
         """The author of its writes."""
         return Maker(self.id.bytes, self.user)
 
-    def hear(self, answer: Answer, now: float) -> None:
+    def receive(self, answer: Answer, now: float) -> None:
         """Keep the token of a write, and the versions that it has written."""
         token = answer.headers.get("x-consistency-token")
         if token is None or answer.status >= HTTPStatus.BAD_REQUEST:
             return
         self.tokens.append((now, token))
-        told = answer.body or {}
-        results = told.get("results", [{"issue": told}])
+        body = answer.body or {}
+        results = body.get("results", [{"issue": body}])
         self.answered |= {
             one["issue"]["num"]: one["issue"]["version"] for one in results if "num" in one.get("issue", {})
         }
@@ -66,7 +68,7 @@ class Written:
 
 
 @dataclass(eq=False)
-class TakingBack:
+class Undo:
     """One undo, asked for by `user` until it is answered. `own`: what it writes itself."""
 
     of: Written
@@ -99,7 +101,7 @@ class Undoers:
         self._random = random
         self._open: dict[str, Written] = {}
         self._closed: list[Written] = []
-        self._undos: list[TakingBack] = []
+        self._undos: list[Undo] = []
 
     # Writing
 
@@ -159,11 +161,11 @@ class Undoers:
         def ended(run: Run) -> None:
             world.check_request(run)
             if run.invocation.raised is None:
-                change.hear(run.invocation.result, world.clock.seconds)
+                change.receive(run.invocation.result, world.clock.seconds)
 
         return world.start("command", work, ended, f"{method} {path} in {str(change.id)[:8]}")
 
-    # Taking back
+    # Undo
 
     def undo(self) -> Run | None:
         """A user undoes a change, or repeats a request that had no answer."""
@@ -178,22 +180,22 @@ class Undoers:
             return None
         return self._ask(self.begin(random.choice(self._closed)))
 
-    def begin(self, change: Written, *, whole: bool = False) -> TakingBack:
+    def begin(self, change: Written, *, whole: bool = False) -> Undo:
         """A new undo of a change, or, unless it is to be `whole`, of a part of it."""
         random, world = self._random, self._world
         by_admin = random.random() < 0.2
         actor = world.admin if by_admin else people.writer(world, change.user)
         own = Written(actor.user, UUID(int=random.getrandbits(128), version=4))
         key = f"undo {len(self._undos)}" if random.random() < 0.6 else None
-        touched = sorted(self._told(change))
+        touched = sorted(self._listed_versions(change))
         drawn = Random(own.id.int)  # noqa: S311  which undos are of parts changes nothing else of a scenario
         in_parts = drawn.random() < _IN_PARTS and bool(touched) and not whole
         some = drawn.sample(touched, drawn.randint(1, len(touched))) if in_parts else None
-        one = TakingBack(change, own, actor, key, some)
+        one = Undo(change, own, actor, key, some)
         self._undos.append(one)
         return one
 
-    def _ask(self, one: TakingBack) -> Run:
+    def _ask(self, one: Undo) -> Run:
         world, catalogs = self._world, self._random.choice(self._containers)
         now = world.clock.seconds
         headers = {"x-change-id": str(one.own.id)}
@@ -209,7 +211,9 @@ class Undoers:
             body["nums"] = one.nums
             world.totals["undos of parts"] += 1
         if one.known is None:
-            one.known = {num: versions for num, versions in self._told(one.of).items() if one.names(num)}
+            one.known = {
+                num: versions for num, versions in self._listed_versions(one.of).items() if one.names(num)
+            }
 
         def work(table: Table) -> Answer:
             functions = world.functions(table, catalogs)
@@ -218,7 +222,7 @@ class Undoers:
         def ended(run: Run) -> None:
             world.check_request(run)
             if run.invocation.raised is None:
-                self._hear(one, run.invocation.result)
+                self._receive(one, run.invocation.result)
 
         world.totals["undos asked for"] += 1
         one.run = world.start("undo", work, ended, f"{str(one.of.id)[:8]} by {str(one.own.id)[:8]}")
@@ -228,17 +232,17 @@ class Undoers:
         world = self._world
         return any(made_by(lives_of(world, num), [change.maker]) for num in numbers_of(world))
 
-    def _told(self, change: Written) -> dict[int, list[int]]:
+    def _listed_versions(self, change: Written) -> dict[int, list[int]]:
         """The versions of a change that the history lists now."""
-        world, told = self._world, defaultdict(list)
+        world, listed_versions = self._world, defaultdict(list)
         listed = {(one.num, one.version) for one in members_of(world.engine, *world.home, change.id.bytes)}
         for num in numbers_of(world):
             for version in made_by(lives_of(world, num), [change.maker]):
                 if (num, version) in listed:
-                    told[num].append(version)
-        return dict(told)
+                    listed_versions[num].append(version)
+        return dict(listed_versions)
 
-    def _hear(self, one: TakingBack, answer: Answer) -> None:
+    def _receive(self, one: Undo, answer: Answer) -> None:
         if answer.status == HTTPStatus.ACCEPTED:
             self._world.totals["undos by jobs"] += 1
             one.job = answer.body["id"]
@@ -248,23 +252,23 @@ class Undoers:
             if answer.body["change"] not in (None, str(one.own.id)):
                 raise Difference(f"an undo by {one.own.id} says that it is {answer.body['change']}")
             if answer.body["change"] is not None:
-                one.own.hear(answer, self._world.clock.seconds)
+                one.own.receive(answer, self._world.clock.seconds)
             self._closed.append(one.own)
-            undone = {told["num"]: told["version"] for told in answer.body["undone"]}
-            self._judge(one, undone, {told["num"] for told in answer.body["refused"]})
+            undone = {one_issue["num"]: one_issue["version"] for one_issue in answer.body["undone"]}
+            self._judge(one, undone, {one_issue["num"] for one_issue in answer.body["refused"]})
         elif answer.status == HTTPStatus.NOT_FOUND and one.written:
             raise Difference(f"an undo of {one.of.id}, which was written, finds nothing: {answer.body}")
         elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.body["type"] not in _WAIT:
             raise Difference(f"an undo is answered {answer.status} {answer.body}")
 
-    def _judge(self, one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
+    def _judge(self, one: Undo, undone: Mapping[int, int], refused: set[int]) -> None:
         """The answer has the outcome of every issue of the change, and each outcome is true."""
-        told = {*undone, *refused}
-        if one.nums is not None and told != {*one.nums}:
-            raise Difference(f"an undo of {one.of.id} in {one.nums} speaks of {sorted(told)}")
+        reported = {*undone, *refused}
+        if one.nums is not None and reported != {*one.nums}:
+            raise Difference(f"an undo of {one.of.id} in {one.nums} speaks of {sorted(reported)}")
         for num, version in one.tokens.items():
             written = made_by(lives_of(self._world, num), [one.of.maker])
-            if version in written and num not in told:
+            if version in written and num not in reported:
                 raise Difference(f"an undo of {one.of.id} with its tokens says nothing of issue {num}")
         for num, parts in (one.known or {}).items():
             if num not in undone and num not in refused:
@@ -279,7 +283,7 @@ class Undoers:
                 )
 
     @staticmethod
-    def _is_over(one: TakingBack, lives: Sequence[Life], known: Sequence[int], *, stays: bool) -> bool:
+    def _is_over(one: Undo, lives: Sequence[Life], known: Sequence[int], *, stays: bool) -> bool:
         """Whether nothing is left to be taken back of these parts, or of all that came while it was done."""
         for parts in (known, made_by(lives, [one.of.maker])):
             left, must_stay = plan(lives, parts, one.own.maker)
@@ -311,22 +315,22 @@ class Undoers:
             if one.job is not None:
                 self._judge_job(one, *finished(one.job))
 
-    def _answered(self, one: TakingBack) -> None:
+    def _answered(self, one: Undo) -> None:
         """Ask until there is an answer; nothing of the change may ever have been written."""
         for _ in range(4):
             self._world.finish(self._ask(one))
             if one.over or one.job is not None:
                 return
             self._world.pass_time(70.0)
-        if one.known and self._told(one.of):
+        if one.known and self._listed_versions(one.of):
             raise Difference(f"an undo of {one.of.id} is not answered")
         one.over = True
 
-    def _judge_job(self, one: TakingBack, job: Mapping[str, Any], refused: list[int]) -> None:
+    def _judge_job(self, one: Undo, job: Mapping[str, Any], refused: list[int]) -> None:
         one.over = True
         if job["state"] != "done":
             raise Difference(f"an undo by a job ends so: {job}")
-        if (job["done"] + job["refused"], job["refused"]) != (job["of"], len({*refused})):
+        if (job["done"] + job["refused"], job["refused"]) != (job["total"], len({*refused})):
             raise Difference(f"an undo by a job does not add up: {job}, refused {refused}")
         self._closed.append(one.own)
         for num, parts in (one.known or {}).items():
@@ -338,9 +342,7 @@ class Undoers:
             if not any(self._is_over(one, lives[:end], parts, stays=False) for end in ends):
                 raise Difference(f"a job has left issue {num} as it was, and refuses nothing of it")
 
-    def take_back_in_quiet(
-        self, count: int, work_off: Callable[[], None], finished: Callable[[str], Any]
-    ) -> None:
+    def undo_in_quiet(self, count: int, work_off: Callable[[], None], finished: Callable[[str], Any]) -> None:
         """Undo some changes while nothing else happens: the documents match the answers exactly, also after a redo."""
         changes = [*self._closed, *self._open.values()]
         for _ in range(min(count, len(changes))):
@@ -372,21 +374,21 @@ class Undoers:
     ) -> tuple[Written, set[int]] | None:
         """An undo, and the issues of which something stays; None: there is nothing to take back."""
         world = self._world
-        told = self._told(change)
-        if not told:
+        listed_versions = self._listed_versions(change)
+        if not listed_versions:
             return None
         one = self.begin(change, whole=whole)
         expected = {}
-        for num in told:
+        for num in listed_versions:
             if one.names(num) and not is_gone(world, num):
                 lives = lives_of(world, num)
                 expected[num] = carried_out(lives, made_by(lives, [change.maker]), one.own.maker)
-        heard: list[set[int]] = []
+        refusals: list[set[int]] = []
         judge = self._judge
 
-        def judged(one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
+        def judged(one: Undo, undone: Mapping[int, int], refused: set[int]) -> None:
             judge(one, undone, refused)
-            heard.append(refused)
+            refusals.append(refused)
 
         self._judge = judged  # type: ignore[method-assign]
         try:
@@ -397,7 +399,7 @@ class Undoers:
             work_off()
             job, refused = finished(one.job)
             self._judge_job(one, job, refused)
-            heard.append({*refused})
+            refusals.append({*refused})
         for num, (life, stays) in expected.items():
             now = lives_of(world, num)[-1]
             if (now.is_alive, now.values) != (life.is_alive, life.values):
@@ -405,9 +407,9 @@ class Undoers:
                     f"issue {num} after an undo of {change.id}: {now.is_alive, now.values} and not "
                     f"{life.is_alive, life.values}"
                 )
-            if stays != (num in heard[-1]):
+            if stays != (num in refusals[-1]):
                 raise Difference(
-                    f"issue {num} after an undo of {change.id}: something stays: {stays}; refused: {sorted(heard[-1])}"
+                    f"issue {num} after an undo of {change.id}: something stays: {stays}; refused: {sorted(refusals[-1])}"
                 )
         work_off()
         return one.own, {num for num, (_, stays) in expected.items() if stays}

@@ -24,24 +24,33 @@ _SHOWN = 10
 """Failing scenarios that are printed."""
 
 _DESCRIPTION = """\
-Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
-the table kills, delays, repeats, refuses and reorders. A scenario is a number; when all is quiet, everything derived has
-to be what the documents give, and at any time each block is what the journal says up to its position, and the blocks of a
-family chain without a gap. They are so small that a few issues split and merge them. First come points: writes at which the
-consumer and the jobs are killed, and calls of a pass, a request, a consumer, a fold or a repair before which something else
-happens. Two thirds of the scenarios are points, until all are among them; the rest is drawn.
+Play fault scenarios over the real functions, and check that the index stays right. Users write, read and change
+definitions; a stream is delivered; jobs run. Between the functions and the table, an adversary kills, delays,
+repeats, refuses and reorders calls.
 
-With --seed one scenario is played and everything that happens in it is printed. With --mutants the core and the functions are
-spoilt in many ways, one at a time, and each has to be found out, by a scenario or by a test.
+A scenario has a number, its seed. Blocks are so small that a few issues split and merge them. At any time, each
+block has to match the journal up to the block's position. The blocks of a family have to chain without a gap. When
+all is quiet, all derived data has to match the documents.
+
+Two thirds of the scenarios are points, until every point is among them. A point kills the consumer or a job at one
+write. Or it lets something else happen before one call of a pass, a request, a consumer, a fold or a repair. The
+other scenarios are drawn at random.
+
+With --seed, play one scenario and print its events. With --mutants, spoil the core and the functions in many ways,
+one at a time. A scenario or a test has to find each mutant.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev faults`."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="how many (default: 2000)")
-    parser.add_argument("--seed", metavar="S", type=int, help="play this one, and show what happens in it")
-    parser.add_argument("--mutants", action="store_true", help="look whether the scenarios find spoilt code")
+    parser.add_argument(
+        "--scenarios", metavar="N", type=count, default=2000, help="number of scenarios (default: 2000)"
+    )
+    parser.add_argument("--seed", metavar="S", type=int, help="play only this scenario, and print its events")
+    parser.add_argument(
+        "--mutants", action="store_true", help="check that scenarios or tests find each mutant"
+    )
     add_engine(parser)
     add_jobs(parser)
 
@@ -53,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         return judging.run(console, args.jobs)
     with engine(args.engine) as chosen:
         if args.seed is not None:
-            return tell(console, args.seed, chosen)
+            return play_one(console, args.seed, chosen)
         return play_many(console, list(scenarios.seeds(args.scenarios)), chosen, args.jobs)
 
 
@@ -72,7 +81,7 @@ def replay(played: Played, engine: str) -> str:
     return f"./dev faults --seed {played.seed}" + ("" if engine == MEMORY.name else f" --engine {engine}")
 
 
-def tell(console: Console, seed: int, engine: Engine) -> int:
+def play_one(console: Console, seed: int, engine: Engine) -> int:
     """Play one scenario, and print its events."""
     played = scenarios.play(seed, engine, verbose=True)
     for line in played.log:

@@ -207,7 +207,7 @@ class Drawn:
         if len(self.scribbled) < 2 and world.chance(0.3):
             self.scribbled.append(people.scribble(world))
         elif bad and world.chance(0.4):
-            people.mend_document(world, self.random.choice(bad))
+            people.repair_document(world, self.random.choice(bad))
         elif good and world.chance(0.7):
             people.spoil(world, self.random.choice(good))
         elif good:
@@ -379,7 +379,7 @@ class Drawn:
         Then everything derived has to be right, now and again after spoilt documents are repaired.
         """
         world = self.world
-        world.note("-- it becomes quiet")
+        world.note("-- all becomes quiet")
         self.settle()
         self._decide_of_deleted_projects()
         self._ask_before_the_fold()
@@ -402,7 +402,7 @@ class Drawn:
             self._ask(here)
         for here in self.worlds:
             if here.orders and self.catalog(here) is not None and world.chance(0.3):
-                truth.assert_found_and_mended(here)
+                truth.assert_found_and_repaired(here)
                 self.catch_up_with_all()
                 self.judge()
 
@@ -419,7 +419,7 @@ class Drawn:
             if key in self.scribbled:
                 people.remove(world, key)
             elif is_spoilt(world.documents[key]):
-                people.mend_document(world, key)
+                people.repair_document(world, key)
 
     def _letters(self, world: World) -> list[Poison]:
         """The dead letters about issues of a project."""
@@ -470,7 +470,7 @@ class Drawn:
         for follower in self.followers[world.home]:
             follower.catch_up()
             # The next change of an issue delivers what a repair derived.
-            follower.assert_told(but_for | {letter.key for letter in letters})
+            follower.assert_all_delivered(but_for | {letter.key for letter in letters})
         truth.assert_no_work_left(world)
 
     def _stuck(self, world: World) -> Iterator[tuple[str, int]]:

@@ -41,7 +41,7 @@ class Follower:
         self._catalogs = catalogs
         self._asked = _ROWS if rows else {}
         self._cursor: str | None = None
-        self._told: dict[int, int] = {}
+        self._received: dict[int, int] = {}
         """The last version of each issue that it received."""
         self._rows: dict[int, str] | None = {} if rows else None
         """The keys of the rows by number; None when they are not followed, or not known any more."""
@@ -83,24 +83,26 @@ class Follower:
                 self._forget()
                 continue
             self._world.totals["followed changes"] += 1
-            self._hear(event)
+            self._receive(event)
             if self._rows is not None:
                 self._move(self._rows, event)
 
     def _forget(self) -> None:
-        self._told, self._rows, self._whole = {}, None, False
+        self._received, self._rows, self._whole = {}, None, False
 
-    def _hear(self, event: Mapping[str, Any]) -> None:
+    def _receive(self, event: Mapping[str, Any]) -> None:
         num, version = event["num"], event["version"]
-        last = self._told.get(num, 0 if self._whole else None)
+        last = self._received.get(num, 0 if self._whole else None)
         if last is not None and (version <= last if self._asked else version != last + 1):
-            raise Difference(f"of issue {num} version {version} is told after {last}")
-        self._told[num] = version
+            raise Difference(f"the feed delivers version {version} of issue {num} after {last}")
+        self._received[num] = version
         had = self._world.history.get(keys.issue(*self._world.home, num), {})
         if event["kind"] != "delete" and version not in had:
-            raise Difference(f"of issue {num} version {version} is told, which it never had")
+            raise Difference(f"the feed delivers version {version} of issue {num}, which it never had")
         if event["kind"] == "delete" and not self._was_deleted(num, version):
-            raise Difference(f"of issue {num} is told that version {version} deleted it, which nobody made")
+            raise Difference(
+                f"the feed delivers version {version} of issue {num} as a deletion, and no user deleted it"
+            )
 
     def _was_deleted(self, num: int, version: int) -> bool:
         """Whether a user made this version by deleting the issue.
@@ -111,10 +113,10 @@ class Follower:
         return any(one is not None and is_trashed(one) and one.get("version") == version for one in images)
 
     def _move(self, rows: dict[int, str], event: Mapping[str, Any]) -> None:
-        num, move, key, before = (event[name] for name in ("num", "move", "key", "from"))
+        num, move, key, before = (event[name] for name in ("num", "move", "key", "previous_key"))
         by_hand = keys.issue(*self._world.home, num) in self._world.taken_out
         if not by_hand and ((move != "enter") is not (num in rows) or rows.get(num) != before):
-            raise Difference(f"{event} is told when the rows are {rows}")
+            raise Difference(f"the feed delivers {event} when the rows are {rows}")
         rows.pop(num, None)
         if move != "leave":
             rows[num] = key
@@ -135,17 +137,17 @@ class Follower:
                 self._world.pass_time(MISSING_SECONDS + 1)
         raise Difference("the changes do not come to an end")
 
-    def assert_told(self, but_for: frozenset[str]) -> None:
+    def assert_all_delivered(self, but_for: frozenset[str]) -> None:
         """Every change up to the last version has arrived. `but_for`: issues that cannot be derived."""
         world = self._world
         if not self._asked:
-            known = {keys.issue(*world.home, num): version for num, version in self._told.items()}
+            known = {keys.issue(*world.home, num): version for num, version in self._received.items()}
             if self._whole and (missing := world.orders.keys() - known.keys() - but_for):
-                raise Difference(f"nothing was told of {sorted(missing)}")
+                raise Difference(f"the feed delivered nothing about {sorted(missing)}")
             for key, version in known.items():
                 if key not in but_for and version != world.orders[key].version:
                     raise Difference(
-                        f"{key}: version {version} was told last, and there is {world.orders[key]}"
+                        f"{key}: the feed delivered version {version} last, and there is {world.orders[key]}"
                     )
             world.totals["issues followed to the end"] += len(known)
         if self._rows is not None and not but_for:
@@ -155,10 +157,10 @@ class Follower:
         catalog = self._world.catalog()
         documents = (shown(catalog, document, None) for document in self._world.documents.values())
         starts = {one["num"]: one["fields"].get("start") for one in documents if one["state"] == _STATE}
-        told = sorted(rows, key=rows.__getitem__)
+        order = sorted(rows, key=rows.__getitem__)
         expected = sorted(starts, key=lambda num: (starts[num] is None, starts[num] or "", num))
-        if told != expected:
-            raise Difference(f"by what was told the rows are {told}, and they are {expected}")
+        if order != expected:
+            raise Difference(f"by the feed the rows are {order}, and they are {expected}")
         self._world.totals["rows followed to the end"] += len(rows)
 
 

@@ -254,9 +254,11 @@ def _counted(world: World, scene: Scene) -> None:
         raise Difference("the field is gone")
     names = {option.id: option.value for option in field.options}
     expected = Counter(names.get(field.value_in(document)) for document in world.documents.values())
-    told = {one["values"][0]: one["count"] for one in scene.run.invocation.result.body["groups"]}
-    if told != expected:
-        raise Difference(f"while a fold ran, the issues of each kind were {told} instead of {dict(expected)}")
+    counts = {one["values"][0]: one["count"] for one in scene.run.invocation.result.body["groups"]}
+    if counts != expected:
+        raise Difference(
+            f"while a fold ran, the issues of each kind were {counts} instead of {dict(expected)}"
+        )
     scene.quiet.quiet()
 
 

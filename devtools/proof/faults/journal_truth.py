@@ -27,7 +27,7 @@ def assert_replayed(world: World, block: Block) -> None:
             )
     if strange := set(block.members) - said.keys():
         raise Difference(
-            f"block {block.id} of {block.family} has {sorted(strange)}, of which the journal knows nothing"
+            f"block {block.id} of {block.family} has {sorted(strange)}, which are not in the journal"
         )
 
 

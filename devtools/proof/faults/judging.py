@@ -38,7 +38,7 @@ _PATIENCE = 120.0
 _PATIENCE_CPU = 60
 """Seconds of the processor after which one that tests judge counts so."""
 
-ENDLESS = "it does not come to an end"
+ENDLESS = "it does not end"
 """The difference that is reported of an endless one."""
 
 _STUMBLES = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "SyntaxError", "ImportError")
@@ -82,7 +82,7 @@ def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
         for pid, one in list(running.items()):
             if one.pipe.poll(0.02):
                 yield from one.take()
-            elif len(one.names) == 1 and time.monotonic() - one.heard > _PATIENCE:
+            elif len(one.names) == 1 and time.monotonic() - one.last_message > _PATIENCE:
                 one.process.kill()
                 yield Verdict(one.names.pop(), "", ENDLESS, 0, seconds=time.monotonic() - one.began)
             if not one.names:
@@ -98,7 +98,7 @@ class _Running:
     pipe: Any
     names: set[str]
     began: float
-    heard: float
+    last_message: float
 
     def take(self) -> Iterator[Verdict]:
         """Take a message of the process; Failure when it has died. A number is a sign of life."""
@@ -114,7 +114,7 @@ class _Running:
             self.names.remove(verdict.name)
             self.began = now
             yield verdict
-        self.heard = now
+        self.last_message = now
 
 
 _Piece = tuple[set[str], Callable[[Any], None]]
@@ -184,12 +184,12 @@ _Look = tuple[str, str | None, int, int]
 """By what, the difference, of how much that was played or tested, and how much of that stumbled."""
 
 
-def _by_scenarios(seeds: Sequence[int], tell: Callable[[int], None]) -> _Look:
+def _by_scenarios(seeds: Sequence[int], report: Callable[[int], None]) -> _Look:
     from devtools.proof.faults import scenarios
 
     stumbled = 0
     for played, seed in enumerate(seeds, 1):
-        tell(played)
+        report(played)
         result = scenarios.play(seed)
         if result.difference is not None:
             if not stumbles(result.difference):
@@ -211,13 +211,13 @@ class Failures:
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         """A test fails: by what it looks for, or by broken code."""
-        told = call.excinfo.exconly() if call.excinfo is not None else ""
+        message = call.excinfo.exconly() if call.excinfo is not None else ""
         # A failed assertion of a fixture is a difference as well; another error in one is not.
-        asserted = call.when == "call" or told.startswith("AssertionError")
-        if not asserted or stumbles(told.partition("\n")[0]):
+        asserted = call.when == "call" or message.startswith("AssertionError")
+        if not asserted or stumbles(message.partition("\n")[0]):
             self.stumbled += 1
         elif self.found is None:
-            self.found = node.nodeid, told
+            self.found = node.nodeid, message
             node.session.shouldfail = "found out"
 
     def look(self) -> _Look:

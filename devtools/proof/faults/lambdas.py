@@ -304,8 +304,8 @@ class Functions(NamedTuple):
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:
             raise Failed(raw["body"]) from (logged or [None])[-1]
-        told = {name.lower(): value for name, value in raw.get("headers", {}).items()}
-        return Answer(raw["statusCode"], read_json(raw["body"] or "null"), told)
+        answer_headers = {name.lower(): value for name, value in raw.get("headers", {}).items()}
+        return Answer(raw["statusCode"], read_json(raw["body"] or "null"), answer_headers)
 
     def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
         """A page of the grid of a project, by its path."""

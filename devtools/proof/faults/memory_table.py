@@ -198,7 +198,7 @@ class MemoryTable(Table):
             for sk, item in sorted(items.items())
         }
 
-    def tell(self, listener: Callable[[Item | None, Item | None], None] | None) -> None:
+    def set_listener(self, listener: Callable[[Item | None, Item | None], None] | None) -> None:
         """From now on, call `listener` for each change of an item, as a stream has it: with the old and the new
         item.
         """
@@ -226,7 +226,7 @@ class MemoryTable(Table):
 
     @property
     def waiting(self) -> list[Key]:
-        """The items that the index has not heard the last of."""
+        """The items whose last writes the index does not have yet."""
         return list(self._store.waiting)
 
     def catch_up(self, key: Key) -> None:

@@ -31,7 +31,7 @@ FIRST = {
         "definitions change during a pass",
         "an invocation began under older definitions",
         "an issue is edited during a pass",
-        "a pass finds blocks of which the index has not heard",
+        "a pass finds blocks that the index does not list yet",
         "definitions",
         "definitions, rough",
         "a project goes",
@@ -78,8 +78,8 @@ def parsed(text: str) -> Iterator[Mutant]:
     for group in re.split(r"\n(?=\S)", text.strip()):
         where, _, rest = group.partition("\n")
         place, by = where.split(" by ")
-        for told in re.split(r"\n(?=  \S)", rest):
-            name, *lines = told.strip().splitlines()
+        for paragraph in re.split(r"\n(?=  \S)", rest):
+            name, *lines = paragraph.strip().splitlines()
             name, _, seed = name.rstrip("]").partition(" [")
             sides = ["\n".join(line[6:] for line in lines if line.startswith(f"    {sign}")) for sign in "-+"]
             yield Mutant(name, Mutation(place, *sides), by, int(seed) if seed else None)

@@ -96,18 +96,18 @@ def bring_back(world: World, catalogs: Catalogs, num: int) -> Run:
 
 def purge(world: World, catalogs: Catalogs, num: int) -> Run:
     """A request that permanently deletes an issue in the trash."""
-    return ask(world, catalogs, f"purge {num}", "ada", "DELETE", f"/trash/{num}", who=world.admin)
+    return ask(world, catalogs, f"purge {num}", "ada", "DELETE", f"/trash/{num}", actor=world.admin)
 
 
 def ask(
-    world: World, catalogs: Catalogs, what: str, user: str, *request: Any, who: Actor | None = None
+    world: World, catalogs: Catalogs, what: str, user: str, *request: Any, actor: Actor | None = None
 ) -> Run:
     """A request of a writer, for a path of the project."""
     method, path, *rest = request
 
     def work(table: Table) -> Answer:
         functions = world.functions(table, catalogs)
-        return functions.request(who or writer(world, user), method, f"{world.path}{path}", *rest)
+        return functions.request(actor or writer(world, user), method, f"{world.path}{path}", *rest)
 
     return world.command(what, work)
 
@@ -207,7 +207,7 @@ def scribble(world: World) -> str:
     return key
 
 
-def mend_document(world: World, key: str) -> None:
+def repair_document(world: World, key: str) -> None:
     """An operator repairs a spoilt document."""
     document = world.documents[key]
     good = {name: given for name, given in document["fields"].items() if given not in SPOILT}

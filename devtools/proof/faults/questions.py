@@ -24,12 +24,12 @@ from devtools.proof.faults.world import Difference, Run, World
 from devtools.proof.oracle import compare, refusals
 from devtools.proof.oracle.compare import (
     Loaded,
+    answered_groups,
+    answered_summary,
     groups_expected,
-    groups_told,
     nums_of,
     same,
     summary_expected,
-    summary_told,
 )
 from devtools.proof.oracle.limits import budgets
 from devtools.proof.oracle.sql import Oracle
@@ -110,11 +110,11 @@ class Questioner:
         for _ in range(count):
             asked = self._question(project)
             world.totals["questions in quiet"] += 1
-            with _told(asked):
+            with _naming(asked):
                 self._compare(loaded, asked)
 
     def _question(self, project: _Project) -> Question:
-        asked = Question("position", {})
+        asked = Question("row_number", {})
         while asked.kind not in _PATHS:
             asked = question(self._random, project)
         if asked.kind == "groups":
@@ -133,7 +133,7 @@ class Questioner:
 
     def check(self, catalog: Catalog, asked: Question, answer: Any) -> None:
         """Check an answer while calls are in flight. It is not judged while options are being moved."""
-        with _told(asked):
+        with _naming(asked):
             self._check(catalog, asked, answer)
 
     def _check(self, catalog: Catalog, asked: Question, answer: Any) -> None:
@@ -153,20 +153,20 @@ class Questioner:
             return
         loaded = Loaded(versions, self._world.engine, catalog, Oracle(versions), BlockCache())
         if asked.kind == "groups":
-            told = [
+            groups = [
                 (spelled_alike(one["values"]), one["count"])
-                for one in groups_told(loaded, asked.body, answer)
+                for one in answered_groups(loaded, asked.body, answer)
             ]
-            same("whether all groups are different", len(dict(told)), len(told))
+            same("whether all groups are different", len(dict(groups)), len(groups))
             for at, by in enumerate(asked.body["by"]):
                 found = groups_expected(loaded, {"by": [by], "aggregates": []})
                 most = {spelled_alike(one["values"])[0]: one["count"] for one in found}
-                for values, count in told:
+                for values, count in groups:
                     without = issues if values[at] is None else 0
                     between(f"the count of {values}", count, 0, most.get(values[at], 0) + unknown + without)
             return
         upper = summary_expected(loaded, {"fields": asked.body["fields"]})
-        ours = summary_told(loaded, asked.body, answer)
+        ours = answered_summary(loaded, asked.body, answer)
         between("matched", ours["matched"], 0, issues)
         for summary, bounds in zip(ours["summaries"], upper["summaries"], strict=True):
             for function in {"count", "distinct"} & summary.keys():
@@ -211,9 +211,9 @@ class Questioner:
                 raise Difference(f"refused without a reason: {answer}")
             return
         if asked.kind == "groups":
-            same("the groups", groups_told(loaded, body, answer.body), groups_expected(loaded, body))
+            same("the groups", answered_groups(loaded, body, answer.body), groups_expected(loaded, body))
         elif asked.kind == "summary":
-            same("the summary", summary_told(loaded, body, answer.body), summary_expected(loaded, body))
+            same("the summary", answered_summary(loaded, body, answer.body), summary_expected(loaded, body))
         else:
             self._compare_rows(loaded, asked, answer.body)
 
@@ -238,7 +238,7 @@ class Questioner:
 
 
 @contextmanager
-def _told(asked: Question) -> Iterator[None]:
+def _naming(asked: Question) -> Iterator[None]:
     """A difference names the question."""
     try:
         yield

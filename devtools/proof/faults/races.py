@@ -32,7 +32,7 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs
 from gridview.support import backoff
-from gridview.support.errors import Conflict, InvalidRequest, NotReady
+from gridview.support.errors import Conflict, IndexBuilding, InvalidRequest
 
 BATCH = 1
 """Issues between two checkpoints of a pass in a race: so a pass over two issues is several steps."""
@@ -42,7 +42,7 @@ OLD_DEFINITIONS = "an invocation began under older definitions"
 EDITED = "an issue is edited during a pass"
 READ = "a page is read during a pass"
 FIRST_VALUE = "an issue gets a value while a page is read"
-UNHEARD_OF = "a pass finds blocks of which the index has not heard"
+UNLISTED_BLOCKS = "a pass finds blocks that the index does not list yet"
 
 
 class Scene(NamedTuple):
@@ -63,6 +63,7 @@ class Race:
 
     family: str
     name: str
+    """Also a seed of the race's constants (`project.folding`): a new name is another scenario."""
     begins: Callable[[World], Scene]
     happens: Callable[[World, Run], None]
     ends: Callable[[World, Scene], None]
@@ -179,7 +180,7 @@ _delete_kind = points.deleted("kind")
 def _create_kind(world: World, table: Table) -> None:
     """An attribute with the id of one that was deleted: its id may be taken yet."""
     body = {"name": "Kind", "id": "kind", "type": "text"}
-    with suppress(Conflict, NotReady):
+    with suppress(Conflict, IndexBuilding):
         attributes.create_attribute(table, Catalogs(), world.admin, world.project, body)
 
 
@@ -566,8 +567,8 @@ def _pages_of_several_blocks() -> Iterator[Race]:
 # The index lags a pass
 
 
-def _split_unheard_of(world: World) -> Scene:
-    """The pass that removes an order, of whose blocks the index has not heard."""
+def _split_unlisted(world: World) -> Scene:
+    """The pass that removes an order, whose blocks the index does not list yet."""
     quiet = quiet_drawn(world)
     for word, num in _THREE_ISSUES:
         points.do(world, word, num)
@@ -578,11 +579,11 @@ def _split_unheard_of(world: World) -> Scene:
     _change(world, _off_start)
     world.pass_time(SETTLING)
     if world.memory is not None:
-        _hear_of_all_but_blocks(world.memory)
+        _index_all_but_blocks(world.memory)
     return Scene(quiet, administrators.upkeep(world, Catalogs()))
 
 
-def _hear_of_all_but_blocks(memory: MemoryTable) -> None:
+def _index_all_but_blocks(memory: MemoryTable) -> None:
     for key in memory.waiting:
         while key in memory.waiting and not is_block(key):
             memory.catch_up(key)
@@ -590,9 +591,9 @@ def _hear_of_all_but_blocks(memory: MemoryTable) -> None:
 
 def _lagging() -> Iterator[Race]:
     yield Race(
-        UNHEARD_OF,
+        UNLISTED_BLOCKS,
         "an order is removed",
-        _split_unheard_of,
+        _split_unlisted,
         lambda world, run: world.finish(run),
         _finish,
         once=True,

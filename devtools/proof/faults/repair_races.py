@@ -285,9 +285,9 @@ def _race(
     happens: Callable[[World, Run], None],
     size: int,
 ) -> Race:
-    told = f"{damage.__name__.strip('_').replace('_', ' ')} in {field}, {name}, blocks of size {size}"
+    title = f"{damage.__name__.strip('_').replace('_', ' ')} in {field}, {name}, blocks of size {size}"
     begins = _damaged if family == REPAIR else _folding
-    return Race(family, told, partial(begins, field, damage), happens, partial(_ends, field), size=size)
+    return Race(family, title, partial(begins, field, damage), happens, partial(_ends, field), size=size)
 
 
 def _folding(field: str, damage: Callable[[World, str], None], world: World) -> Scene:

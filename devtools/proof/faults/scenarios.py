@@ -25,7 +25,7 @@ RANDOM = 1_000_000
 """The first seed of a scenario that is drawn."""
 
 TOGETHER = 5_000_000
-"""The first seed of a scenario in which people take changes back, have jobs done and have webhooks."""
+"""The first seed of a scenario in which users undo changes, start jobs and define webhooks."""
 
 TOGETHER_EVERY = 10
 """One scenario in so many is one of these."""

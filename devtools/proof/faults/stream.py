@@ -126,7 +126,7 @@ def key_of(made: Record) -> str:
     return key
 
 
-def told(batch: Sequence[Record]) -> str:
+def summary(batch: Sequence[Record]) -> str:
     """A batch, for a person."""
 
     def one(made: dict[str, Any]) -> str:

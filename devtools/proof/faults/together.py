@@ -1,4 +1,4 @@
-"""Drawn scenarios in which people take changes back, have jobs done, and follow the project by webhooks, while all else goes on."""
+"""Drawn scenarios in which users undo changes, start jobs, and follow the project by webhooks, while all else continues."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from devtools.local.delivery import sequence_number
 from devtools.proof.faults import administrators, people
 from devtools.proof.faults.changes import Undoers
 from devtools.proof.faults.drawn import Drawn, Weather
-from devtools.proof.faults.jobs_of_people import Foremen
+from devtools.proof.faults.user_jobs import Foremen
 from devtools.proof.faults.webhooks import Receivers, Subscribers, deliver, deliver_all
 from devtools.proof.faults.world import Difference, World, is_document
 from gridview.encoding import derived_keys, keys
@@ -177,13 +177,13 @@ class Together(Drawn):
         """Write the heartbeat's lag: the age of the record that has waited longest in the stream."""
         world = self.world
         waiting = [
-            world.told_at[sequence_number(one)]
+            world.streamed_at[sequence_number(one)]
             for shard in world.stream.shards
             for one in shard.records[shard.settled :]
         ]
         now = world.clock.seconds
-        behind = now - min(waiting, default=now)
-        noted = {"taken_in": round(now * 1_000), "lag": round(behind * 1_000)}
+        lag = now - min(waiting, default=now)
+        noted = {"taken_in": round(now * 1_000), "lag": round(lag * 1_000)}
         world.engine.put({keys.PK: keys.LAG_OF_BEAT, keys.SK: keys.LAG, **noted})
 
     # The end
@@ -191,7 +191,7 @@ class Together(Drawn):
     @override
     def quiet(self) -> None:
         world = self.world
-        world.note("-- it becomes quiet")
+        world.note("-- all becomes quiet")
         self.settle()
         self.work_off()
         for here in self.worlds:
@@ -208,9 +208,7 @@ class Together(Drawn):
     def _in_quiet(self, here: World) -> None:
         """While nothing else happens, the requests of people are done to the letter."""
         if self.company.undos:
-            self.undoers[here.home].take_back_in_quiet(
-                2, self.work_off, lambda job: self._finished(here, job)
-            )
+            self.undoers[here.home].undo_in_quiet(2, self.work_off, lambda job: self._finished(here, job))
         if self.company.jobs:
             foremen = self.foremen[here.home]
             job, matched = foremen.begin(), set[int]()
@@ -222,7 +220,7 @@ class Together(Drawn):
     def _finished(self, here: World, job: str) -> Any:
         """A job, when it is over."""
         self.work_off()
-        return self.foremen[here.home].told(job)
+        return self.foremen[here.home].outcome(job)
 
     @override
     def work_off(self) -> None:

@@ -108,7 +108,7 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
         ledger = Ledger.from_item(world.engine.get(key, derived_keys.LEDGER, consistent=True))
         order = item[keys.SK].removeprefix(derived_keys.order(world.tenant, world.project, ""))
         if item[keys.SORT] not in ledger.present.get(order, ()):
-            raise Difference(f"{key}: {order} is now {item[keys.SORT]!r}, of which the ledger knows nothing")
+            raise Difference(f"{key}: {order} is now {item[keys.SORT]!r}, which is not in the ledger")
 
 
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
@@ -154,7 +154,7 @@ def assert_trash(world: World) -> None:
     world.totals["deleted issues shown"] += len(shown)
 
 
-def assert_found_and_mended(world: World) -> None:
+def assert_found_and_repaired(world: World) -> None:
     """The check finds an item that was spoilt by hand, and a repair makes it right."""
     catalog = world.catalog()
     key = world.random.choice(sorted(world.orders))
@@ -192,9 +192,9 @@ def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict
         raise Difference(f"{key}: unknown items {unknown}")
     entries = {sk.removeprefix(prefix): item for sk, item in items.items()}
     found = {order: item[keys.SORT] for order, item in entries.items() if keys.SORT in item}
-    standing = with_entries(expected)
-    if found != standing:
-        raise Difference(f"{key}: in the index {_differing(found, standing)}")
+    expected_entries = with_entries(expected)
+    if found != expected_entries:
+        raise Difference(f"{key}: in the index {_differing(found, expected_entries)}")
     if found_ledger is None and removed:
         return  # nothing was ever derived from it: it came and went in one batch
     if ledger.intent is not None:
@@ -230,7 +230,7 @@ def assert_no_work_left(world: World) -> None:
     """
     catalog = world.catalog()
     if pending := [field.id for field in catalog.pending()]:
-        raise Difference(f"no job is left, and these are not what they are to be: {pending}")
+        raise Difference(f"no job is left, and these definitions are still pending: {pending}")
     for key, document in {**world.documents, **world.trashed}.items():
         if dead := [name for name in document.get("fields", {}) if catalog.removed(name)]:
             raise Difference(f"{key}: values of deleted attributes {dead} are left")
@@ -294,7 +294,7 @@ def assert_walk(
     if field is not None and field.moving:
         underway = _underway(world, field)
         if any(seen.count(num) > 2 for num in underway):
-            raise Difference(f"a walk by {sort} shows {seen}: no issue stands at three places")
+            raise Difference(f"a walk by {sort} shows {seen}: no issue is at three places")
         seen = sorted(num for num in seen if num not in underway)
         expected = sorted(num for num in expected if num not in underway)
     if seen != expected:

@@ -117,18 +117,18 @@ def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iter
         (futures.ThreadPoolExecutor, strands.Pool),
         (futures.wait, strands.wait),
     ]
-    stand_ins = {id(real): stand_in for real, stand_in in instead}
+    substitutes = {id(real): substitute for real, substitute in instead}
     replaced: list[tuple[Any, str, Any]] = []
     for name, module in list(sys.modules.items()):
         # `values` parses instants, and `client` has one permanent pool.
         if not name.startswith("gridview.") or name == "gridview.encoding.values":
             continue
-        found = [(attribute, value) for attribute, value in vars(module).items() if id(value) in stand_ins]
+        found = [(attribute, value) for attribute, value in vars(module).items() if id(value) in substitutes]
         for attribute, real in found:
-            stand_in = stand_ins[id(real)]
-            if not (name == "gridview.dynamodb.client" and stand_in is strands.Pool):
+            substitute = substitutes[id(real)]
+            if not (name == "gridview.dynamodb.client" and substitute is strands.Pool):
                 replaced.append((module, attribute, real))
-                setattr(module, attribute, stand_in)
+                setattr(module, attribute, substitute)
     for place, value in (constants or {}).items():
         name, _, attribute = place.rpartition(".")
         module = importlib.import_module(f"gridview.{name}")

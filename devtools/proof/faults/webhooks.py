@@ -72,7 +72,7 @@ class Post:
         try:
             reply: Reply = self._around(
                 Attempted("post", ((url, headers["webhook-id"]),)),
-                lambda: self._receivers.hear(headers["webhook-id"], body),
+                lambda: self._receivers.receive(headers["webhook-id"], body),
             )
         except (Overloaded, ClientError):
             return Reply(problem="The receiver did not answer in time.")
@@ -85,16 +85,16 @@ class Receivers:
     def __init__(self, random: Random, failing: float) -> None:
         self._random = random
         self.failing = failing
-        self.heard: dict[str, dict[str, Any]] = defaultdict(dict)
+        self.received: dict[str, dict[str, Any]] = defaultdict(dict)
         """The messages that each webhook's receiver has accepted: the last body under each id."""
         self.count = 0
 
-    def hear(self, message: str, body: bytes) -> Reply:
+    def receive(self, message: str, body: bytes) -> Reply:
         """A message arrives."""
         self.count += 1
         if self._random.random() < self.failing:
             return Reply(500, "", "The receiver answered 500.")
-        self.heard[message.partition("_")[0]][message] = json.loads(body)
+        self.received[message.partition("_")[0]][message] = json.loads(body)
         return Reply(200)
 
 
@@ -139,17 +139,17 @@ class Subscribers:
     def assert_right(self) -> None:
         """Each change that matches was accepted, as it was, and nothing else."""
         for webhook in self.webhooks:
-            heard = self._receivers.heard[webhook.id]
-            resets = [message for message, body in heard.items() if body["type"] == "reset"]
-            self._world.totals["messages"] += len(heard)
+            received = self._receivers.received[webhook.id]
+            resets = [message for message, body in received.items() if body["type"] == "reset"]
+            self._world.totals["messages"] += len(received)
             self._world.totals["messages of resets"] += len(resets)
             if resets and not webhook.of_view:
-                raise Difference(f"webhook {webhook.id} is told a reset: {heard[resets[0]]}")
+                raise Difference(f"webhook {webhook.id} gets a reset: {received[resets[0]]}")
             due = dict(self._due(webhook))
-            for message, body in heard.items():
+            for message, body in received.items():
                 if body["type"] != "reset":
                     self._assert_is_due(webhook, message, body)
-            missing = due.keys() - heard.keys()
+            missing = due.keys() - received.keys()
             if missing and not resets:
                 raise Difference(f"webhook {webhook.id} {webhook.events} was never sent {sorted(missing)}")
 
@@ -176,7 +176,7 @@ class Subscribers:
                 return "leave"
             case True, True:
                 silent = webhook.columns is not None and not self._difference(webhook, before, after)
-                return "" if silent else "change"
+                return "" if silent else "update"
         return ""
 
     def _is_row(self, life: Life) -> bool:
@@ -185,24 +185,24 @@ class Subscribers:
     def _assert_is_due(self, webhook: Webhook, message: str, body: Mapping[str, Any]) -> None:
         data = body["data"]
         if message != f"{webhook.id}_{data['num']}_{data['version']}":
-            raise Difference(f"{message} tells {data}")
+            raise Difference(f"{message} has {data}")
         lives = lives_of(self._world, data["num"])
         found = [(before, after) for before, after in steps(lives) if after.version == data["version"]]
         if not found:
-            raise Difference(f"{message} tells a version that never was: {body}")
+            raise Difference(f"{message} has a version that never was: {body}")
         ((before, after),) = found[:1]
         if (body["type"], data["kind"]) != (self._event(webhook, before, after), kind_of(before, after)):
-            raise Difference(f"{message} tells {body}, and the version made of {before} {after}")
-        told = {name: (one["old"], one["new"]) for name, one in data["fields"].items()}
+            raise Difference(f"{message} has {body}, and the version changed {before} to {after}")
+        sent = {name: (one["old"], one["new"]) for name, one in data["fields"].items()}
         was = self._difference(webhook, before, after)
-        if data["kind"] == "update" and told != was:
-            raise Difference(f"{message} tells {told}, and it was {was}")
-        if webhook.columns is not None and not (told.keys() <= {*webhook.columns} and not data.get("key")):
-            raise Difference(f"{message} tells {body}, and the webhook has {webhook.columns} alone")
+        if data["kind"] == "update" and sent != was:
+            raise Difference(f"{message} has {sent}, and it was {was}")
+        if webhook.columns is not None and not (sent.keys() <= {*webhook.columns} and not data.get("key")):
+            raise Difference(f"{message} has {body}, and the webhook gets only {webhook.columns}")
 
     def _difference(self, webhook: Webhook, before: Life, after: Life) -> dict[str, tuple[Any, Any]]:
         """The changes of a version, as a webhook's events have them."""
-        old, new = self._told(before), self._told(after)
+        old, new = self._shown_fields(before), self._shown_fields(after)
         return {
             name: (old.get(name), new.get(name))
             for name in {*old, *new}
@@ -210,11 +210,11 @@ class Subscribers:
             and (webhook.columns is None or name in webhook.columns)
         }
 
-    def _told(self, life: Life) -> dict[str, Any]:
+    def _shown_fields(self, life: Life) -> dict[str, Any]:
         if life is NOTHING:
             return {}
-        told = shown(self._world.catalog(), life.image, None)
-        return {"name": told["name"], "state": told["state"], **told["fields"]}
+        document = shown(self._world.catalog(), life.image, None)
+        return {"name": document["name"], "state": document["state"], **document["fields"]}
 
     def assert_delivered(self) -> None:
         """Nothing waits to be sent, and nothing was given up."""

@@ -17,7 +17,7 @@ from devtools.proof.faults.isolation import Home, homes_in, trespass
 from devtools.proof.faults.lambdas import Answer, Failed, Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Killed
-from devtools.proof.faults.stream import Shard, Stream, key_of, told
+from devtools.proof.faults.stream import Shard, Stream, key_of, summary
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
 from gridview.chains.blocks import Block
@@ -109,7 +109,7 @@ class World:
         self.table = Watched(table, self._recording)
         """The table without an adversary. Its only wrapper records the documents."""
         self.stream = Stream(random, shards)
-        self.told_at: dict[str, float] = {}
+        self.streamed_at: dict[str, float] = {}
         """When each record of the stream was made, by its sequence number."""
         self.letters: list[Poison] = []
         self.batches = MemoryBatches()
@@ -266,22 +266,22 @@ class World:
         version = image.get("version")
         for known in (self.documents, self.trashed):
             known.pop(key, None)
-        stands = living(new)
-        if stands is not None:
-            self.documents[key] = stands
+        alive = living(new)
+        if alive is not None:
+            self.documents[key] = alive
         elif new is not None:
             self.trashed[key] = new
         else:
             self.taken_out.add(key)
         if isinstance(version, int):
-            if stands is not None:
-                self.history[key][version].append(stands)
-            self.orders[key] = ImageVersion(version, stands is None)
+            if alive is not None:
+                self.history[key][version].append(alive)
+            self.orders[key] = ImageVersion(version, alive is None)
         self.images[key].append(new)
         made = self.stream.append(old, new, reorder=self.chance(self.reordering), expired=self.expiring)
-        self.told_at[sequence_number(made)] = self.clock.seconds
+        self.streamed_at[sequence_number(made)] = self.clock.seconds
         self.totals["records"] += 1
-        self.note("        in the stream: {}", told([made]))
+        self.note("        in the stream: {}", summary([made]))
 
     def catalog(self) -> Catalog:
         """The definitions as they are now; NotFound when the project is deleted."""
@@ -308,10 +308,10 @@ class World:
         def look(attempted: Attempted, verdict: Verdict) -> None:
             self.totals["calls"] += 1
             if wrong := trespass(attempted, allowed, shares=kind in ("consumer", "redrive")):
-                self.differences.append(Difference(f"{name}: {call_told(attempted)} {wrong}"))
+                self.differences.append(Difference(f"{name}: {call_summary(attempted)} {wrong}"))
             if self._log is not None:
                 becomes = "" if verdict is Verdict.DONE else f"  -- {verdict.value}"
-                self.note("    {}: {}{}", name, call_told(attempted), becomes)
+                self.note("    {}: {}{}", name, call_summary(attempted), becomes)
 
         def inside(around: Around) -> Any:
             return work(Watched(self.table, self._limited(around), self._portion))
@@ -366,24 +366,24 @@ class World:
         pending = run.invocation.kill()
         self.totals["kills"] += 1
         self.totals["kills amid several writes"] += sum(one.attempted.writes for one in pending) > 1
-        what = " and ".join(call_told(one.attempted) for one in pending) or "nothing"
+        what = " and ".join(call_summary(one.attempted) for one in pending) or "nothing"
         self.note("{} is killed before {}", run.name, what)
         for place, one in enumerate(pending):
             if lands and one.attempted.writes and (not place or self.turns.random() < 0.5):
-                self.note("        which has left already: {}", call_told(one.attempted))
+                self.note("        which has left already: {}", call_summary(one.attempted))
                 self._send(run, one.attempted, one.land)
         self._look_at(run)
 
     def _send(self, run: Run, call: Attempted, land: Callable[[], None]) -> None:
         """A write of an invocation is in flight."""
-        self.late.append(Late(f"{call_told(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
+        self.late.append(Late(f"{call_summary(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
 
     def echo(self, run: Run) -> None:
         """Let the pending write be done and arrive once more later: the SDK sent it twice, and the first was slow."""
         call = run.invocation.call
         if call is not None and call.writes and not _begins_an_issue(call):
             self.totals["echoes"] += 1
-            self.note("{} sends twice, and one is slow: {}", run.name, call_told(call))
+            self.note("{} sends twice, and one is slow: {}", run.name, call_summary(call))
             self._send(run, call, run.invocation.late())
         self.step(run)
 
@@ -471,7 +471,7 @@ class World:
             "consumer",
             lambda table: self.functions(table, catalogs).maintain(batch, self.letter),
             ended,
-            told(batch) if self._log is not None else "",
+            summary(batch) if self._log is not None else "",
             homes,
         )
 
@@ -697,7 +697,7 @@ def _begins_an_issue(call: Attempted) -> bool:
     )
 
 
-def call_told(call: Attempted) -> str:
+def call_summary(call: Attempted) -> str:
     """A call, for a person."""
     places = ", ".join(f"{pk[-8:]} {sk}".strip() for pk, sk in call.keys[:4])
     item = call.item or {}

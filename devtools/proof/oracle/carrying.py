@@ -26,7 +26,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.journal.feed_cursors import FeedCursor
 from gridview.schema.document_store import get_issue
 from gridview.support import clock
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from gridview.view.shown_versions import TAKEN_IN, Answered, Shown, ShownVersion
 
 FOREVER = 2**32 - 1
@@ -64,7 +64,7 @@ class Carrier:
         (chosen,) = self.random.choices(list(ways), [WEIGHTS[way] for way in ways])
         try:
             found = ways[chosen]()
-        except Unprocessable:
+        except QueryTooExpensive:
             found = None
         if found is None:
             return self._writes()
@@ -111,19 +111,19 @@ class Carrier:
         """The token of an answer that held all writes."""
         question = world.question(self.random, self.loaded.project)
         ask = {"groups": asking.grouped, "summary": asking.summarized}.get(question.kind, asking.page)
-        body = {} if question.kind == "position" else question.body
+        body = {} if question.kind == "row_number" else question.body
         return (self._token(self._asked(ask, body, (self.writes,)).shown),)
 
     def _cursor(self) -> Recent | None:
         """The cursor of the changes of such an answer, some time later."""
         asked = self._asked(asking.page, {"limit": 1, "count": True}, (self.writes,), asking.FEED)
         answer = asked.body
-        if answer["changes"] is None:
+        if answer["changes_cursor"] is None:
             return None
         if self.rest is not None and self.random.random() < 0.5:
             self.rest()
         catalog = self.loaded.catalog
-        held = FeedCursor.held(answer["changes"], asking.FEED, catalog.tenant, catalog.project)
+        held = FeedCursor.held(answer["changes_cursor"], asking.FEED, catalog.tenant, catalog.project)
         return still_good(held, catalog.project, clock.seconds())
 
     def _asked(

@@ -60,7 +60,7 @@ class Tally:
         """How many were put."""
         return sum(self.kinds.values()) + len(self.differences)
 
-    def heard(self, asked: Asked) -> None:
+    def count(self, asked: Asked) -> None:
         """Count in the outcome of a question."""
         self.kinds[asked.question.kind] += 1
         self.rows[asked.question.kind] += asked.rows
@@ -83,26 +83,32 @@ class Tally:
 
 
 _DESCRIPTION = """\
-Ask the same random questions of the grid and of SQLite, over the same issues: rows, order, counts, pages both ways, groups with
-aggregates, summaries and positions have to be equal. The oracle shares no code with the grid: values are compared by SQL, on normal
-forms of its own. A question is a number, and the same number is the same question, project included.
+Send the same random queries to the grid and to SQLite, over the same issues, and compare the answers. Rows, order,
+counts, pages in both directions, groups with aggregates, summaries and positions have to be equal. The oracle shares
+no code with the grid: it compares values by SQL, in normal forms of its own. A query has a number, its seed: the
+same number gives the same query and the same project.
 
-The projects are random ones of a hundred issues, most of them held to limits so small that their blocks split and budgets are
-passed, and a real tracker's 2,501 issues. What is refused with 422 has to be something that the oracle expects to be
-refused; it is counted, and so is how often each plan was taken.
+Most projects are random ones of a hundred issues, with limits so small that blocks split and budgets are exceeded.
+One project is a real tracker's 2,501 issues. If the grid refuses a query (422), the oracle has to know a reason.
+The output counts the refusals, and how often each plan was used.
 
-With --writers each question is a scenario: issues are edited, consumers and folds are at work while it is answered, call by call.
-With --tokens writes are left half indexed or not at all, and questions carry their tokens: answers have to be exact. One container,
-which keeps what it has read, is asked again and again while the journal is written and folded.
-With --imports new issues are not indexed, or half, and there are no tokens: the answer has to be exact as well.
+With --writers, users edit issues, and consumers and folds work, between any two calls of a query.
+With --tokens, the index lacks some writes, and queries carry their tokens: answers have to be exact. One container,
+with its cache, gets query after query while other code writes and folds the journal.
+With --imports, the index lacks new issues, and there are no tokens: answers have to be exact.
+With --changes, answers have to match the writes that their cursor of the changes counts.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev oracle`."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--queries", metavar="N", type=count, default=1000, help="how many (default: 1000)")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the first one (default: 0)")
+    parser.add_argument(
+        "--queries", metavar="N", type=count, default=1000, help="number of queries (default: 1000)"
+    )
+    parser.add_argument(
+        "--seed", metavar="S", type=int, default=0, help="number of the first query (default: 0)"
+    )
     add_engine(parser)
     parser.add_argument(
         "--data",
@@ -110,17 +116,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="both",
         help="random projects, the tracker's issues, or both (default)",
     )
-    parser.add_argument("--writers", action="store_true", help="put them while others write (in memory)")
+    parser.add_argument("--writers", action="store_true", help="query while others write (in memory)")
     parser.add_argument(
-        "--tokens", action="store_true", help="put them with the tokens of what the index lacks (in memory)"
+        "--tokens", action="store_true", help="query with the tokens of unindexed writes (in memory)"
     )
     parser.add_argument(
-        "--imports", action="store_true", help="put them after an import that the index lacks (in memory)"
+        "--imports", action="store_true", help="query after an import that is not indexed (in memory)"
     )
     parser.add_argument(
         "--changes",
         action="store_true",
-        help="hold them to what their cursors of the changes say (in memory)",
+        help="compare answers with their cursor of the changes, while others write (in memory)",
     )
     add_jobs(parser)
 
@@ -223,7 +229,7 @@ def _played(play: Callable[[int], tuple[Asked, Counter[str]]], seeds: range) -> 
         except Difference as error:
             tally.differences.append((seed, str(error)))
             continue
-        tally.heard(asked)
+        tally.count(asked)
         tally.happened += happened
     return tally
 
@@ -245,7 +251,7 @@ def _play(seeds: range) -> Tally:
         except Difference as error:
             tally.differences.append((seed, str(error)))
             continue
-        tally.heard(asked)
+        tally.count(asked)
     return tally
 
 
@@ -255,9 +261,7 @@ def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
         console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
         console.print(f"  {replay(seed, args.engine, args.data, _mode(args))}")
     refused = sum(tally.refused.values())
-    console.print(
-        f"{refused:,} of {tally.questions:,} refused (422), each for a reason that the oracle knows"
-    )
+    console.print(f"{refused:,} of {tally.questions:,} refused (422), each for a known reason")
     differing = len(tally.differences)
     console.print(f"{differing} answers differ" if differing else "no difference")
 
@@ -270,9 +274,7 @@ def _table(tally: Tally) -> Printed:
         table.add_row(f"{number:,}", f"questions: {name}")
     table.add_row(f"{tally.rows.total():,}", "rows and groups compared")
     for name, number in tally.plans.most_common():
-        table.add_row(
-            f"{number:,}", f"answers by the plan {name!r}, at most {tally.rounds[name]} calls in sequence"
-        )
+        table.add_row(f"{number:,}", f"answers by the plan {name!r}, in at most {tally.rounds[name]} rounds")
     for name, number in tally.happened.most_common():
         table.add_row(f"{number:,}", name)
     for name, number in tally.refused.most_common():

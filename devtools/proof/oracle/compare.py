@@ -29,7 +29,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.store import Catalogs
-from gridview.support.errors import NotFound, Unprocessable
+from gridview.support.errors import NotFound, QueryTooExpensive
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from gridview.view.journal_tail import learn
@@ -66,7 +66,7 @@ class Asked:
     plans: Counter[str] = field(default_factory=Counter)
     rounds: dict[str, int] = field(default_factory=dict)
 
-    def heard(self, explain: Json) -> None:
+    def count_plan(self, explain: Json) -> None:
         """Remember the explanation of an answer."""
         plan = plan_of(explain)
         self.plans[plan] += 1
@@ -102,7 +102,7 @@ def load(
     tenant: str,
     project_id: str,
     *,
-    unheard: Container[int] = (),
+    unindexed: Container[int] = (),
 ) -> Loaded:
     """Put a project's issues into the table, with all that is derived from them, and into SQLite.
 
@@ -128,9 +128,9 @@ def load(
     if made:
         bulk.take_numbers(table, catalog, max(project.issues))
         with held_to(project.limits):
-            heard = [one for one in made if one["num"] not in unheard]
-            bulk.load(table, catalog, heard, bulk.in_batches)
-        bulk.in_batches(table, [one for one in made if one["num"] in unheard])
+            indexed = [one for one in made if one["num"] not in unindexed]
+            bulk.load(table, catalog, indexed, bulk.in_batches)
+        bulk.in_batches(table, [one for one in made if one["num"] in unindexed])
     return Loaded(project, table, catalog, Oracle(project), container(table, catalog))
 
 
@@ -152,7 +152,7 @@ def ask(loaded: Loaded, question: Question) -> Asked:
     try:
         with held_to(loaded.project.limits):
             asked.rows = _KINDS[question.kind](loaded, question, asked)
-    except Unprocessable as error:
+    except QueryTooExpensive as error:
         asked.refused = refusals.why(loaded.project, loaded.oracle, question, budgets(loaded.project.limits))
         if asked.refused is None:
             raise Difference(f"refused without a reason: {error.detail}") from error
@@ -164,7 +164,7 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
     recent = () if "cursor" in body else loaded.recent
     page = asking.page(loaded.context(recent=recent), {**body, "keys": True, "explain": True}).body
-    asked.heard(page["explain"])
+    asked.count_plan(page["explain"])
     return page
 
 
@@ -221,7 +221,7 @@ def _walk(loaded: Loaded, question: Question, asked: Asked) -> int:
     pages = [page]
     while page["next"] is not None and len(pages) < _PAGES:
         page = _page(loaded, {**body, "cursor": page["next"]}, asked)
-        same("the offset of a page behind a cursor", page["offset"], None)
+        same("the offset of a page after a cursor", page["offset"], None)
         pages.append(page)
     for one in pages:
         _check_counts(loaded, body, one, len(expected))
@@ -271,10 +271,10 @@ def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
         request = {**body, "cursor": cursor, "explain": True}
         recent = loaded.recent if cursor is None else ()
         answer = asking.grouped(loaded.context(recent=recent), request).body
-        asked.heard(answer["explain"])
-        told = groups_told(loaded, body, answer)
-        same("the groups", told, expected[compared : compared + limit])
-        compared += len(told)
+        asked.count_plan(answer["explain"])
+        groups = answered_groups(loaded, body, answer)
+        same("the groups", groups, expected[compared : compared + limit])
+        compared += len(groups)
         same("whether there are more groups", answer["more"], len(expected) > compared)
         same("whether there is a next page of groups", answer["next"] is not None, answer["more"])
         for group in answer["groups"][-1:]:
@@ -297,7 +297,7 @@ def _group_rows(loaded: Loaded, group: Json, asked: Asked) -> None:
     )
     try:
         page = _page(loaded, body, asked)
-    except Unprocessable as error:
+    except QueryTooExpensive as error:
         if may_refuse is None:
             raise Difference(f"the filter of a group is refused without a reason: {error.detail}") from error
         return
@@ -305,7 +305,7 @@ def _group_rows(loaded: Loaded, group: Json, asked: Asked) -> None:
     same("the rows of a group", nums_of(page), expected[:500])
 
 
-def groups_told(loaded: Loaded, body: Json, answer: Any) -> list[Json]:
+def answered_groups(loaded: Loaded, body: Json, answer: Any) -> list[Json]:
     """The groups of an answer, in the form in which they are compared."""
     kinds = [_shown_kind(loaded, one) for one in body["by"]]
     return [
@@ -359,12 +359,12 @@ def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
     asked_for = {**body, "explain": True}
     answer = asking.summarized(loaded.context(), asked_for).body
-    asked.heard(answer.pop("explain"))
-    same("the summary", summary_told(loaded, body, answer), summary_expected(loaded, body))
+    asked.count_plan(answer.pop("explain"))
+    same("the summary", answered_summary(loaded, body, answer), summary_expected(loaded, body))
     return len(answer["summaries"])
 
 
-def summary_told(loaded: Loaded, body: Json, answer: Any) -> Json:
+def answered_summary(loaded: Loaded, body: Json, answer: Any) -> Json:
     """A summary in the form in which it is compared."""
     same(
         "the fields",
@@ -414,7 +414,7 @@ def _position(loaded: Loaded, question: Question, _: Asked) -> int:
         return 1
     same("whether there is the issue", True, question.num in loaded.project.issues)
     rows = loaded.oracle.rows(body)
-    same("the position", found["position"], rows.index(question.num) if question.num in rows else None)
+    same("the row number", found["row_number"], rows.index(question.num) if question.num in rows else None)
     return 1
 
 
@@ -423,7 +423,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
     "offset": _offset,
     "groups": _groups,
     "summary": _summary,
-    "position": _position,
+    "row_number": _position,
 }
 
 
@@ -480,5 +480,5 @@ def put(loaded: Loaded, question: Question) -> Asked:
     try:
         return ask(loaded, question)
     except Difference as error:
-        told = f"{question.kind} {question.num or ''} {json.dumps(question.body)}, limits: {loaded.project.limits}"
-        raise Difference(f"{error}\n  {told}") from error
+        text = f"{question.kind} {question.num or ''} {json.dumps(question.body)}, limits: {loaded.project.limits}"
+        raise Difference(f"{error}\n  {text}") from error

@@ -1,7 +1,7 @@
 """The questions put while issues are edited, and compared with the writes that their cursor of the feed counts.
 
 As with tokens (`tokens`), but people go on editing between any two calls of a question, which seldom names their
-writes. The state at an answer's `changes` is made from the history. Each issue is in its last version before that
+writes. The state at an answer's `changes_cursor` is made from the history. Each issue is in its last version before that
 place of the journal, or in the version that the cursor names. SQLite has to count the very same. If the journal has
 no change of an issue after the cursor, a page has the issue exactly if it matches.
 
@@ -37,7 +37,7 @@ from gridview.live.change_requests import rows_of
 from gridview.live.changes import follow
 from gridview.live.followed_rows import FollowedRows
 from gridview.schema.history import RESET
-from gridview.support.errors import Overloaded, Unprocessable
+from gridview.support.errors import Overloaded, QueryTooExpensive
 from gridview.view import journal_tail
 
 _QUESTIONS = (3, 6, 12)
@@ -98,14 +98,14 @@ class _Scenario(tokens.Scenario):
         kind = question.kind if question.kind in _ASKED else "grid"
         try:
             answer = self._meanwhile(partial(_answer, kind, loaded, body))
-        except (Unprocessable, Overloaded):
+        except (QueryTooExpensive, Overloaded):
             self.happened["refused"] += 1
             return asked
-        if answer["changes"] is None:
+        if answer["changes_cursor"] is None:
             self.happened["answers without a cursor"] += 1
             return asked
         self.happened["answers with a cursor"] += 1
-        cursor = FeedCursor.opened(answer["changes"], asking.FEED, loaded.catalog)
+        cursor = FeedCursor.opened(answer["changes_cursor"], asking.FEED, loaded.catalog)
         self.happened["versions ahead"] += len(cursor.ahead)
         counted = self._counted(cursor)
         project = self._as_of(counted)
@@ -128,7 +128,7 @@ class _Scenario(tokens.Scenario):
         found = dict.fromkeys(self._history.origin.issues, 1)
         for one in versions_from(items, _FIRST):
             if one.version is None:
-                raise Difference(f"nobody can tell what became of {one}")
+                raise Difference(f"nothing shows what became of {one}")
             found[one.num] = one.version
         for num, version in cursor.ahead.items():
             found[num] = max(version, found.get(num, 0))
@@ -156,12 +156,12 @@ class _Scenario(tokens.Scenario):
         present = self._history.present()
         asked: Json = {name: one for name, one in page.body.items() if name in ("filter", "sort")}
         try:
-            of_the_page = self._told_behind(page.cursor, rows_of(self._loaded.catalog, asked))
-            of_all = self._told_behind(page.cursor, rows_of(self._loaded.catalog, {}))
-        except Unprocessable:
+            of_the_page = self._followed(page.cursor, rows_of(self._loaded.catalog, asked))
+            of_all = self._followed(page.cursor, rows_of(self._loaded.catalog, {}))
+        except QueryTooExpensive:
             return
         if of_the_page is None or of_all is None:
-            self.happened["pages that were told to be read anew"] += 1
+            self.happened["pages that were reset"] += 1
             return
         rows = {row["num"]: row["key"] for row in page.answer["rows"]}
         for event in of_the_page:
@@ -169,28 +169,28 @@ class _Scenario(tokens.Scenario):
             if event["key"] is not None:
                 rows[event["num"]] = event["key"]
         expected = Oracle(present).rows({**page.body, "limit": 500, "offset": 0})
-        told = f"{page.body}, {page.cursor}, told {of_the_page}"
+        text = f"{page.body}, {page.cursor}, followed by {of_the_page}"
         try:
             same("matched in the end", page.answer["matched"] + _entered(of_the_page), len(expected))
             same("total in the end", page.answer["total"] + _entered(of_all), len(present.issues))
             same("the rows in the end", sorted(rows, key=lambda num: rows[num].encode()), expected)
         except Difference as error:
-            raise Difference(f"{error}\n  {told}") from error
+            raise Difference(f"{error}\n  {text}") from error
         self.happened["pages followed to the end"] += 1
         self.happened["changes of their rows"] += len(of_the_page)
 
-    def _told_behind(self, cursor: FeedCursor, rows: FollowedRows) -> list[Any] | None:
+    def _followed(self, cursor: FeedCursor, rows: FollowedRows) -> list[Any] | None:
         """The events of these rows after a cursor; None after a reset."""
         found: list[Any] = []
         for _ in range(_LOOKS):
-            told = follow(self._memory, self._containers[0], self._loaded.catalog, cursor, rows=rows)
-            found += told.items
+            feed = follow(self._memory, self._containers[0], self._loaded.catalog, cursor, rows=rows)
+            found += feed.items
             if RESET in found:
                 return None
-            if told.ended and not told.held and not told.items:
+            if feed.ended and not feed.held and not feed.items:
                 return found
-            cursor = told.cursor
-            self._world.clock.seconds += MISSING_SECONDS if told.held else 0.0
+            cursor = feed.cursor
+            self._world.clock.seconds += MISSING_SECONDS if feed.held else 0.0
         raise Difference("the changes do not come to an end")
 
     def _check_rows(self, body: Json, answer: Any, counted: dict[int, int]) -> None:
@@ -205,7 +205,7 @@ class _Scenario(tokens.Scenario):
             last = self._history.latest(num).number + (not alive)
             if num in rows and rows[num]["version"] < version:
                 raise Difference(
-                    f"issue {num} is shown in version {rows[num]['version']}, and {version} is told"
+                    f"issue {num} is shown in version {rows[num]['version']}, and the feed delivers {version}"
                 )
             if version == last:
                 same(f"whether issue {num} is shown", num in rows, num in matching)
@@ -236,13 +236,15 @@ def _check_page(loaded: Loaded, body: Json, answer: Any) -> int:
 
 
 def _check_groups(loaded: Loaded, body: Json, answer: Any) -> int:
-    told = compare.groups_told(loaded, body, answer)
-    same("the groups", told, compare.groups_expected(loaded, body)[: body["limit"]])
-    return len(told)
+    groups = compare.answered_groups(loaded, body, answer)
+    same("the groups", groups, compare.groups_expected(loaded, body)[: body["limit"]])
+    return len(groups)
 
 
 def _check_summary(loaded: Loaded, body: Json, answer: Any) -> int:
-    same("the summary", compare.summary_told(loaded, body, answer), compare.summary_expected(loaded, body))
+    same(
+        "the summary", compare.answered_summary(loaded, body, answer), compare.summary_expected(loaded, body)
+    )
     return len(body["fields"])
 
 

@@ -56,27 +56,27 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
     numbers = sorted(project.issues)
     first = numbers[int(len(numbers) * (1 - share))]
     others = random.sample(numbers, len(numbers) // 20)
-    unheard = {*(num for num in numbers if num >= first), *others}
+    unindexed = {*(num for num in numbers if num >= first), *others}
     table = MemoryTable()
-    loaded = compare.load(table, project, TENANT, PROJECT, unheard=unheard)
-    happened["issues not in the index"] += len(unheard)
+    loaded = compare.load(table, project, TENANT, PROJECT, unindexed=unindexed)
+    happened["issues not in the index"] += len(unindexed)
     table.lag()
-    late = [_document(table, num) for num in random.sample(sorted(unheard), len(unheard) // 10)]
+    late = [_document(table, num) for num in random.sample(sorted(unindexed), len(unindexed) // 10)]
     for document in late:
         table.delete(document[keys.PK], document[keys.SK])
     table.catch_up_with_all()
     for document in late:
         table.put(document)
     happened["of them not in GSI1"] += len(late)
-    edited = random.sample(sorted(unheard), len(unheard) // 4)
+    edited = random.sample(sorted(unindexed), len(unindexed) // 4)
     for num in edited:
         _edit_back(table, num, random)
     happened["of them edited"] += len(edited)
-    shown = unheard - {document["num"] for document in late}
+    shown = unindexed - {document["num"] for document in late}
     for _ in range(random.choice((0, 1, 3))):
         # If the journal has an issue, GSI1 has its document.
         commits = random.random() < 0.5
-        some = sorted(shown if commits else unheard)
+        some = sorted(shown if commits else unindexed)
         taken = [_document(table, num) for num in random.sample(some, min(len(some), 8))]
         _consume(table, taken, random, commits=commits)
         happened["consumers killed"] += 1
@@ -85,7 +85,7 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
     )
     now = present.seconds()
     last = max(numbers) + random.choice((0, 0, 3))
-    marks = {(int(now // 60) - 10) % 32: min(unheard) - 1} if last > _FEW or random.random() < 0.5 else {}
+    marks = {(int(now // 60) - 10) % 32: min(unindexed) - 1} if last > _FEW or random.random() < 0.5 else {}
     return replace(loaded, epoch=EpochCheck(numbering=Numbering(last, now - 1, marks)))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from devtools.proof.oracle.world import Json
 
 _WORDS = {
-    "summary from blocks": r"Tell the functions of .* by the blocks",
-    "summary from documents": r"work the functions out in memory",
+    "summary from blocks": r"Calculate the functions of .* from the blocks",
+    "summary from documents": r"calculate the functions in memory",
     "groups by documents": r"group them by .* in memory",
-    "groups by the sizes of blocks": r"Group by .*: its index has",
+    "groups by the sizes of blocks": r"Group by .*, whose index has",
     "groups by sets": r"Intersect .*the sets of",
 }
 """Name -> the words in its explanation."""
@@ -18,11 +18,11 @@ _PAGES: dict[str, tuple[frozenset[str], str]] = {
     "whole": (frozenset({"full scan"}), ""),
     "number order, from sets": (frozenset({"set order"}), ""),
     "all that match, sorted in memory": (frozenset({"top n"}), ""),
-    "sort entries, and the rows without a value behind them": (frozenset({"index scan", "bucket scan"}), ""),
-    "blocks of a composite index": (frozenset({"bucket scan"}), r"Go along the blocks of c\d+, "),
-    "blocks, several keys": (frozenset({"bucket scan"}), r"Sort those of one"),
+    "sort entries, then the rows without a value": (frozenset({"index scan", "bucket scan"}), ""),
+    "blocks of a composite index": (frozenset({"bucket scan"}), r"Follow the blocks of c\d+, "),
+    "blocks, several keys": (frozenset({"bucket scan"}), r"Sort the issues with one"),
     "blocks under a filter": (frozenset({"bucket scan", "bitmap scan"}), ""),
-    "blocks, from a row on": (frozenset({"bucket scan"}), r"is found by adding up"),
+    "blocks, from a row on": (frozenset({"bucket scan"}), r"Find row [\d,]+ by adding up"),
     "blocks": (frozenset({"bucket scan"}), ""),
     "sort entries": (frozenset({"index scan"}), ""),
     "documents in number order": (frozenset({"number scan"}), ""),
@@ -34,12 +34,12 @@ PLANS = frozenset({*_WORDS, *_PAGES})
 
 def plan_of(explain: Json) -> str:
     """The name of the plan."""
-    told, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
-    found = [name for name, pattern in _WORDS.items() if re.search(pattern, told)]
+    text, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
+    found = [name for name, pattern in _WORDS.items() if re.search(pattern, text)]
     found += [
-        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, told)
+        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, text)
     ]
-    return (found or [told])[0]
+    return (found or [text])[0]
 
 
 def _nodes(tree: Json) -> Iterator[str]:

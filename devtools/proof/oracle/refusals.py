@@ -63,7 +63,7 @@ def _of_summary(project: Project, oracle: Oracle, body: Json, budgets: Mapping[s
     if oracle.possible(body, unknown) <= budgets["query.aggregate_planner.MAX_DOCUMENTS"]:
         return
     if {one["field"] for one in body["fields"]} & project.unindexed:
-        yield "tells of a field without an index"
+        yield "summarizes a field without an index"
     if oracle.undecided(body, unknown) > budgets["query.planner.CANDIDATES"]:
         yield _UNDECIDED
     for one in body["fields"]:

@@ -77,7 +77,7 @@ class Scene:
         self._memory = MemoryTable()
         self._loaded = compare.load(self._memory, project, TENANT, PROJECT)
         self._now = 0
-        self._behind = random.choice((0, 5, 20))
+        self._lag = random.choice((0, 5, 20))
         self._written: dict[Key, deque[int]] = defaultdict(lambda: deque(maxlen=8))
         self._unseen: dict[Key, deque[int]] = defaultdict(deque)
         self._world = World(
@@ -123,14 +123,14 @@ class Scene:
         if self._random.random() < 0.6:
             return 0
         replaced = list(self._written[key])[-count:] if count else []
-        return self._random.randint(0, sum(at >= self._now - self._behind for at in replaced))
+        return self._random.randint(0, sum(at >= self._now - self._lag for at in replaced))
 
     def _tick(self) -> None:
         """A moment has passed: what has waited too long is shown by the index."""
         self._now += 1
         self._world.clock.seconds += 0.01
-        for key in [key for key, waiting in self._unseen.items() if waiting[0] < self._now - self._behind]:
-            self._catch_up(key, until=self._now - self._behind)
+        for key in [key for key, waiting in self._unseen.items() if waiting[0] < self._now - self._lag]:
+            self._catch_up(key, until=self._now - self._lag)
         self._history.unsettled(self._on_their_way(), self._now)
 
     def _on_their_way(self) -> set[int]:

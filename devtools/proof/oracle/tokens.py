@@ -146,7 +146,7 @@ class Scenario(Scene):
         """The issues that tokens name: all, or only the ones that the journal, or a late copy of it, may lack."""
         if self._names_all:
             return self._history.last_unsettled
-        return self._history.moved(self._now - self._behind - 1)
+        return self._history.moved(self._now - self._lag - 1)
 
     def _has_several_on_their_way(self) -> bool:
         return any(count > 1 for count in self._waiting().values())

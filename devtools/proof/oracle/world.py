@@ -260,8 +260,8 @@ class Question:
 def question(random: Random, project: Project) -> Question:
     """A random question."""
     body: Json = {}
-    kind = random.choice(("walk", "walk", "offset", "groups", "position", "summary"))
-    if random.random() < (0.8 if kind in ("walk", "position") else 0.6):
+    kind = random.choice(("walk", "walk", "offset", "groups", "row_number", "summary"))
+    if random.random() < (0.8 if kind in ("walk", "row_number") else 0.6):
         body["filter"] = _filter(random, project, random.randint(0, 4))
     if kind == "groups":
         body["by"] = [_by(random, project) for _ in range(random.choice((1, 1, 2, 3)))]
@@ -276,7 +276,7 @@ def question(random: Random, project: Project) -> Question:
         body["fields"] = _fields(random, project)
         return Question(kind, body)
     body["sort"] = _sort(random, project)
-    if kind == "position":
+    if kind == "row_number":
         return Question(kind, body, random.randint(1, max(project.issues, default=1) + 1))
     body["limit"] = random.choice((4, 7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))
     if kind == "walk":

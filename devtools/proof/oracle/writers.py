@@ -31,20 +31,20 @@ from devtools.proof.oracle import asking, compare, refusals, world
 from devtools.proof.oracle.compare import (
     Difference,
     Loaded,
+    answered_groups,
+    answered_summary,
     check_values,
     groups_expected,
-    groups_told,
     nums_of,
     same,
     summary_expected,
-    summary_told,
 )
 from devtools.proof.oracle.limits import LIMITS, budgets, held_to
 from devtools.proof.oracle.scene import Scene
 from devtools.proof.oracle.sql import Oracle, folded
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.dynamodb.table import Table
-from gridview.support.errors import NotFound, Overloaded, Unprocessable
+from gridview.support.errors import NotFound, Overloaded, QueryTooExpensive
 
 _LIMITS = tuple(one for one in LIMITS if not one.startswith("real"))
 _SIZES = (15, 30, 60)
@@ -59,7 +59,7 @@ class Window:
     """
 
     answer: Any
-    behind: float
+    since: float
     still: Project
     slack: int
 
@@ -97,7 +97,7 @@ class _Scenario(Scene):
             self._happen()
         try:
             _KINDS[self._question.kind](self)
-        except Unprocessable as error:
+        except QueryTooExpensive as error:
             self._refused(error)
         except Overloaded:
             self._played.overloaded = True
@@ -109,12 +109,12 @@ class _Scenario(Scene):
     def _request(self, work: Callable[[Table], Any]) -> Window:
         """Let a reader ask while everything goes on; an error of the request is raised here."""
         self._played.requests += 1
-        behind = self._now - self._behind
+        since = self._now - self._lag
         answer = self._meanwhile(work)
-        moved = self._history.moved(behind)
-        return Window(answer, behind, self._history.still(behind), self._history.slack(moved))
+        moved = self._history.moved(since)
+        return Window(answer, since, self._history.still(since), self._history.slack(moved))
 
-    def _refused(self, error: Unprocessable) -> None:
+    def _refused(self, error: QueryTooExpensive) -> None:
         """It may be refused where the oracle knows a reason, or would if all issues that moved had been in the way."""
         project = self._history.present()
         moved = len(self._history.moved(0))
@@ -130,11 +130,11 @@ class _Scenario(Scene):
         same("whether all rows are of different issues", len(set(nums)), len(nums))
         same("whether it is at most a page", len(nums) <= body["limit"], True)
         shown = self._history.as_shown(
-            [(row["num"], row["version"]) for row in window.answer["rows"]], window.behind
+            [(row["num"], row["version"]) for row in window.answer["rows"]], window.since
         )
         if shown is None:
-            told = [(row["num"], row["version"]) for row in window.answer["rows"]]
-            raise Difference(f"a row shows what its issue was not: {told}")
+            versions = [(row["num"], row["version"]) for row in window.answer["rows"]]
+            raise Difference(f"a row shows what its issue was not: {versions}")
         check_values(self._of(shown), window.answer, body.get("columns"))
         same("the rows, by what they show", nums, Oracle(shown).rows(body))
         if body["count"]:
@@ -148,7 +148,7 @@ class _Scenario(Scene):
     def walk(self) -> None:
         """All pages forwards, and then all of them backwards."""
         body = self._question.body
-        began = self._now - self._behind
+        began = self._now - self._lag
         window = self._page(body)
         pages = [window]
         while window.answer["next"] is not None:
@@ -200,7 +200,7 @@ class _Scenario(Scene):
             same("the rows", nums_of(window.answer), expected[offset : offset + body["limit"]])
         elif at is None:
             same(
-                "whether the page lies behind the end",
+                "whether the page is after the end",
                 len(expected) - window.slack <= offset or bool(window.answer["rows"]),
                 True,
             )
@@ -220,16 +220,16 @@ class _Scenario(Scene):
         body = self._question.body
         window = self._request(lambda table: asking.grouped(self._loaded.context(table), body).body)
         loaded = replace(self._loaded, project=window.still, oracle=Oracle(window.still))
-        ours, theirs = groups_told(loaded, body, window.answer), groups_expected(loaded, body)
+        ours, theirs = answered_groups(loaded, body, window.answer), groups_expected(loaded, body)
         self._played.rows += len(ours)
         if not window.slack:
             same("the groups", ours, theirs)
             return
-        told = {spelled_alike(one["values"]): one["count"] for one in ours}
+        counts = {spelled_alike(one["values"]): one["count"] for one in ours}
         least = {spelled_alike(one["values"]): one["count"] for one in theirs}
-        same("whether all groups are different", len(told), len(ours))
-        same("the groups that nothing happened to", [one for one in told if one in least], list(least))
-        for values, count in told.items():
+        same("whether all groups are different", len(counts), len(ours))
+        same("the groups that nothing happened to", [one for one in counts if one in least], list(least))
+        for values, count in counts.items():
             between(f"the count of {values}", count, least.get(values, 0), window.slack)
 
     def summary(self) -> None:
@@ -237,15 +237,15 @@ class _Scenario(Scene):
         body = self._question.body
         window = self._request(lambda table: asking.summarized(self._loaded.context(table), body).body)
         loaded = replace(self._loaded, project=window.still, oracle=Oracle(window.still))
-        ours, theirs = summary_told(loaded, body, window.answer), summary_expected(loaded, body)
+        ours, theirs = answered_summary(loaded, body, window.answer), summary_expected(loaded, body)
         self._played.rows += len(ours["summaries"])
         if not window.slack:
             same("the summary", ours, theirs)
             return
         between("matched", ours["matched"], theirs["matched"], window.slack)
-        for told, least in zip(ours["summaries"], theirs["summaries"], strict=True):
-            if "count" in told:
-                between("count", told["count"], least["count"], window.slack)
+        for summary, least in zip(ours["summaries"], theirs["summaries"], strict=True):
+            if "count" in summary:
+                between("count", summary["count"], least["count"], window.slack)
 
     def position(self) -> None:
         """The position of an issue."""
@@ -256,8 +256,8 @@ class _Scenario(Scene):
             )
         except NotFound:
             same(
-                "whether the issue stood still",
-                num in self._history.still(self._now - self._behind).issues,
+                "whether the issue was unchanged",
+                num in self._history.still(self._now - self._lag).issues,
                 False,
             )
             return
@@ -265,9 +265,9 @@ class _Scenario(Scene):
             return
         rows = Oracle(window.still).rows(self._question.body)
         if num not in rows:
-            same("the position", window.answer["position"], None)
+            same("the row number", window.answer["row_number"], None)
         else:
-            between("the position", window.answer["position"], rows.index(num), window.slack)
+            between("the row number", window.answer["row_number"], rows.index(num), window.slack)
 
     def _quiet(self) -> None:
         """Everything ends and is shown; then the answer is the oracle's."""
@@ -285,7 +285,7 @@ _KINDS: dict[str, Callable[[_Scenario], None]] = {
     "offset": _Scenario.offset,
     "groups": _Scenario.groups,
     "summary": _Scenario.summary,
-    "position": _Scenario.position,
+    "row_number": _Scenario.position,
 }
 
 

@@ -15,12 +15,11 @@ _SHOWN = 10
 """Differences of a proof that are printed."""
 
 _DESCRIPTION = """\
-Run every proof at full length: 20,000 fault scenarios and every mutant, 100 scenarios over DynamoDB Local, 50,000 queries against
-SQLite, 1,000 more while others write, the recorded costs of queries at 100,000 issues, and the tests of the benchmark. It takes two
-to three hours on two cores. Run it at the end of a piece of work, or each night; `./dev test` is for every change.
+Run every proof at full length. That takes two to three hours on two cores. Run it at the end of a piece of work, or
+each night; for every change, run `./dev test`. To see what each proof proves, use --list.
 
-Each proof prints one line: its figures and the CPU minutes that it took. A proof that needs something this machine lacks does not
-run, and its line says why. The exit status is 1 if any proof found a difference, and 0 otherwise.
+Each proof prints one line with its figures and its CPU minutes. If this machine lacks something that a proof needs,
+the proof does not run, and its line says why. The exit status is 1 if a proof found a difference, otherwise 0.
 """
 
 
@@ -28,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `./dev prove`."""
     parser.description = _DESCRIPTION
     parser.add_argument(
-        "--only", metavar="WORD", default="", help="run the proofs whose name contains this word"
+        "--only", metavar="WORD", default="", help="run only the proofs whose name contains this text"
     )
     parser.add_argument(
         "--million",
         action="store_true",
-        help="also compare a million issues with PostgreSQL (some 6 GB of disk, and half an hour more)",
+        help="also compare a million issues with PostgreSQL (some 6 GB of disk, half an hour more)",
     )
-    parser.add_argument("--list", action="store_true", help="list the proofs, and run none")
+    parser.add_argument("--list", action="store_true", help="list the proofs and what they prove; run none")
     add_jobs(parser)
 
 
@@ -43,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the chosen proofs; 1 when one of them finds a difference."""
     chosen = [one for one in PROOFS if args.only in one.name and (args.million or not one.on_request)]
     if not chosen:
-        raise Failure(f"No proof has {args.only!r} in its name; see ./dev prove --list.")
+        raise Failure(f"No proof has {args.only!r} in its name. To list the names: ./dev prove --list.")
     console = Console(highlight=False, soft_wrap=True)
     if args.list:
         for proof in chosen:
@@ -70,12 +69,12 @@ def run_all(console: Console, proofs: Sequence[Proof], jobs: int) -> int:
             _print(console, "FAILED", f"{proof.name}: {type(error).__name__}: {error}")
             continue
         minutes = (cpu_seconds() - before) / 60
-        told = f"{proof.name}: {proven.figures} ({minutes:.1f} CPU minutes)"
+        line = f"{proof.name}: {proven.figures} ({minutes:.1f} CPU minutes)"
         if not proven.differences:
-            _print(console, "proven", told)
+            _print(console, "proven", line)
             continue
         differing.append(proof.name)
-        _print(console, "FAILED", f"{told}: {len(proven.differences)} differences")
+        _print(console, "FAILED", f"{line}: {len(proven.differences)} differences")
         for difference in proven.differences[:_SHOWN]:
             console.print(difference, markup=False)
     console.print(

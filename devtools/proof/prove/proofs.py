@@ -63,12 +63,12 @@ def play(seeds: Sequence[int], engine: Engine, jobs: int) -> Proven:
             differences.append(
                 f"{played.family}: {played.difference}\n  {replay_scenario(played, engine.name)}"
             )
-    told = (
+    figures = (
         f"{totals['scenarios']:,} scenarios",
         f"{totals['kills']:,} kills",
         f"{totals['late writes']:,} late writes",
     )
-    return Proven(", ".join(told), differences)
+    return Proven(", ".join(figures), differences)
 
 
 def play_over_the_engine(count: int, jobs: int) -> Proven:
@@ -85,7 +85,7 @@ def judge(jobs: int) -> Proven:
         played += verdict.played
         if verdict.difference is None:
             alive.append(f"alive: {verdict.name}, after {verdict.played:,} scenarios")
-    return Proven(f"{judged} mutants, {played:,} scenarios to find them out", alive)
+    return Proven(f"{judged} mutants, {played:,} scenarios to find them", alive)
 
 
 def judge_drawn(jobs: int) -> Proven:
@@ -129,8 +129,10 @@ def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
     tally = oracle.Tally()
     for some in found:
         tally.update(some)
-    told = f"{tally.questions:,} queries, {tally.rows.total():,} rows and groups, {sum(tally.refused.values()):,} refused"
-    return Proven(told, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)])
+    figures = f"{tally.questions:,} queries, {tally.rows.total():,} rows and groups, {sum(tally.refused.values()):,} refused"
+    return Proven(
+        figures, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)]
+    )
 
 
 def hold_to_the_baseline(sizes: Sequence[int], _: int) -> Proven:
@@ -192,12 +194,12 @@ def require_postgres() -> None:
 PROOFS: tuple[Proof, ...] = (
     Proof(
         "faults",
-        f"{SCENARIOS:,} scenarios of kills, races and late writes leave everything derived as the documents give it",
+        f"after {SCENARIOS:,} scenarios of kills, races and late writes, all derived data matches the documents",
         lambda jobs: play(list(scenarios.seeds(SCENARIOS)), MEMORY, jobs),
     ),
     Proof(
         "kills at every call",
-        "a consumer, a job of ours or of people, a check or a repair that is killed at any call is finished by the next one",
+        "the next run completes a consumer, a job, a check or a repair that was killed at any call",
         partial(
             run_tests,
             [
@@ -214,12 +216,12 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "damage to blocks",
-        "a check finds and repairs every kind of it, while consumers go on",
+        "a check finds and repairs every kind of damage to blocks, while consumers work",
         partial(run_tests, ["tests/unit/fsck/test_chain_check.py"]),
     ),
     Proof(
         "working together",
-        "undo and redo give equal documents, followed rows are the grid's, and a socket that comes back misses nothing",
+        "undo and redo give equal documents, followed rows equal the grid's, a socket that reconnects misses nothing",
         partial(
             run_tests,
             [
@@ -233,7 +235,7 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "random queries",
-        "pages, frozen rows, groups and summaries by blocks are those of all documents",
+        "pages, frozen rows, groups and summaries that blocks give equal those of all documents",
         partial(
             run_tests,
             [
@@ -248,7 +250,7 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "values",
-        "whatever its type, a value comes back as it went, and any two compare as their sort strings",
+        "a value of any type is returned as it was written, and two values compare like their sort strings",
         partial(
             run_tests,
             [
@@ -262,17 +264,17 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "two containers",
-        "a change that one has answered is seen by every request of the other that begins then",
+        "after one container has answered a write, every new request of the other container sees it",
         partial(run_tests, ["tests/unit/functions/test_two_containers.py"]),
     ),
     Proof(
         "the page",
-        "a browser does with it what people do, also with a thousand rows that they paste",
+        "the web page works in a browser as users work with it, up to a thousand pasted rows",
         partial(run_tests, ["tests/web/test_browser.py"]),
     ),
     Proof(
         "hostile requests",
-        "anything in any place of a request makes no error of the server, and a refusal names the place",
+        "no value in any place of a request causes a server error, and each refusal names the place",
         partial(
             run_tests,
             [
@@ -281,25 +283,25 @@ PROOFS: tuple[Proof, ...] = (
             ],
         ),
     ),
-    Proof("mutants", "a fault scenario or a test finds out every mutant of the core by hand", judge),
+    Proof("mutants", "a fault scenario or a test finds every hand-made mutant of the core", judge),
     Proof(
         "drawn mutants",
-        f"a test or a scenario finds out each of {sampling.MUTANTS:,} drawn mutants of the core, but for those with a reason",
+        f"a test or a scenario finds each of {sampling.MUTANTS:,} drawn mutants of the core, but for listed exceptions",
         judge_drawn,
     ),
     Proof(
         "faults over DynamoDB Local",
-        f"{ENGINE_SCENARIOS} of these scenarios go well over a real engine too",
+        f"{ENGINE_SCENARIOS} of these scenarios also succeed over a real engine",
         partial(play_over_the_engine, ENGINE_SCENARIOS),
     ),
     Proof(
         "imports",
-        "a tracker's 2,501 issues arrive whole and sort by everything, and an import that is killed loses nothing",
+        "a tracker's 2,501 issues are imported whole and sort by every field, and a killed import loses nothing",
         run_tests_of_imports,
     ),
     Proof(
         "consumers, checks and walks over DynamoDB Local",
-        "consumers of the same records end right, checks find and repair, and every walk shows each issue once",
+        "consumers of the same records agree, checks find and repair damage, every walk shows each issue once",
         partial(
             run_tests,
             [
@@ -313,62 +315,62 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "oracle",
-        f"{QUERIES:,} random queries have the answers that SQLite gives",
+        f"{QUERIES:,} random queries have the same answers as SQLite",
         partial(ask, QUERIES, "generated", "memory"),
     ),
     Proof(
         "oracle, a real tracker",
-        f"so have {TRACKER_QUERIES:,} over a tracker's 2,501 issues",
+        f"{TRACKER_QUERIES:,} queries over a tracker's 2,501 issues have the same answers as SQLite",
         partial(ask, TRACKER_QUERIES, "titanium", "memory"),
     ),
     Proof(
         "oracle over DynamoDB Local",
-        f"so have {ENGINE_QUERIES:,} over a real engine",
+        f"{ENGINE_QUERIES:,} queries over a real engine have the same answers as SQLite",
         partial(ask, ENGINE_QUERIES, "generated", "local"),
     ),
     Proof(
-        "oracle beside writers",
-        f"so have {WRITER_SCENARIOS:,} while others write",
+        "oracle with writers",
+        f"{WRITER_SCENARIOS:,} queries have answers between SQLite's before and after, while others write",
         partial(ask_while_others_write, WRITER_SCENARIOS),
     ),
     Proof(
         "oracle with tokens",
-        f"so have {TOKEN_SCENARIOS:,} with the tokens of writes, by containers that keep what they read while journals are folded",
+        f"{TOKEN_SCENARIOS:,} queries with tokens have SQLite's answers, in containers that cache while journals are folded",
         partial(ask_in_scenarios, "tokens", TOKEN_SCENARIOS),
     ),
     Proof(
         "oracle with cursors of the changes",
-        f"answers of {CHANGES_SCENARIOS:,} such containers, while people edit, count what their cursors stand for",
+        f"{CHANGES_SCENARIOS:,} answers, while users edit, count exactly the writes before their cursor of the changes",
         partial(ask_in_scenarios, "changes", CHANGES_SCENARIOS),
     ),
     Proof(
         "oracle after imports",
-        f"so have {IMPORT_SCENARIOS:,} after an import that the index has not heard of, without a token",
+        f"{IMPORT_SCENARIOS:,} queries after an import that is not indexed yet have SQLite's answers, without a token",
         partial(ask_in_scenarios, "imports", IMPORT_SCENARIOS),
     ),
     Proof(
         "a large import",
-        "1,900 issues that the index has not heard of are in every answer at once",
+        "1,900 issues that are not indexed yet are in every answer at once",
         partial(run_tests, ["tests/unit/devtools/proof/test_oracle_imports.py"]),
     ),
     Proof(
         "baseline",
-        "every kind of query answers as recorded, and takes no more read units or rounds",
+        "every kind of query has its recorded answer, and costs no more read units or rounds than recorded",
         partial(hold_to_the_baseline, baseline.SIZES),
     ),
     Proof(
         "benchmark",
-        "its figures are those that the design counts",
+        "the benchmark's figures equal the counts of the design",
         partial(run_tests, ["tests/bench/test_bench.py"]),
     ),
     Proof(
         "comparison with PostgreSQL",
-        "its answers are ours, on a few hundred issues",
+        "PostgreSQL and gridview give equal answers over a few hundred issues",
         run_tests_of_the_comparison,
     ),
     Proof(
         "comparison of a million",
-        f"PostgreSQL's answers over {MILLION:,} issues are ours",
+        f"PostgreSQL and gridview give equal answers over {MILLION:,} issues",
         compare_a_million,
         on_request=True,
     ),

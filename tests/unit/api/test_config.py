@@ -6,11 +6,11 @@ import pytest
 
 from gridview.api.config import (
     ConfigurationError,
+    long_query_percent,
     projects_per_tenant,
     required,
     use_fold_pace,
     use_forms,
-    work_percent,
     writes_per_second,
 )
 from gridview.support import fold_pace, forms
@@ -34,30 +34,30 @@ def test_a_limit_is_a_whole_number_and_none_by_default(
 
 
 def test_a_share_of_work_is_a_percentage_and_no_limit_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WORK_PERCENT", raising=False)
-    assert work_percent() == 100
-    monkeypatch.setenv("WORK_PERCENT", "10")
-    assert work_percent() == 10
+    monkeypatch.delenv("LONG_QUERY_PERCENT", raising=False)
+    assert long_query_percent() == 100
+    monkeypatch.setenv("LONG_QUERY_PERCENT", "10")
+    assert long_query_percent() == 10
     for wrong in ("", "0", "101", "-1", "1.5"):
-        monkeypatch.setenv("WORK_PERCENT", wrong)
-        with pytest.raises(ConfigurationError, match="WORK_PERCENT"):
-            work_percent()
+        monkeypatch.setenv("LONG_QUERY_PERCENT", wrong)
+        with pytest.raises(ConfigurationError, match="LONG_QUERY_PERCENT"):
+            long_query_percent()
 
 
 def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FORMS", raising=False)
+    monkeypatch.delenv("STORED_FORM", raising=False)
     use_forms()
     assert forms.writes(forms.NEWEST)
     newest = forms.NEWEST + 2
     monkeypatch.setattr(forms, "NEWEST", newest)
     for form in range(forms.OLDEST, newest + 1):
-        monkeypatch.setenv("FORMS", str(form))
+        monkeypatch.setenv("STORED_FORM", str(form))
         use_forms()
         assert [forms.writes(one) for one in (form, form + 1)] == [True, False]
     for wrong in (str(forms.OLDEST - 1), str(newest + 1), "newest", "1.5"):
-        monkeypatch.setenv("FORMS", wrong)
+        monkeypatch.setenv("STORED_FORM", wrong)
         with pytest.raises(
-            ConfigurationError, match=f"FORMS must be a number from {forms.OLDEST} to {newest}"
+            ConfigurationError, match=f"STORED_FORM must be a number from {forms.OLDEST} to {newest}"
         ):
             use_forms()
     assert forms.writes(newest)

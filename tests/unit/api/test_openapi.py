@@ -55,7 +55,7 @@ def test_the_operations_are_the_routes() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
-def test_an_operation_tells_its_path_parameters_its_role_and_whether_a_token_is_needed(route: Any) -> None:
+def test_an_operation_lists_its_path_parameters_role_and_security(route: Any) -> None:
     operation = operations()[route.key]
     in_path = [one["name"] for one in operation["parameters"] if one["in"] == "path"]
     assert in_path == re.findall(r"{(\w+)}", route.path)
@@ -108,11 +108,11 @@ STATUSES = {
     "list_trash": f"200 400 404 {EVERY}",
     "restore_issue": f"200 400 403 404 409 422 {EVERY}",
     "purge_issue": f"204 {VERSIONED}",
-    "grid": f"413 {QUERY}",
-    "grid_get": QUERY,
-    "groups": f"413 {QUERY}",
+    "grid": f"410 413 {QUERY}",
+    "grid_get": f"410 {QUERY}",
+    "groups": f"410 413 {QUERY}",
     "summary": f"413 {QUERY}",
-    "position": QUERY,
+    "row_number": QUERY,
     "list_comments": f"200 400 404 {EVERY}",
     "create_comment": f"201 404 409 422 {WRITE}",
     "get_comment": f"200 404 {EVERY}",
@@ -138,19 +138,19 @@ STATUSES = {
 }
 
 
-TELLS_TOKENS = {
+RETURNS_TOKENS = {
     "changes",
     "get_issue",
     "grid",
     "grid_get",
     "groups",
     "summary",
-    "position",
+    "row_number",
     "issue_history",
     "activity",
     "list_trash",
 }
-WAITS_TO_BE_TOLD = {"undo"}
+WAITS_FOR_HISTORY = {"undo"}
 BY_A_JOB = "undo", "202"
 """The answer comes before anything is written."""
 WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "restore_issue", "batch", "undo"}
@@ -159,7 +159,7 @@ READS_OF_THE_INDEX = {
     "grid_get",
     "groups",
     "summary",
-    "position",
+    "row_number",
     "update_matching",
     "delete_matching",
     "undo",
@@ -168,24 +168,24 @@ READS_OF_THE_INDEX = {
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
-def test_an_operation_tells_its_own_statuses(route: Route) -> None:
+def test_an_operation_lists_its_statuses(route: Route) -> None:
     assert operations()[route.key]["responses"].keys() == {*STATUSES[route.operation].split()}
 
 
-def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> None:
+def test_answers_declare_their_headers() -> None:
     for key, operation in operations().items():
         for status, answer in operation["responses"].items():
             headers = answer.get("headers", {}).keys()
             assert ("Location" in headers) == (status in {"201", "202"})
             assert ("X-Change-Id" in headers) == (BY_KEY[key].writes and status < "300")
             assert ("X-Consistency-Token" in headers) == (
-                operation["operationId"] in WRITES_OF_ISSUES | TELLS_TOKENS and status < "300"
+                operation["operationId"] in WRITES_OF_ISSUES | RETURNS_TOKENS and status < "300"
             ) & ((operation["operationId"], status) != BY_A_JOB)
             assert ("ETag" in headers) == (
                 (BY_KEY[key].answer is not None and "version" in examples.of_answer(BY_KEY[key]))
                 & (status[0] == "2")
             )
-            waits = {"429", "503", *(("409",) if operation["operationId"] in WAITS_TO_BE_TOLD else ())}
+            waits = {"429", "503", *(("409",) if operation["operationId"] in WAITS_FOR_HISTORY else ())}
             # An early answer without changes asks for a pause.
             waits |= {"200"} if operation["operationId"] == "changes" else set()
             assert ("Retry-After" in headers) == (status in waits)
@@ -224,7 +224,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
     assert references == {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
 
 
-def test_a_schema_is_named_by_a_word_of_its_own() -> None:
+def test_schemas_have_names_in_camel_case() -> None:
     assert not [
         name for name in DOCUMENT["components"]["schemas"] if not re.fullmatch("([A-Z][a-z]+)+", name)
     ]
@@ -262,7 +262,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("UpdateMatching", {"filter", "rows", "set"}),
         ("DeleteMatching", {"filter", "rows"}),
         ("RowsInput", {"sort", "from", "to"}),
-        ("ExportRequest", {"query", "format", "raw"}),
+        ("ExportRequest", {"query", "format", "formula_guard"}),
         ("ExportQuery", {"view", "sort", "filter", "columns"}),
         ("SortKey", {"field", "direction", "nulls"}),
         ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),
@@ -270,7 +270,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("Aggregate", {"field", "function"}),
         (
             "ViewCreate",
-            {"name", "visibility", "query", "columns", "groups", "footers", "color", "height"},
+            {"name", "visibility", "query", "columns", "groups", "footers", "color_by", "row_height"},
         ),
         ("ViewQuery", {"sort", "filter"}),
         ("CommentCreate", {"text", "mentions"}),
@@ -318,22 +318,22 @@ def test_the_query_parameters_of_the_grid_are_the_properties_of_its_body() -> No
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
-def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
-    told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
+def test_an_operation_lists_the_headers_that_it_reads(route: Any) -> None:
+    listed = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
     versioned = route.method in ("PATCH", "DELETE") and route.operation != "cancel_job"
     expected = {"If-Match"} if versioned else set()
     expected |= {"Idempotency-Key"} if route.repeatable else set()
     expected |= {"X-Consistency-Token"} if route.operation in READS_OF_THE_INDEX else set()
-    assert told == expected | ({"X-Change-Id"} if route.writes else set())
+    assert listed == expected | ({"X-Change-Id"} if route.writes else set())
 
 
 @pytest.mark.parametrize(
     ("schema", "pattern"),
     [("ProjectCreate", ids.PROJECT.pattern), ("AttributeCreate", ids.ATTRIBUTE.pattern)],
 )
-def test_the_pattern_of_an_id_is_told(schema: str, pattern: str) -> None:
-    told = DOCUMENT["components"]["schemas"][schema]["properties"]["id"]
-    assert f"^{pattern}$" in json.dumps(told)
+def test_the_schema_contains_the_pattern_of_an_id(schema: str, pattern: str) -> None:
+    property_ = DOCUMENT["components"]["schemas"][schema]["properties"]["id"]
+    assert f"^{pattern}$" in json.dumps(property_)
 
 
 def test_an_option_may_be_a_text_or_an_object() -> None:
@@ -357,7 +357,7 @@ def test_an_option_may_be_a_text_or_an_object() -> None:
         ({"rows": [{"num": 1, "version": 1, "name": None, "fields": {}}]}, "$.rows.0.name"),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
+def test_errors_of_an_answer_are_found_by_its_model_and_by_its_schema(
     change: dict[str, Any], path: str
 ) -> None:
     right: dict[str, Any] = {
@@ -366,7 +366,7 @@ def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
         "prev": None,
         "offset": 0,
         "index": {"lag_ms": 640, "pending": 0},
-        "changes": None,
+        "changes_cursor": None,
     }
     IssuePage.model_validate_json(dumps(right))
     assert schemas.violations(schemas.named("IssuePage"), right) == []
@@ -390,3 +390,9 @@ def test_every_header_of_the_api_is_allowed_or_exposed() -> None:
                 shown |= {name.lower() for name in answer.get("headers", {})}
     assert sent == set(REQUEST_HEADERS)
     assert shown <= set(RESPONSE_HEADERS)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
+def test_an_answer_without_content_says_what_the_call_did(route: Route) -> None:
+    """Not every one of them is about a deleted resource: DELETE of a job cancels it."""
+    assert operations()[route.key]["responses"][str(route.status)]["description"] == route.summary

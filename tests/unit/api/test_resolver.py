@@ -76,8 +76,8 @@ def of(request: Request[None], router: Router) -> Response:
     """Identifies a request by each way in which an endpoint may read it."""
     asked = router.request
     found = asked.route.format(**asked.path_parameters)
-    told = [request.path["project"], asked.headers["x-mine"], running().request_id]
-    return ok([request.actor.user, *told, found, router.current_event.path])
+    seen = [request.path["project"], asked.headers["x-mine"], running().request_id]
+    return ok([request.actor.user, *seen, found, router.current_event.path])
 
 
 def expected(user: str, project: str) -> Any:

@@ -164,7 +164,7 @@ def test_a_secret_that_cannot_be_read_yet_does_not_stop_the_start(secret: str) -
         source.cursors("grid")
 
 
-def test_secrets_at_hand_go_on_being_used_when_they_cannot_be_read_anew(secret: str, clock: Clock) -> None:
+def test_known_secrets_are_used_on_when_they_cannot_be_read_again(secret: str, clock: Clock) -> None:
     source = CursorSource()
     before = source.cursors("grid").seal("here", b"")
     delete(secret)
@@ -172,7 +172,7 @@ def test_secrets_at_hand_go_on_being_used_when_they_cannot_be_read_anew(secret: 
     assert source.cursors("grid").open(before, b"") == "here"
 
 
-def test_a_secret_of_webhooks_that_cannot_be_read_anew_is_used_no_longer(secret: str, clock: Clock) -> None:
+def test_a_webhook_secret_that_cannot_be_read_again_expires(secret: str, clock: Clock) -> None:
     """A rotation waits only for this time until nothing is sealed under the former value."""
     seals = WebhookSeals()
     seals.seal(b"whsec", b"one")
@@ -184,7 +184,7 @@ def test_a_secret_of_webhooks_that_cannot_be_read_anew_is_used_no_longer(secret:
         seals.seal(b"whsec", b"one")
 
 
-def test_what_was_sealed_under_a_secret_of_a_moment_ago_opens_at_once(secret: str) -> None:
+def test_a_value_sealed_under_a_new_secret_opens_at_once(secret: str) -> None:
     one, other = WebhookSeals(), WebhookSeals()
     one.prime()
     rotate(secret, "second")

@@ -49,12 +49,12 @@ class Runtime(ModuleType):
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A function that prepares for a snapshot."""
-    stand_in = Runtime()
-    monkeypatch.setitem(sys.modules, "snapshot_restore_py", stand_in)
+    fake = Runtime()
+    monkeypatch.setitem(sys.modules, "snapshot_restore_py", fake)
     monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
     for name, value in (("DEFAULT_REGION", "eu-west-2"), ("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b")):
         monkeypatch.setenv(f"AWS_{name}", value)
-    return stand_in
+    return fake
 
 
 def test_without_snapshots_a_function_connects_at_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_no_credentials_are_asked_for_before_the_snapshot(
 
 
 @pytest.mark.parametrize("role", ["", ROLE])
-def test_what_botocore_knows_is_in_the_snapshot(
+def test_the_models_of_botocore_are_in_the_snapshot(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, role: str
 ) -> None:
     """Then no environment reads files of a megabyte after its start."""
@@ -128,7 +128,7 @@ def test_without_snapshots_they_wait_for_a_request(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("names", [OF_COMMANDS, OF_QUERIES])
-def test_what_endpoints_import_later_are_modules_of_the_core(names: Sequence[str]) -> None:
+def test_deferred_imports_of_endpoints_exist(names: Sequence[str]) -> None:
     assert [name for name in names if find_spec(name) is None] == []
 
 
@@ -143,7 +143,7 @@ def test_environments_of_one_snapshot_draw_different_numbers(runtime: Runtime) -
     assert len(drawn) == 3
 
 
-def test_every_start_has_connections_of_its_own(runtime: Runtime) -> None:
+def test_every_start_has_its_own_connections(runtime: Runtime) -> None:
     table = Table("gridview")
     snapshots.start([table.connect], ["dynamodb"])
     runtime.restore()

@@ -5,7 +5,7 @@ import pytest
 from gridview.api.work_shares import FREE_SECONDS, WINDOW, WorkShares
 from gridview.commands.actor import Actor, Role
 from gridview.support import clock
-from gridview.support.errors import TooMuchWork
+from gridview.support.errors import TooManyLongQueries
 
 ANN = Actor("0807", "ann", Role.VIEWER)
 BEN = Actor("0807", "ben", Role.VIEWER)
@@ -41,7 +41,7 @@ def work(shares: WorkShares, time: Time, actor: Actor, seconds: float) -> int | 
     try:
         with shares.working(actor):
             time.now += seconds
-    except TooMuchWork as error:
+    except TooManyLongQueries as error:
         return int(error.headers["Retry-After"])
     return None
 
@@ -72,7 +72,7 @@ def test_long_work_is_refused_from_a_windows_share_on_and_admitted_as_the_share_
     assert work(shares, time, ANN, 0.3) is None
 
 
-def test_one_who_never_stops_gets_its_share_and_no_more(shares: WorkShares, time: Time) -> None:
+def test_a_user_who_never_stops_gets_no_more_than_the_share(shares: WorkShares, time: Time) -> None:
     began, given = time.now, 0.0
     while time.now < began + 200:
         if work(shares, time, ANN, 0.3) is None:
@@ -81,14 +81,14 @@ def test_one_who_never_stops_gets_its_share_and_no_more(shares: WorkShares, time
     assert given / 200 == pytest.approx(PERCENT / 100, rel=0.1)
 
 
-def test_a_refusal_lasts_ten_seconds_at_most_whatever_was_taken(shares: WorkShares, time: Time) -> None:
+def test_a_refusal_lasts_at_most_ten_seconds(shares: WorkShares, time: Time) -> None:
     assert work(shares, time, ANN, 29.0) is None
     assert work(shares, time, ANN, 0.0) == WINDOW
     time.now += WINDOW
     assert work(shares, time, ANN, 0.0) is None
 
 
-def test_a_user_alone_does_not_use_up_the_tenants_share_and_two_do(shares: WorkShares, time: Time) -> None:
+def test_one_user_does_not_use_up_the_tenants_share_and_two_do(shares: WorkShares, time: Time) -> None:
     assert work(shares, time, ANN, 2.1) is None
     assert work(shares, time, ANN, 0.0) == WINDOW
     assert work(shares, time, BEN, 2.1) is None, "the tenant's other user"
@@ -112,7 +112,7 @@ def test_all_of_the_time_is_no_limit(time: Time) -> None:
     assert [work(everything, time, ANN, 29.0) for _ in range(100)] == [None] * 100
 
 
-def test_those_who_owe_nothing_are_forgotten(shares: WorkShares, time: Time) -> None:
+def test_users_without_a_debt_are_forgotten(shares: WorkShares, time: Time) -> None:
     for number in range(1_500):
         work(shares, time, Actor(f"tenant{number}", "ann", Role.VIEWER), 1.0)
     assert len(shares._clear) <= 1_002

@@ -79,7 +79,7 @@ def test_an_issue_with_no_place_in_a_block_that_cannot_be_read_is_written(
     assert members(table, whole) == [int(sound.issue[-1])]
 
 
-def test_a_block_that_cannot_be_read_is_gone_around_by_a_container_that_knows_no_other(
+def test_an_unreadable_block_is_bypassed_by_the_directory(
     table: MemoryTable,
 ) -> None:
     """Its link cannot be followed, so the directory is read."""
@@ -128,7 +128,7 @@ def rewrite(table: MemoryTable, block_id: str) -> Callable[[], None]:
     return again
 
 
-def test_a_block_that_is_spoilt_before_it_is_written_fails_its_issues_alone(table: MemoryTable) -> None:
+def test_a_block_that_is_spoilt_before_it_is_written_fails_only_its_issues(table: MemoryTable) -> None:
     def break_it() -> None:
         rewrite(table, "second")()
         spoil(table, "second")
@@ -141,7 +141,7 @@ def test_a_block_that_is_spoilt_before_it_is_written_fails_its_issues_alone(tabl
     assert members(table, HEAD) == [1]
 
 
-def test_a_block_that_others_go_on_writing_fails_its_issues_alone(table: MemoryTable) -> None:
+def test_a_block_that_others_keep_writing_fails_only_its_issues(table: MemoryTable) -> None:
     writer = chains(overtaking(table, "second", rewrite(table, "second")))
     writer.read([LEFT, RIGHT])
     written = writer.write([LEFT, RIGHT])
@@ -181,7 +181,7 @@ def test_a_plain_block_is_split_by_a_fold_and_by_no_repair(
     assert 0 < len(first) < 8
 
 
-def test_a_chain_that_leads_nowhere_fails_those_alone_who_have_to_walk_it(
+def test_a_broken_chain_fails_only_the_issues_that_need_it(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block_writer, "_MAX_HOPS", 6)
@@ -214,8 +214,8 @@ def left(table: MemoryTable) -> list[str]:
     return [pk.rpartition(".")[2] for pk, _ in table.items]
 
 
-def seconds(*told: float) -> Callable[[], float]:
-    clock = iter(told)
+def seconds(*given: float) -> Callable[[], float]:
+    clock = iter(given)
     return lambda: next(clock, 0.0)
 
 

@@ -152,7 +152,7 @@ def test_blocks_of_the_real_size_keep_within_their_limits(kind: str) -> None:
     check_limits(chain)
 
 
-def test_a_body_with_many_issues_has_blocks_of_its_own() -> None:
+def test_a_body_with_many_issues_has_its_own_blocks() -> None:
     bodies = ["a"] * 30 + ["b"] * (POPULAR * 8) + ["c"] * 30
     order = list(range(1, len(bodies) + 1))
     Random(3).shuffle(order)  # noqa: S311
@@ -166,7 +166,7 @@ def test_a_body_with_many_issues_has_blocks_of_its_own() -> None:
     assert len(chain) == len(own) + 2
 
 
-def test_the_last_of_all_issue_numbers_can_be_in_a_block_of_its_own() -> None:
+def test_the_last_issue_number_can_be_in_its_own_block() -> None:
     some = [sort_string("b", 99_999_999 - num) for num in range(POPULAR)]
     check(built_chain("a1.1", sorted(some)), some)
 
@@ -228,7 +228,7 @@ def test_blocks_of_an_order_without_entries_are_always_detailed() -> None:
     assert emptied.size == 0
 
 
-def test_a_block_of_such_an_order_that_does_not_tell_its_bodies_cannot_be_read() -> None:
+def test_a_plain_block_of_such_an_order_cannot_be_read() -> None:
     (block,) = built_chain("state.1b", [sort_string("a", 1), sort_string("b", 2)])
     plain = replace(block, sets=None, rest=block.members)
     with pytest.raises(Unreadable):
@@ -237,7 +237,7 @@ def test_a_block_of_such_an_order_that_does_not_tell_its_bodies_cannot_be_read()
     assert Block.from_item(with_entries.to_item("0807", "35e9")) == with_entries
 
 
-def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() -> None:
+def test_a_repeated_change_has_no_effect_and_every_write_has_its_own_id() -> None:
     (block,) = built_chain("a1.1", [sort_string("a", 1), sort_string("a", 2), sort_string("b", 3)])
     change = BlockChange(
         frozenset([sort_string("b", 1)]), frozenset([sort_string("a", 1), sort_string("x", 9)])
@@ -288,7 +288,7 @@ def test_neighbours_are_merged_when_they_fit_and_not_when_one_is_a_popular_body_
     assert not wants_merge(chain[1])
 
 
-def test_what_is_too_large_together_stays_apart() -> None:
+def test_blocks_too_large_together_are_not_merged() -> None:
     some = sorted(sort_string(f"{num * 7919 % 100_003:06d}", num * 13) for num in range(1, 5_000))
     first, second, *_ = built_chain("a1.1", some)
     assert merged(first, second) is None
@@ -321,14 +321,14 @@ def test_members_of_a_plain_block_that_have_no_key_any_more_do_not_stop_a_split(
         ("a", after("a"), None),
     ],
 )
-def test_two_fences_tell_whether_there_can_be_only_one_body_between_them(
+def test_two_fences_determine_whether_only_one_body_fits_between_them(
     lower: str, upper: str | None, body: str | None
 ) -> None:
     assert body_between(lower, upper) == body
 
 
 @given(st.text(max_size=4), st.text(max_size=4), st.integers(1, 99_999_999))
-def test_fences_lie_around_the_keys_of_a_body_and_of_no_other(one: str, other: str, num: int) -> None:
+def test_fences_enclose_the_keys_of_one_body(one: str, other: str, num: int) -> None:
     body, another = text(one), text(other)
     key = sort_string(another, num)
     assert (before(body) <= key < after(body)) == (body == another)

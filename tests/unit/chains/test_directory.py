@@ -19,9 +19,9 @@ def entry(block_id: str, lower: str, upper: str | None, following: str | None, s
     return Entry(block_id, lower, upper, following, "d1", size)
 
 
-def gaps(listing: list[Entry], anew: dict[str, Entry | None] | None = None) -> set[str]:
+def gaps(listing: list[Entry], reread: dict[str, Entry | None] | None = None) -> set[str]:
     """The blocks that must be read again."""
-    found = chained(FAMILY, listing, anew)
+    found = chained(FAMILY, listing, reread)
     assert not isinstance(found, Directory)
     return set(found)
 
@@ -31,8 +31,8 @@ B = entry("b", "g", "p", "c", 20)
 C = entry("c", "p", None, None, 5)
 
 
-def complete(listing: list[Entry], anew: dict[str, Entry | None] | None = None) -> Directory:
-    found = chained(FAMILY, listing, anew)
+def complete(listing: list[Entry], reread: dict[str, Entry | None] | None = None) -> Directory:
+    found = chained(FAMILY, listing, reread)
     assert isinstance(found, Directory)
     return found
 
@@ -78,7 +78,7 @@ def test_a_range_overlaps_the_blocks_that_have_keys_of_it(
     assert [one for one in directory.overlapping(between) if directory.whole(between, one)] == whole
 
 
-def test_what_a_block_on_the_left_covers_is_left_out() -> None:
+def test_a_block_covered_by_the_one_on_its_left_is_left_out() -> None:
     """The right half of a split beside the block as it was, or a block that was merged into the one before it."""
     wide = entry(HEAD, FIRST, "p", "c")
     assert complete([wide, B, C]).entries == (wide, C)
@@ -86,7 +86,7 @@ def test_what_a_block_on_the_left_covers_is_left_out() -> None:
     assert complete([widest, B, C]).entries == (widest,)
 
 
-def test_of_two_blocks_at_one_place_that_is_taken_to_which_the_block_before_it_leads() -> None:
+def test_of_two_blocks_at_one_place_the_linked_one_is_taken() -> None:
     gone = entry("x", "g", "k", "y")
     assert complete([A, gone, B, C]).entries == (A, B, C)
     assert complete([A, B, gone, C]).entries == (A, B, C)
@@ -115,7 +115,7 @@ def test_the_block_before_a_gap_may_be_gone_too() -> None:
     assert complete(listing, {"b": None, "c": None, HEAD: widest}).entries == (widest,)
 
 
-def test_blocks_that_overlap_in_part_are_read_anew() -> None:
+def test_blocks_that_overlap_in_part_are_read_again() -> None:
     """B was split at k, and its right half merged with C before the index showed B."""
     half, merged = entry("b", "g", "k", "d"), entry("d", "k", None, None)
     assert gaps([A, B, merged]) == {"b", "c", "d"}
@@ -150,11 +150,11 @@ def test_a_listing_of_several_moments_becomes_a_chain(seed: int, monkeypatch: py
         ]
         if not listing:
             continue
-        anew: dict[str, Entry | None] = {}
+        reread: dict[str, Entry | None] = {}
         # A run of blocks that the listing lacks is followed link by link; every round finds one more.
-        while not isinstance(found := chained(FAMILY, listing, anew), Directory):
-            assert found - anew.keys()
-            anew |= {block_id: present.get(block_id) for block_id in found}
+        while not isinstance(found := chained(FAMILY, listing, reread), Directory):
+            assert found - reread.keys()
+            reread |= {block_id: present.get(block_id) for block_id in found}
         assert found.entries[0].lower == FIRST
         assert found.entries[-1].upper is None
         assert all(one.upper == two.lower for one, two in pairwise(found.entries))
@@ -192,7 +192,7 @@ def test_the_members_of_a_block_in_a_range(between: Range) -> None:
     assert {"": BitMap([1, 5]), "a": BitMap([2, 3, 4]), "ab": BitMap([9])} == SETS
 
 
-def test_ranges_overlap_and_lie_within_each_other() -> None:
+def test_ranges_overlap_and_contain_each_other() -> None:
     assert Range("b", "d").overlap(Range("c", None)) == Range("c", "d")
     assert Range("b", None).overlap(Range("c", None)) == Range("c", None)
     assert Range("b", "c").overlap(Range("d", None)).empty

@@ -10,12 +10,12 @@ from gridview.support.errors import Forbidden, Unauthenticated
 CLAIMS = {"token_use": "id", "sub": "ann", "custom:tenant": "0807", "custom:role": "editor"}
 
 
-def test_an_id_token_tells_tenant_user_and_role() -> None:
+def test_an_id_token_names_tenant_user_and_role() -> None:
     assert from_claims({**CLAIMS, "aud": "anything"}) == Actor("0807", "ann", Role.EDITOR)
 
 
 @pytest.mark.parametrize("name", sorted(CLAIMS))
-def test_a_claim_that_is_missing_makes_one_nobody(name: str) -> None:
+def test_a_missing_claim_is_unauthenticated(name: str) -> None:
     with pytest.raises(Unauthenticated):
         from_claims({key: value for key, value in CLAIMS.items() if key != name})
 
@@ -46,7 +46,7 @@ def test_a_claim_that_is_missing_makes_one_nobody(name: str) -> None:
         ("sub", "former-user"),
     ],
 )
-def test_a_claim_that_is_wrong_makes_one_nobody(name: str, value: Any) -> None:
+def test_a_wrong_claim_is_unauthenticated(name: str, value: Any) -> None:
     with pytest.raises(Unauthenticated):
         from_claims({**CLAIMS, name: value})
 

@@ -12,7 +12,7 @@ from gridview.commands.idempotency import Scope, use_of
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import KEPT_DAYS, Answer
-from gridview.support.errors import Conflict, InProgress, Overloaded
+from gridview.support.errors import Conflict, Overloaded, RequestInProgress
 from tests.support import cloud
 
 Work = Callable[[Attempt], bytes]
@@ -96,7 +96,7 @@ def test_the_same_key_elsewhere_is_another_key(table: Table, scope: Scope) -> No
 def test_while_an_attempt_may_be_alive_the_request_is_in_progress(table: Table) -> None:
     with pytest.raises(Killed):
         run(table, die)
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, never)
     with pytest.raises(Conflict):
         run(table, never, body=b"other")
@@ -165,7 +165,7 @@ def test_an_attempt_that_was_overtaken_cannot_remember_its_answer(table: Table) 
         assert run(table, lambda _: b"the other's") == b"the other's"
         return b"late"
 
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, overtaken, alive_for=-1)
     assert run(table, never) == b"the other's"
 
@@ -176,7 +176,7 @@ def test_an_attempt_that_was_overtaken_cannot_take_numbers(table: Table) -> None
         attempt.numbers(lambda: range(1, 2))
         raise AssertionError
 
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, overtaken, alive_for=-1)
 
 
@@ -189,7 +189,7 @@ def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud
     assert KEPT_DAYS == 1
 
 
-def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
+def test_an_expired_record_is_ignored_though_the_table_still_has_it(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
@@ -199,7 +199,7 @@ def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
     assert run(table, never, body=b"other") == b"second"
 
 
-def test_of_two_that_take_over_at_once_one_is_told_to_wait(
+def test_of_two_concurrent_takeovers_one_gets_in_progress(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Killed):
@@ -215,7 +215,7 @@ def test_of_two_that_take_over_at_once_one_is_told_to_wait(
         put(item, condition)  # type: ignore[arg-type]
 
     monkeypatch.setattr(table, "put", put_after_another)
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, never)
     assert raced
 
@@ -226,7 +226,7 @@ def test_a_key_is_kept_as_a_hash_only(table: Table, account: cloud.Cloud) -> Non
     assert all(item["PK"]["S"].startswith(keys.request("0807", "35e9")) for item in account.items())
 
 
-def test_an_attempt_whose_work_is_refused_as_a_whole_lets_the_next_one_start_at_once(table: Table) -> None:
+def test_an_attempt_refused_as_a_whole_lets_the_next_one_start_at_once(table: Table) -> None:
     def refuse(_: Attempt) -> bytes:
         raise Overloaded("The table is busy; try again.")
 
@@ -239,5 +239,5 @@ def test_an_answer_of_which_a_part_is_missing_is_not_given(table: Table, account
     run(table, lambda _: os.urandom(800_000))
     (part,) = (item["SK"]["S"] for item in account.items() if item["SK"]["S"].endswith("-0001"))
     table.delete(account.items()[0]["PK"]["S"], part)
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, never)

@@ -75,7 +75,7 @@ def test_an_operation_that_failed_leaves_its_room_to_the_next(table: MemoryTable
     assert statuses(raced(table, 1, times=issues._ATTEMPTS), *operations) == [409, 200]
 
 
-def test_a_refused_write_leaves_nothing_behind(table: MemoryTable) -> None:
+def test_a_refused_write_changes_nothing(table: MemoryTable) -> None:
     before = {
         num: table.items[keys.issue(TENANT, PROJECT, num), keys.project(TENANT, PROJECT)] for num in (1, 2)
     }
@@ -85,7 +85,7 @@ def test_a_refused_write_leaves_nothing_behind(table: MemoryTable) -> None:
     assert kept == before[refused]
 
 
-def test_what_an_earlier_attempt_wrote_keeps_its_room_in_the_answer_of_the_next(table: MemoryTable) -> None:
+def test_writes_of_an_earlier_attempt_keep_their_room_in_the_next_answer(table: MemoryTable) -> None:
     record = {keys.PK: keys.request(TENANT, PROJECT), keys.SK: keys.remembered("9f86d081"), "lease": 0}
     table.put(record)
     operations = update(1), update(2), {"create": {"name": LONG}}, update(10**9), update(99)

@@ -13,7 +13,7 @@ from gridview.commands.idempotency import Scope, Transact, created_once, recall,
 from gridview.dynamodb.expressions import ABSENT, put
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Use
-from gridview.support.errors import Conflict, InProgress, InvalidRequest
+from gridview.support.errors import Conflict, InvalidRequest, RequestInProgress
 
 SCOPE = Scope("0807", "ann", "create_issue", "35e9")
 USE = use_of(SCOPE, "key", b"{}")
@@ -70,7 +70,7 @@ def test_the_same_key_elsewhere_is_another_key(scope: Scope) -> None:
     assert names(table) == {"a", "b"}
 
 
-def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
+def test_an_expired_record_is_ignored_though_the_table_still_has_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = MemoryTable()
@@ -83,7 +83,7 @@ def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
     assert names(table) == {"a", "b"}
 
 
-def test_of_two_that_find_an_expired_record_one_creates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_two_requests_with_an_expired_record_creates(monkeypatch: pytest.MonkeyPatch) -> None:
     table = MemoryTable()
     with monkeypatch.context() as patch:
         patch.setattr("gridview.schema.remembered.KEPT_DAYS", -0.1)
@@ -103,7 +103,7 @@ def test_a_part_that_is_missing_is_not_left_out() -> None:
     run(table, "a", os.urandom(800_000))
     (part,) = (sk for pk, sk in table.items if sk.endswith("-0001"))
     table.delete(USE.partition, part)
-    with pytest.raises(InProgress):
+    with pytest.raises(RequestInProgress):
         run(table, "b")
 
 
@@ -123,6 +123,6 @@ def test_a_key_and_a_body_are_kept_as_hashes_only() -> None:
     assert "secret" not in str(table.items)
 
 
-def test_what_cannot_be_a_key_is_refused() -> None:
+def test_an_invalid_key_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="visible ASCII"):
         use_of(SCOPE, "", b"{}")

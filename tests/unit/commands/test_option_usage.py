@@ -17,7 +17,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
 from gridview.schema.fields import MAX_OPTIONS, Field
 from gridview.schema.store import Catalogs
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import LimitExceeded
 from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table
 from tests.unit.query.test_grouping import Loaded
 
@@ -68,7 +68,7 @@ def test_an_indexed_list_of_options_takes_no_documents() -> None:
     assert made == [*directory_and_head, journal, blocks]
 
 
-def test_an_option_with_a_block_of_its_own_takes_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_option_with_its_own_block_reads_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "POPULAR", 5)
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
     loaded.fill(loaded.issue(num, fields={"kind": "v5"}) for num in range(1, 9))
@@ -95,7 +95,7 @@ def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at
         assert not options_in_use(loaded.table, catalog, field, unused)
 
 
-def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too() -> None:
+def test_a_moving_option_is_also_looked_for_under_its_former_rank() -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
     loaded.fill([loaded.issue(1, fields={"kind": "v3"})])
     field = loaded.catalog.get("kind")
@@ -119,9 +119,9 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
         large = (issue(num, "v1", a9="x" * 380_000) for num in range(1, count + 1))
         loaded.fill([*large, issue(100, "v3")])
         if count == 5:
-            assert options_in_use(loaded.table, loaded.catalog, field, used), "behind a page of a megabyte"
+            assert options_in_use(loaded.table, loaded.catalog, field, used), "after a page of a megabyte"
             assert not options_in_use(loaded.table, loaded.catalog, field, unused)
-    with pytest.raises(Unprocessable, match="too large to check"):
+    with pytest.raises(LimitExceeded, match="too large to check"):
         options_in_use(loaded.table, loaded.catalog, field, used)
 
 
@@ -178,7 +178,7 @@ def project(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("field", ["kind", "kinds"])
-def test_what_the_journal_says_of_an_option_counts_before_it_is_folded(
+def test_unfolded_changes_of_the_journal_count_as_uses_of_an_option(
     project: Project, field: str, folded: bool
 ) -> None:
     assert project.used(field) == ["v0"]

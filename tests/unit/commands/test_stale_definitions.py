@@ -56,7 +56,7 @@ def purge(table: MemoryTable) -> None:
     deleted_attributes.purge_attribute(table, Catalogs(), ADMIN, PROJECT, "first", None, settling=0)
 
 
-def test_an_edit_drops_the_value_of_an_attribute_that_was_deleted_for_good(table: MemoryTable) -> None:
+def test_an_edit_drops_the_value_of_a_purged_attribute(table: MemoryTable) -> None:
     add(table, "second")
     issues.create_issue(
         WriteContext(table, now(table), ADMIN), {"name": "n", "fields": {"first": "x", "second": "y"}}

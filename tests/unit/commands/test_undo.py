@@ -27,7 +27,7 @@ from tests.support.remembered import (
     ADA,
     BEN,
     CHANGE,
-    Told,
+    HeldStream,
     catalog_of,
     made,
     seen,
@@ -77,7 +77,7 @@ class World:
 
     def __init__(self, table: MemoryTable | None = None) -> None:
         self.table = (table or _BASE).copy()
-        self.told = Told(self.table)
+        self.stream = HeldStream(self.table)
         for name in NAMES if table is None else ():
             self.act(("create", None, name), ADA, None)
 
@@ -97,7 +97,7 @@ class World:
                     issues.delete_issue(WriteContext(self.table, catalog, actor, change=change), num, None)
                 case "restore":
                     trash.restore_issue(self.table, catalog, actor, num, change=change)
-        self.told.tell(self.table)
+        self.stream.deliver(self.table)
 
     def play(self, acts: Any) -> None:
         for own, act in acts:
@@ -118,7 +118,7 @@ class World:
         versions = {num: of for num, of in versions_of(self.table, change, by).items() if num in nums}
         rule = Undo(catalog_of(self.table), BEN.user, own)
         results = take_back(table or self.table, rule, UndoOrder(change, by), versions)
-        self.told.tell(self.table)
+        self.stream.deliver(self.table)
         return own, results
 
 
@@ -140,7 +140,7 @@ def test_undo_of_anything_and_undo_of_that_leave_the_issues_as_they_were(before:
 
 @EXAMPLES
 @given(before=_ACTS, acts=_ACTS)
-def test_undo_of_what_nobody_else_has_touched_leaves_what_was_there_before(before: Any, acts: Any) -> None:
+def test_an_undo_without_edits_of_others_restores_the_former_state(before: Any, acts: Any) -> None:
     world = World()
     world.play((False, act) for _, act in before)
     was = seen(world.table)
@@ -186,7 +186,7 @@ def _as_sets(document: Any) -> Any:
 
 @EXAMPLES
 @given(acts=_ACTS, others=_ACTS)
-def test_what_others_have_done_since_is_never_taken_back(acts: Any, others: Any) -> None:
+def test_an_undo_keeps_later_edits_of_others(acts: Any, others: Any) -> None:
     """A field keeps the last value of someone else, and the last user to delete or restore an issue decides."""
     world = World()
     world.play((True, act) for _, act in acts)
@@ -230,7 +230,7 @@ ACTS: Sequence[tuple[bool, Any]] = (
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("edited", [False, True])
-def test_whoever_goes_on_with_an_undo_that_died_takes_nothing_back_twice(after: bool, edited: bool) -> None:
+def test_continuing_a_killed_undo_takes_nothing_back_twice(after: bool, edited: bool) -> None:
     """Killed at each call in turn; meanwhile someone else may edit the parts that were taken back."""
     world = World()
     world.play(ACTS)
@@ -247,7 +247,7 @@ def test_whoever_goes_on_with_an_undo_that_died_takes_nothing_back_twice(after: 
             killed += 1
         else:
             break
-        world.told.tell(world.table)
+        world.stream.deliver(world.table)
         if not edited:
             forget_the_last(world.table, own)
         written = {num for num, version in _versions(world.table).items() if version > _before()[num]}
@@ -313,7 +313,7 @@ def test_an_edit_between_the_look_and_the_write_is_seen() -> None:
     assert result.refused.conflicts[0]["by"] == ADA.user
 
 
-def test_a_write_whose_answer_was_lost_is_known_for_its_own() -> None:
+def test_an_undo_recognizes_its_own_write_after_a_lost_answer() -> None:
     """DynamoDB has carried it out, and the repeated call finds another version."""
     world = World()
     world.play(ACTS[:1])

@@ -96,7 +96,7 @@ def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image:
     assert shown(planned.done) == Ledger(*image, 2, 6, {"a": "x"})
 
 
-def test_what_is_indexed_by_newer_definitions_is_derived_from_the_same_version_again() -> None:
+def test_newer_definitions_derive_the_same_version_again() -> None:
     planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), ImageVersion(4, False), {"b": "y"}, epoch=2)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({"b": "y"}, ("a",))
@@ -141,7 +141,7 @@ def test_a_removal_of_an_issue_that_was_never_seen_is_remembered() -> None:
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
-def test_whoever_finds_an_unfinished_intent_rewrites_all_it_names_changed_or_not(version: int) -> None:
+def test_an_unfinished_intent_is_rewritten_in_full_changed_or_not(version: int) -> None:
     left = Ledger(4, False, 1, 7, {"a": "x", "b": "y"}, {"a": Intent("X"), "c": Intent(None, ("z",))})
     wanted = {"a": "X", "b": "y"}
     planned = plan(left, ImageVersion(version, False), wanted, epoch=1)
@@ -167,7 +167,7 @@ def test_a_finished_ledger_says_what_the_issue_has_left() -> None:
     assert Ledger.from_item(planned.done.to_item("issue-acme.p.00000001")) == planned.done
 
 
-def test_what_was_left_is_kept_until_everybody_is_shown_what_came_of_it() -> None:
+def test_former_strings_are_kept_until_every_reader_has_the_new_ones() -> None:
     first = plan(Ledger(4, False, 3, 9, {"a": "x"}), ImageVersion(5, False), {"a": "y"}, epoch=3, now=1_000)
     assert first is not None
     soon = plan(first.done, ImageVersion(6, False), {"a": "z"}, epoch=3, now=1_000 + SHOWN_SECONDS)
@@ -178,7 +178,7 @@ def test_what_was_left_is_kept_until_everybody_is_shown_what_came_of_it() -> Non
     assert (late.intent.left, late.done.left) == ({}, {"a": ("y",)})
 
 
-def test_of_a_new_issue_all_families_are_new() -> None:
+def test_all_families_of_a_new_issue_are_new() -> None:
     planned = plan(Ledger(), ImageVersion(1, False), {"a": "x", "b": "y"}, epoch=3, now=1_000)
     assert planned is not None
     assert planned.done.left == {EVERY_FAMILY: ()}

@@ -33,7 +33,7 @@ def test_the_overview_names_every_subcommand(capsys: pytest.CaptureFixture[str])
         assert summary in overview
 
 
-def test_the_overview_needs_the_standard_library_alone() -> None:
+def test_the_overview_needs_only_the_standard_library() -> None:
     status = subprocess.run(
         [sys.executable, "-S", "-m", "devtools", "--help"],
         env=os.environ | {"PYTHONPATH": paths.PYTHONPATH},
@@ -48,7 +48,7 @@ def test_no_or_an_unknown_subcommand_is_a_mistake(arguments: list[str], status: 
     assert cli.main(arguments) == status
 
 
-def test_arguments_that_nobody_takes_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_arguments_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["down", "--frobnicate"])
     assert "--frobnicate" in capsys.readouterr().err
@@ -82,7 +82,7 @@ SHARED = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
         (["tests/unit/test_ids.py::test_x"], ["tests/unit/test_ids.py::test_x"]),
     ],
 )
-def test_which_tests_are_run(
+def test_arguments_select_the_tests(
     arguments: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = []
@@ -155,7 +155,7 @@ def test_no_token_without_a_stack(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert list(tmp_path.iterdir()) == []
 
 
-def test_reset_leaves_other_folders_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reset_keeps_other_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.tex").touch()
     assert cli.main(["reset", "--data", str(tmp_path)]) == 1
     assert (tmp_path / "thesis.tex").exists()

@@ -49,7 +49,7 @@ def test_it_is_made_once_and_again_when_its_lock_file_changes(root: Path, pip: P
     assert len(pip.runs) == 2
 
 
-def test_what_could_not_be_installed_is_tried_again(root: Path, pip: Pip) -> None:
+def test_a_failed_installation_is_tried_again(root: Path, pip: Pip) -> None:
     (root / "requirements" / "tool.txt").write_text("tool==1")
     pip.status = 1
     with pytest.raises(Failure, match=r"tool\.txt could not be installed: no such package"):

@@ -31,8 +31,9 @@ def test_banned_words_are_whole_words_and_sentences_are_short(text: str, expecte
     assert rules(text) == expected
 
 
-def test_a_subject_clause_is_found_on_pages_and_a_question_is_not_one() -> None:
+def test_a_subject_clause_is_found_on_pages_and_in_messages_and_a_question_is_not_one() -> None:
     assert rules("What is read is paid.", "page") == ["clause"]
+    assert rules("What you read is paid.", "message") == ["clause"]
     assert rules("What does it cost?", "page") == []
     assert rules("What is read is paid.") == []
 
@@ -88,6 +89,8 @@ def told(name):
     """
     raise ValueError(f"The {name} is not here.")
 
+FieldError("name", "is missing")
+option(help="it works", dest="not prose")
 LIMIT = "told"
 """Of a constant."""
 '''
@@ -99,17 +102,22 @@ LIMIT = "told"
         Text("docstring", 7, "A docstring."),
         Text("docstring", 9, "Its second paragraph."),
         Text("message", 11, "The `x` is not here."),
-        Text("name", 13, "limit"),
-        Text("docstring", 14, "Of a constant."),
+        Text("message", 13, "is missing"),
+        Text("message", 14, "it works"),
+        Text("name", 15, "limit"),
+        Text("docstring", 16, "Of a constant."),
     ]
 
 
 def test_typescript_texts() -> None:
-    source = "/** A\n * comment. */\nconst a = 'told';\nconst b = `The ${name} is not here.`; // why\n"
+    source = "/** A\n * comment. */\nconst a = 'told';\nconst readAnew = `The ${name} is not here.`; // why\na(readAnew);\n"
     assert list(in_typescript(source)) == [
         Text("comment", 1, "A comment."),
         Text("message", 4, "The `x` is not here."),
         Text("comment", 4, "why"),
+        Text("name", 3, "const"),
+        Text("name", 3, "a"),
+        Text("name", 4, "read anew"),
     ]
 
 

@@ -236,7 +236,7 @@ def written(table: Table, wanted: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_every_write_is_done_once_whatever_the_endpoint_answers(either: World, fault: Fault) -> None:
+def test_every_write_is_done_once_after_any_answer(either: World, fault: Fault) -> None:
     """Also after several bad answers in a row, and with a bad answer for each attempt."""
     table = either.table
     for version, bad in enumerate((1, 2, 1), start=1):
@@ -251,7 +251,7 @@ def test_every_write_is_done_once_whatever_the_endpoint_answers(either: World, f
         assert table.get("a", "b", consistent=True) == item(version)
 
 
-def test_every_write_is_done_once_whatever_the_endpoint_answers_in_whatever_order(either: World) -> None:
+def test_every_write_is_done_once_after_any_two_answers(either: World) -> None:
     faults = (html_after, cut, wrong_crc, failed_after, reset, reset_after)
     for version, bad in enumerate(itertools.product(faults, faults), start=1):
         either.connect()
@@ -305,9 +305,7 @@ def test_a_damaged_answer_to_a_transaction_is_known_by_its_token(world: World) -
 
 
 @pytest.mark.parametrize("fault", {**DAMAGE, **MISFORMED}.values(), ids={**DAMAGE, **MISFORMED}.keys())
-def test_what_is_not_understood_is_sent_by_botocore_which_stays_if_it_succeeds(
-    world: World, fault: Fault
-) -> None:
+def test_botocore_repeats_unclear_requests_and_stays_if_it_succeeds(world: World, fault: Fault) -> None:
     world.meets(fault)
     assert world.table.get("a", "b") is None
     assert world.endpoint.senders == ["direct", "botocore"]
@@ -328,7 +326,7 @@ def test_a_busy_table_is_not_asked_by_botocore(world: World, fault: Fault) -> No
     assert not world.reasons
 
 
-def test_where_botocore_does_no_better_the_direct_client_stays(world: World) -> None:
+def test_the_direct_client_stays_if_botocore_fails_too(world: World) -> None:
     for fault in (MISFORMED["signature"], DAMAGE["html"]):
         world.meets(fault, fault)
         with pytest.raises((ClientError, Overloaded)):
@@ -362,7 +360,7 @@ def test_by_the_setting_all_calls_are_botocores() -> None:
     assert (world.endpoint.senders, world.reasons) == (["botocore"] * 2, [])
 
 
-def test_where_botocore_signs_otherwise_it_is_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_botocore_is_the_client_if_its_signatures_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     reasons: list[str] = []
     assert isinstance(clients.connect("", Transport(True, reasons.append)), SignedClient)
     assert not reasons
@@ -378,7 +376,7 @@ def test_where_botocore_signs_otherwise_it_is_the_client(monkeypatch: pytest.Mon
     monkeypatch.setattr("gridview.support.signed_requests.signed_headers", signed_headers)
     monkeypatch.setattr(SigV4Auth, "add_auth", not_at_all)
     assert not isinstance(clients.connect("", Transport(True, reasons.append)), SignedClient)
-    assert reasons == ["botocore signs otherwise"] * 2
+    assert reasons == ["botocore signs differently"] * 2
 
 
 # Attempts
@@ -402,7 +400,7 @@ def test_a_table_that_fails_for_long_is_asked_ever_less(world: World, fault: str
     assert len(other.endpoint.senders) == most
 
 
-def test_what_succeeds_gives_back_what_its_attempts_took(world: World) -> None:
+def test_a_success_returns_the_retry_quota_of_its_attempts(world: World) -> None:
     quota = world.client._quota
     world.meets(FAULTS["500"], FAULTS["500"])
     world.table.get("a", "b")
@@ -454,7 +452,7 @@ def test_a_clock_that_is_wrong_is_corrected_by_the_services(world: World) -> Non
 
 @pytest.mark.usefixtures("still")
 @pytest.mark.parametrize("date", [SOON, "soon", ""])
-def test_a_clock_that_is_right_is_left_alone(world: World, date: str) -> None:
+def test_a_correct_clock_is_not_adjusted(world: World, date: str) -> None:
     world.meets(refusal(403, "InvalidSignatureException", date=date))
     world.table.get("a", "b")
     assert world.endpoint.senders == ["direct", "botocore"]
@@ -463,7 +461,7 @@ def test_a_clock_that_is_right_is_left_alone(world: World, date: str) -> None:
 # The report
 
 
-def test_what_is_whole() -> None:
+def test_whole_and_damaged_answers() -> None:
     assert whole(ID, b"{}") == {}
     assert whole({**ID, "x-amz-crc32": "2745614147"}, b"{}") == {}
     for headers, body in (({}, b"{}"), ({**ID, "x-amz-crc32": "x"}, b"{}"), (ID, b""), (ID, b"7")):

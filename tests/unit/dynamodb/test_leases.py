@@ -66,7 +66,7 @@ def test_a_claim_that_is_repeated_succeeds(table: MemoryTable) -> None:
     assert take(MemoryTable(), *PLACE, FREE[keys.SORT], "one") is None
 
 
-def test_an_item_that_is_not_due_is_taken_by_whoever_knows_that(table: MemoryTable) -> None:
+def test_an_item_that_is_not_due_is_taken_only_as_not_due(table: MemoryTable) -> None:
     table.put({name: value for name, value in FREE.items() if name != keys.SORT})
     assert take(table, *PLACE, FREE[keys.SORT], "one") is None
     assert take(table, *PLACE, "", "one") is not None
@@ -95,7 +95,7 @@ def test_the_whole_item_is_saved_once_and_by_its_holder(table: MemoryTable) -> N
         save(table, after, 6, "two")
 
 
-def test_what_another_has_changed_beside_is_no_lost_lease(table: MemoryTable) -> None:
+def test_a_concurrent_change_of_other_attributes_is_no_lost_lease(table: MemoryTable) -> None:
     item = taken(table)
     changed = {**item, "revision": 5, "rate": 7}
     table.put(changed)

@@ -130,7 +130,7 @@ def test_a_container_begins_one_session_for_a_tenant(table: Table, sts: Sts, eng
     assert engine.tokens == ["0807 1", "0042 1", "0807 1", "0042 1"]
 
 
-def test_a_call_for_nobody_is_not_made(table: Table, sts: Sts, engine: Engine) -> None:
+def test_a_call_without_a_tenant_is_not_made(table: Table, sts: Sts, engine: Engine) -> None:
     with acting_for("0807"):
         table.get("a", "b")
     with pytest.raises(LookupError):
@@ -150,7 +150,7 @@ def test_without_a_role_nothing_is_assumed(sts: Sts, engine: Engine) -> None:
     assert not sts.asked
 
 
-def test_calls_side_by_side_are_all_of_the_tenant_who_asks(table: Table, sts: Sts, engine: Engine) -> None:
+def test_parallel_calls_all_use_the_tenant_of_the_caller(table: Table, sts: Sts, engine: Engine) -> None:
     spans = [Span(f"x{place}") for place in range(4)]
     with acting_for("0807"):
         table.read_together([("a", "b")], spans)
@@ -216,7 +216,7 @@ def refused(code: str) -> ClientError:
     "refusal", [refused("Throttling"), refused("AccessDenied"), ConnectTimeoutError(endpoint_url="sts")]
 )
 @pytest.mark.parametrize("lasts", [None, 59])
-def test_who_gets_no_session_is_told_to_come_again(
+def test_a_call_without_a_session_is_overloaded(
     table: Table, sts: Sts, engine: Engine, refusal: Exception, lasts: int | None
 ) -> None:
     """At the tenant's first call, and when the session is over."""

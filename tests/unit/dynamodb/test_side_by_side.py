@@ -16,7 +16,7 @@ def read(table: Table, times: int) -> int:
 
 
 @pytest.mark.parametrize(("own", "other"), [(0, 0), (2, 3), (3, 1), (0, 2), (2, 0)])
-def test_the_longer_of_both_tells_the_rounds(own: int, other: int) -> None:
+def test_the_longer_of_both_determines_the_rounds(own: int, other: int) -> None:
     table = MemoryTable()
     read(table, 2)
     assert side_by_side(table, lambda: read(table, own), lambda beside: read(beside, other)) == (own, other)
@@ -34,9 +34,9 @@ def test_both_run_at_the_same_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fail", "told"), [(["work"], "work"), (["other"], "other"), (["work", "other"], "other")]
+    ("fail", "raised"), [(["work"], "work"), (["other"], "other"), (["work", "other"], "other")]
 )
-def test_what_one_of_them_raises_is_raised_and_every_call_is_metered(fail: list[str], told: str) -> None:
+def test_an_error_of_either_side_is_raised_and_every_call_is_metered(fail: list[str], raised: str) -> None:
     table = MemoryTable()
 
     def work() -> None:
@@ -49,7 +49,7 @@ def test_what_one_of_them_raises_is_raised_and_every_call_is_metered(fail: list[
         if "other" in fail:
             raise LookupError("other")
 
-    with pytest.raises(LookupError, match=told):
+    with pytest.raises(LookupError, match=raised):
         side_by_side(table, work, other)
     assert [call.round for call in table.meter.calls] == [1, 1, 2]
     assert table.meter.rounds == 2

@@ -62,8 +62,8 @@ def answered(*answers: tuple[int, Any]) -> tuple[Any, Answers]:
     return client, engine
 
 
-def refused(code: str, message: str = "no", **told: Any) -> tuple[int, Any]:
-    return 400, {"__type": PREFIX + code, "message": message, **told}
+def refused(code: str, message: str = "no", **details: Any) -> tuple[int, Any]:
+    return 400, {"__type": PREFIX + code, "message": message, **details}
 
 
 def test_its_methods_are_those_of_botocore() -> None:
@@ -99,7 +99,7 @@ def test_a_request_is_json_with_binary_values_as_base64(monkeypatch: pytest.Monk
         client.put_item(Item={"PK": {"S": object()}})
 
 
-def test_what_is_not_its_own_is_botocores() -> None:
+def test_other_operations_are_botocores() -> None:
     client, _ = answered((200, {"TableNames": ["t"]}))
     assert client.list_tables()["TableNames"] == ["t"]
     assert client.meta.region_name == "us-east-1"
@@ -113,7 +113,7 @@ def test_a_message_of_either_spelling_is_that_of_the_error(pauses: list[float], 
     assert error.value.response["Error"] == {"Code": "ValidationException", "Message": "Too long"}
 
 
-def test_a_refusal_is_botocores_error_with_all_that_was_told(pauses: list[float]) -> None:
+def test_a_refusal_is_botocores_error_with_the_whole_answer(pauses: list[float]) -> None:
     client, engine = answered(
         refused("ConditionalCheckFailedException", "The condition", Item={"PK": {"S": "a"}})
     )
@@ -140,7 +140,7 @@ BUSY = [
 
 
 @pytest.mark.parametrize("busy", BUSY, ids=str)
-def test_what_may_go_better_is_tried_again(pauses: list[float], busy: tuple[int, Any]) -> None:
+def test_a_temporary_error_is_retried(pauses: list[float], busy: tuple[int, Any]) -> None:
     client, engine = answered(busy, busy, (200, {}))
     assert client.put_item(TableName="t") == {}
     assert len(engine.requests) == 3
@@ -208,7 +208,7 @@ def test_without_credentials_nothing_is_sent() -> None:
     assert not engine.requests
 
 
-def test_behind_a_proxy_the_client_is_botocores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_proxy_the_client_is_botocores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")

@@ -50,7 +50,7 @@ def test_both_streams_have_the_same_records() -> None:
         moto.create()
         records = written(moto, moto)
         assert moto.items == memory.items
-    assert [_told(one) for one in records] == [_told(one) for one in expected]
+    assert [_essence(one) for one in records] == [_essence(one) for one in expected]
     assert [one["eventName"] for one in records] == [
         *("INSERT", "INSERT", "INSERT", "MODIFY", "MODIFY", "INSERT"),
         *("MODIFY", "REMOVE", "REMOVE"),
@@ -59,7 +59,7 @@ def test_both_streams_have_the_same_records() -> None:
     assert numbers == sorted(set(numbers))
 
 
-def _told(record: Record) -> Any:
+def _essence(record: Record) -> Any:
     """The parts of a record that a consumer reads."""
     stream = record["dynamodb"]
     # The record in memory has bytes where Lambda, and moto, have base64 text.

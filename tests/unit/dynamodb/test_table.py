@@ -118,7 +118,7 @@ def test_conditions(
                 assert table.get("a", "b") == old
 
 
-def test_a_repeat_of_the_very_same_write_is_told_from_a_lost_race(table: Table) -> None:
+def test_a_repeat_of_the_same_write_is_not_a_lost_race(table: Table) -> None:
     block = blocks.changed(Block.head("a1.1"), BlockChange(frozenset({"x\x0100000001", "y\x0100000002"})))
     stored = block.to_item("acme", "bridge")
     table.put(stored, ABSENT)
@@ -149,11 +149,11 @@ def test_adding_makes_an_item_that_expires(table: Table) -> None:
     assert table.get("a", "counter") == item("a", "counter", n=5, ttl=1_800_000_001)
 
 
-def test_an_update_changes_an_item_in_place_and_tells_it(table: Table) -> None:
+def test_an_update_changes_an_item_in_place_and_returns_it(table: Table) -> None:
     with pytest.raises(ConditionFailed):
         table.update("a", "head", PRESENT, add={"last": 1})
     table.put(item("a", "head", last=5, gone="x", kept="y"))
-    told = table.update(
+    updated = table.update(
         "a",
         "head",
         Condition("#last = :expected", {"#last": "last"}, {":expected": 5}),
@@ -162,8 +162,8 @@ def test_an_update_changes_an_item_in_place_and_tells_it(table: Table) -> None:
         default={"kept": "z", "sort": "now"},
         drop=["gone"],
     )
-    assert told == item("a", "head", last=7, waiting=-3, size=1, kept="y", sort="now")
-    assert table.get("a", "head") == told
+    assert updated == item("a", "head", last=7, waiting=-3, size=1, kept="y", sort="now")
+    assert table.get("a", "head") == updated
 
 
 def test_many_items_by_key_in_one_round_and_none_that_is_not_there(table: Table) -> None:
@@ -269,7 +269,7 @@ def test_items_and_spans_of_the_index_side_by_side_in_one_round(table: Table) ->
     assert table.meter.rounds == before + 1
 
 
-def test_a_span_goes_on_behind_a_megabyte_though_two_items_have_one_place(table: Table) -> None:
+def test_a_span_continues_after_a_megabyte_though_two_items_have_one_place(table: Table) -> None:
     table.batch_put([item(f"p{num}", "order", f"{num // 2}", name="x" * 300_000) for num in range(12)])
     spans = [Span("order"), Span("order", Bound("between", "1", "4")), Span("order", Bound(">", "2"))]
     listed = table.read_together([], spans, paths=()).spans
@@ -462,7 +462,7 @@ BUGS: dict[str, Callable[[Table], Any]] = {
 
 
 @pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS.keys())
-def test_what_dynamodb_does_not_take_is_a_bug_of_ours(exact: Table, bug: Callable[[Table], Any]) -> None:
+def test_an_invalid_request_raises_the_validation_error(exact: Table, bug: Callable[[Table], Any]) -> None:
     with pytest.raises(ClientError) as refusal:
         bug(exact)
     assert refusal.value.response["Error"]["Code"] == "ValidationException"
@@ -628,7 +628,7 @@ def some(count: int) -> Callable[[Any], Any]:
 KEYS = [(f"p{num}", "s") for num in range(5)]
 
 
-def test_what_a_batch_leaves_out_is_asked_for_again() -> None:
+def test_unprocessed_keys_of_a_batch_are_requested_again() -> None:
     table, script = scripted(some(2), some(0), some(2), some(1))
     found = table.batch_get(KEYS, paths=[("num",)])
     assert found.items.keys() == set(KEYS)
@@ -639,7 +639,7 @@ def test_what_a_batch_leaves_out_is_asked_for_again() -> None:
     assert table.meter.rounds == 4
 
 
-def test_what_is_left_out_of_a_batch_is_asked_for_again_beside_spans_too() -> None:
+def test_unprocessed_keys_are_requested_again_also_beside_spans() -> None:
     table, script = scripted(some(2), some(1), some(9))
     assert table.read_together(KEYS, []).items.keys() == set(KEYS)
     assert len(script.requests) == 3
@@ -664,14 +664,14 @@ def test_a_batch_that_never_gets_on_is_given_up() -> None:
     assert len(script.requests) == 8
 
 
-def test_a_key_that_stands_twice_is_asked_for_once() -> None:
+def test_a_repeated_key_is_asked_for_once() -> None:
     """During a change the index may return an issue at its old and at its new place."""
     table, script = scripted(some(9))
     assert table.batch_get([*KEYS, *KEYS[::-1]]).items.keys() == set(KEYS)
     assert len(script.requests[0]["RequestItems"][NAME]["Keys"]) == len(KEYS)
 
 
-def test_what_a_batch_does_not_write_is_sent_again() -> None:
+def test_unprocessed_writes_of_a_batch_are_sent_again() -> None:
     sent: list[str] = []
 
     def writing(count: int) -> Callable[[Any], Any]:
@@ -704,7 +704,7 @@ def test_what_a_batch_does_not_write_is_sent_again() -> None:
         type(error).__name__ if not hasattr(error, "response") else error.response["Error"]["Code"]
     ),
 )
-def test_a_busy_table_is_overloaded_whatever_is_asked_of_it(error: Exception) -> None:
+def test_every_call_to_a_busy_table_is_overloaded(error: Exception) -> None:
     calls: list[Callable[[Table], Any]] = [
         lambda table: table.get("a", "s"),
         lambda table: table.batch_get([("a", "s")]),
@@ -729,7 +729,7 @@ def test_a_bug_or_a_lost_permission_is_not_taken_for_load() -> None:
             table.put(item("a", "s"))
 
 
-def test_an_item_that_is_too_large_is_told_apart() -> None:
+def test_an_item_that_is_too_large_has_its_own_error() -> None:
     table, _ = scripted(refused("ValidationException", "Item size has exceeded the maximum allowed size"))
     with pytest.raises(ItemTooLarge):
         table.put(item("a", "s"))
@@ -775,7 +775,7 @@ def test_reads_are_as_consistent_as_they_are_asked_to_be() -> None:
         assert [query["ConsistentRead"] for query in queries] == [consistent, consistent]
 
 
-def test_a_table_without_a_meter_of_its_own_remembers_no_calls() -> None:
+def test_a_table_without_its_own_meter_records_no_calls() -> None:
     """A container keeps it for hours."""
     table, _ = scripted(*[{}] * 50)
     for _ in range(50):
@@ -783,7 +783,7 @@ def test_a_table_without_a_meter_of_its_own_remembers_no_calls() -> None:
     assert table.meter.calls == []
 
 
-def test_what_capacity_dynamodb_reports_is_added_up() -> None:
+def test_reported_capacity_is_added_up() -> None:
     table, _ = scripted(
         {"ConsumedCapacity": {"CapacityUnits": 1.5}},
         {"ConsumedCapacity": [{"CapacityUnits": 0.5}, {"CapacityUnits": 2}], "Responses": {NAME: []}},

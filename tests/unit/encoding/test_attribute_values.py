@@ -59,12 +59,12 @@ def test_a_large_integer_that_dynamodb_returns_can_be_answered_with_all_its_digi
 
 
 @pytest.mark.parametrize("value", [1.5, {"a": 1.5}, [object()], {1, 2}])
-def test_what_an_item_never_holds_is_refused(value: Any) -> None:
+def test_a_value_that_no_item_contains_is_refused(value: Any) -> None:
     with pytest.raises(TypeError):
         to_wire(value)
 
 
-def test_a_set_is_not_what_an_item_of_ours_holds() -> None:
+def test_a_string_set_is_refused() -> None:
     with pytest.raises(TypeError, match="SS"):
         from_wire({"SS": ["a"]})
 
@@ -110,5 +110,5 @@ def test_the_size_of_a_value_is_what_the_documentation_says(value: Any, size: in
     ("number", "significant"),
     [(0, 0), (42, 2), (Decimal("-1.5"), 2), (Decimal("9" * 38), 38), (-(10**37), 1)],
 )
-def test_the_size_of_a_number_is_never_told_too_small(number: Any, significant: int) -> None:
+def test_the_size_of_a_number_is_never_underestimated(number: Any, significant: int) -> None:
     assert item_size(number) >= (significant + 1) // 2 + 1 + (number < 0)

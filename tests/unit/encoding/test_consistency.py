@@ -52,7 +52,7 @@ def test_a_token_is_of_one_tenant_and_secret() -> None:
 
 
 @pytest.mark.parametrize("text", ["", ",", "A", "\u00e4", "A" * 9000, "AAAAAAAA"])
-def test_what_never_was_a_token_is_refused(text: str) -> None:
+def test_a_text_that_is_no_token_is_refused(text: str) -> None:
     assert refused(text)
 
 
@@ -70,14 +70,14 @@ def test_tokens_are_small() -> None:
     assert (len(one), len(created), len(scattered)) < (64, 1_400, 2_100)
 
 
-def test_what_has_expired_or_is_of_another_project_is_left_out_and_nothing_stands_twice() -> None:
+def test_expired_foreign_and_repeated_writes_are_left_out() -> None:
     good = RecentWrites("bridge", int(NOW) + 1, {1: 1})
     late = RecentWrites("bridge", int(NOW) - 1, {2: 1})
     other = RecentWrites("tay", int(NOW) + 1, {3: 1})
     assert still_good((good, late, other, good._replace(versions={1: 1})), "bridge", NOW) == (good,)
 
 
-def test_issues_are_counted_once_whatever_names_them() -> None:
+def test_issues_of_several_tokens_are_counted_once() -> None:
     until = int(NOW) + 1
     many = RecentWrites("bridge", until, dict.fromkeys(range(1, MAX_ISSUES + 1), 1))
     again = RecentWrites("bridge", until, {1: 2})
@@ -86,7 +86,7 @@ def test_issues_are_counted_once_whatever_names_them() -> None:
         still_good((many, RecentWrites("bridge", until, {MAX_ISSUES + 1: 1})), "bridge", NOW)
 
 
-def test_of_what_a_cursor_carries_the_newest_is_kept_as_far_as_500_issues_go() -> None:
+def test_the_newest_writes_of_a_cursor_are_kept_up_to_500_issues() -> None:
     first = int(NOW) + 1
 
     def writes(until: int, numbers: range) -> RecentWrites:
@@ -100,7 +100,7 @@ def test_of_what_a_cursor_carries_the_newest_is_kept_as_far_as_500_issues_go() -
     assert with_those_of_a_cursor((), (older, newer), "bridge", NOW) == (newer, older)
 
 
-def test_a_token_of_a_read_tells_that_it_is_one_and_how_much_of_the_journal_was_seen() -> None:
+def test_a_token_of_a_read_contains_the_number_of_the_journal_that_was_seen() -> None:
     for number in (0, 57, 99_999_999_999):
         token = TOKENS.token("acme", "bridge", WRITES, NOW, number)
         assert TOKENS.opened(token, "acme") == (RecentWrites("bridge", int(NOW) + SECONDS, WRITES, number),)
@@ -110,7 +110,7 @@ def test_a_token_of_a_read_tells_that_it_is_one_and_how_much_of_the_journal_was_
     assert writes_in((seen, written)) == (written,)
 
 
-def test_of_several_places_in_the_journal_the_furthest_is_kept() -> None:
+def test_the_furthest_of_several_places_in_the_journal_is_kept() -> None:
     until = int(NOW) + 1
     near, far, other = (RecentWrites("bridge", until, {}, number) for number in (3, 9, 4))
     with_issues = RecentWrites("bridge", until, {1: 1}, 2)
@@ -119,7 +119,7 @@ def test_of_several_places_in_the_journal_the_furthest_is_kept() -> None:
     assert still_good((nothing,), "bridge", NOW) == ()
 
 
-def test_what_may_stand_in_the_place_of_a_token_is_asked_for_what_it_stands_for() -> None:
+def test_a_cursor_in_place_of_a_token_is_opened_by_the_given_function() -> None:
     token = TOKENS.token("acme", "bridge", {1: 1}, NOW)
     other = RecentWrites("bridge", int(NOW), {}, 57)
 

@@ -80,11 +80,11 @@ def test_other_spellings_of_the_same_bytes_are_refused(length: int) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["", "A", "\u00e4", "\ud800", "A" * 9000, "....", "AAAAAAAA"])
-def test_what_never_was_a_cursor_is_refused(cursor: str) -> None:
+def test_a_text_that_is_no_cursor_is_refused(cursor: str) -> None:
     assert refuses(cursors(), cursor)
 
 
-def test_a_cursor_opens_for_its_own_query_and_purpose_alone() -> None:
+def test_a_cursor_opens_only_for_its_own_query_and_purpose() -> None:
     cursor = cursors().seal(PAYLOAD, b"query")
     assert refuses(cursors(), cursor, b"another query")
     assert refuses(cursors(purpose="projects"), cursor)

@@ -70,7 +70,7 @@ def test_a_number_beyond_reason_is_read_as_one_that_no_field_takes(text: str) ->
         "\ufeff{}",
     ],
 )
-def test_what_is_not_json_is_refused(text: str) -> None:
+def test_a_text_that_is_not_json_is_refused(text: str) -> None:
     assert refusal(text).detail.startswith("The JSON is not valid")
 
 
@@ -80,7 +80,7 @@ def test_bytes_that_are_not_utf8_are_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '{"b": [{"a": 1, "c": 2, "\\u0061": 3}]}'])
-def test_a_property_that_stands_twice_is_refused(text: str) -> None:
+def test_a_repeated_property_is_refused(text: str) -> None:
     ((field, message),) = refusal(text).errors
     assert (field, message) == ("b.0" if "b" in text else "body", "repeats a property")
 
@@ -88,14 +88,14 @@ def test_a_property_that_stands_twice_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "literal", ["NaN", "Infinity", "-Infinity", "1" * 1001, "0." + "1" * 999, "-1e" + "9" * 998]
 )
-def test_what_is_no_number_is_refused_where_it_stands(literal: str) -> None:
+def test_a_literal_that_is_no_number_is_refused_with_its_place(literal: str) -> None:
     text = f'{{"a": [1, {{"b": {literal}}}], "c": {literal}}}'
     assert [one.field for one in refusal(text).errors] == ["a.1.b", "c"]
     assert refusal(text).detail.startswith("The JSON is not valid: a.1.b ")
 
 
 @pytest.mark.parametrize("part", ['"\\ud800"', "NaN", '{"a":1,"a":1}'])
-def test_of_flaws_without_end_the_first_are_told_and_the_others_counted(part: str) -> None:
+def test_of_many_flaws_the_first_are_listed_and_the_others_counted(part: str) -> None:
     depth, count = 500, 20_000
     refused = refusal("[" * depth + ",".join([part] * count) + "]" * depth)
     assert (len(refused.errors), refused.more) == (MAX_ERRORS, count - MAX_ERRORS)
@@ -164,7 +164,7 @@ def test_the_text_of_a_value(value: Any, text: str) -> None:
     assert dumps(value).decode() == text
 
 
-def test_what_has_no_json_form_is_a_bug_of_ours() -> None:
+def test_a_value_without_a_json_form_is_a_type_error() -> None:
     with pytest.raises(TypeError):
         dumps(object())
 

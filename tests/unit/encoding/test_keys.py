@@ -26,7 +26,7 @@ from gridview.encoding import derived_keys, keys, live_keys
         lambda tenant, project: derived_keys.block(tenant, project, "num", "0"),
     ],
 )
-def test_each_project_has_keys_of_its_own(key: Callable[[str, str], str]) -> None:
+def test_each_project_has_its_own_keys(key: Callable[[str, str], str]) -> None:
     owners = [("acme", "bridge"), ("acme", "harbor"), ("zeta", "bridge")]
     for one, other in combinations([key(*owner) for owner in owners], 2):
         assert one != other

@@ -74,6 +74,6 @@ def test_gaps_are_written_as_documented() -> None:
         (b":0", "Could not deserialize"),
     ],
 )
-def test_what_is_no_set_is_refused(stored: bytes, why: str) -> None:
+def test_bytes_that_are_no_set_are_refused(stored: bytes, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         unpacked(stored)

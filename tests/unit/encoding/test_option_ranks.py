@@ -70,7 +70,7 @@ anywhere = st.integers(0, CAPACITY - 1).map(rank)
 @example(["zzzz", "0000"])
 @example(["i000", "i000"])
 @given(st.lists(st.none() | crowded | anywhere, max_size=8))
-def test_as_many_ranks_stay_as_can(before: list[str | None]) -> None:
+def test_the_most_possible_ranks_stay(before: list[str | None]) -> None:
     after = option_ranks.reorder(before)
     assert len(after) == len(before)
     assert_ascending(after)
@@ -93,7 +93,7 @@ def test_an_order_that_did_not_change_changes_no_rank() -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 199), (199, 0), (3, 100), (100, 99)])
-def test_moving_one_option_changes_its_rank_alone(start: int, end: int) -> None:
+def test_moving_one_option_changes_only_its_rank(start: int, end: int) -> None:
     before = option_ranks.reorder([None] * 200)
     before.insert(end, before.pop(start))
     after = option_ranks.reorder(before)

@@ -387,7 +387,7 @@ def test_issue_numbers_are_eight_digits_from_1() -> None:
         *("a\x0100000001\n", "a\x01٠٠٠٠٠٠٠١"),
     ],
 )
-def test_what_is_not_a_sort_string_is_refused(wrong: str) -> None:
+def test_a_text_that_is_no_sort_string_is_refused(wrong: str) -> None:
     for read in (sort_strings.number_of, sort_strings.body_of):
         with pytest.raises(ValueError, match="not a sort string"):
             read(wrong)

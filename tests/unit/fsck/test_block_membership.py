@@ -102,7 +102,7 @@ def test_an_issue_that_is_none_of_its_block_is_too_much_and_taken_out(
     assert_right(table)
 
 
-def test_a_plain_block_is_told_by_any_key_there_and_mended_by_the_issues_own(
+def test_a_plain_block_is_found_by_any_key_there_and_repaired_by_the_issues_own(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "DETAILED_BODIES", 1)
@@ -124,7 +124,7 @@ def test_expectations_that_blocks_do_not_meet_are_doubtful(table: MemoryTable) -
     assert membership(table).doubtful(expected) == [PLACES[0], STRANGERS[1]]
 
 
-def test_an_issue_that_somebody_is_at_work_on_is_left_to_him(table: MemoryTable) -> None:
+def test_an_issue_with_an_unfinished_intent_is_left_to_its_writer(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     intent = {NUMBERS: Intent(PLACES[0].key, ()).to_item()}
     damage.change(table, key_of(2), derived_keys.LEDGER, {"intent": intent})
@@ -134,13 +134,13 @@ def test_an_issue_that_somebody_is_at_work_on_is_left_to_him(table: MemoryTable)
     assert table.items == before
 
 
-def test_an_issue_with_which_something_else_is_wrong_is_not_told_of(table: MemoryTable) -> None:
+def test_an_issue_with_another_difference_is_not_reported(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     table.delete(key_of(2), derived_keys.order(TENANT, PROJECT, NAMES))
     assert misplaced(table, PLACES[0]) == []
 
 
-def test_what_was_on_its_way_into_the_block_is_not_missing(table: MemoryTable) -> None:
+def test_an_issue_that_arrives_in_the_block_meanwhile_is_not_missing(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     ledgers = 0
 
@@ -181,7 +181,7 @@ def test_a_block_that_cannot_be_read_is_no_ground_to_judge_by(table: MemoryTable
         membership(table).amend([PLACES[0]])
 
 
-def test_an_issue_is_told_of_once_however_often_it_is_in_doubt(table: MemoryTable) -> None:
+def test_an_issue_is_reported_once_however_often_it_is_in_doubt(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     assert len(misplaced(table, *[PLACES[0]] * 3)) == 1
 
@@ -205,7 +205,7 @@ def test_a_block_is_not_amended_by_a_ledger_that_has_changed_since(table: Memory
     assert membership(table).doubtful({PLACES[0]: True}) == [PLACES[0]]
 
 
-def test_a_repair_that_loses_a_block_is_carried_out_on_the_block_of_now(table: MemoryTable) -> None:
+def test_a_repair_that_loses_a_race_repairs_the_present_block(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     raced: list[Any] = []
 

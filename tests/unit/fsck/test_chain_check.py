@@ -37,7 +37,7 @@ from tests.support.block_damage import PLANTED_IN_BLOCKS, PlantedInBlocks
 from tests.support.block_truth import assert_chains
 from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
 from tests.support.depth import one_of
-from tests.unit.fsck.test_checker import PATIENCE, People, Time, mending, never, the_project, the_table
+from tests.unit.fsck.test_checker import PATIENCE, People, Time, never, repairs_on, the_project, the_table
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -136,7 +136,7 @@ def test_all_that_is_wrong_with_blocks_is_found_and_repaired_in_one_run(
     assert planted.found in kinds(found)
     assert tally.wrong == sum(map(len, found.values()))
     assert table.items == before
-    repaired, tally = checked(table, walk(table), time, repair=mending(table))
+    repaired, tally = checked(table, walk(table), time, repair=repairs_on(table))
     assert planted.found in kinds(repaired)
     assert tally.wrong == 0
     assert all(finding.repaired for findings in repaired.values() for finding in findings)
@@ -170,7 +170,7 @@ def test_any_damage_to_issues_and_blocks_together_is_repaired(
     inflict_apart(random, table, PLANTED_IN_BLOCKS, 3)
     for num in random.sample(range(1, ISSUES + 1), 6):
         damage.inflict_at_random(random, table, key_of(num))
-    checked(table, the_table(table), time, repair=mending(table))
+    checked(table, the_table(table), time, repair=repairs_on(table))
     found, _ = checked(table, the_table(table), time)
     assert found == {}
     assert_right(table)
@@ -204,7 +204,7 @@ def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
         people.deliver()
     people.fold()
     assert people.edits > 50
-    checked(table, the_table(table), time, repair=mending(table))
+    checked(table, the_table(table), time, repair=repairs_on(table))
     assert_right(table)
 
 
@@ -227,7 +227,7 @@ def test_a_project_that_lost_its_blocks_gets_them_by_a_repair(
     table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time
 ) -> None:
     lose_blocks(table)
-    found, tally = checked(table, walk(table), time, repair=mending(table))
+    found, tally = checked(table, walk(table), time, repair=repairs_on(table))
     assert {key_of(num) for num in range(1, ISSUES + 1)} <= set(found)
     assert tally.wrong == 0
     assert_right(table)
@@ -263,19 +263,19 @@ def test_a_reindex_of_everything_brings_blocks_right(
     assert_right(table)
 
 
-def test_a_block_that_its_writer_splits_at_once_is_not_told_of(
+def test_a_block_that_its_writer_splits_at_once_is_not_reported(
     table: MemoryTable, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted = next(one for one in PLANTED_IN_BLOCKS if one.found is DifferenceKind.OVERSIZE)
     planted.inflict(table)
     assert kinds(checked(table, the_table(table), time)[0]) == {DifferenceKind.OVERSIZE}
     monkeypatch.setattr(
-        clock, "sleep", lambda _: mending(table).straighten(TENANT, PROJECT, block_damage.PLAIN)
+        clock, "sleep", lambda _: repairs_on(table).straighten(TENANT, PROJECT, block_damage.PLAIN)
     )
     assert checked(table, the_table(table), time)[0] == {}
 
 
-def test_what_a_repair_could_not_mend_is_told_as_that(table: MemoryTable, time: Time) -> None:
+def test_a_failed_repair_is_reported_with_its_reason(table: MemoryTable, time: Time) -> None:
     class Idle(Repairs):
         def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
             """Do nothing, as if others undid it."""

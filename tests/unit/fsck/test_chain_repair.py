@@ -123,7 +123,7 @@ def test_a_chain_without_blocks_stays_without() -> None:
         "an upper fence over the next block",
         "a link past a block",
         "a link in a circle",
-        "a link behind the last block",
+        "a link after the last block",
         "a first block that begins late",
         "two blocks with one fence",
         "another block where the first begins",
@@ -166,7 +166,7 @@ def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("chain", "at", "fences"),
     [((ONE, THREE), 1, (G, M)), ((ONE, TWO), 2, (M, None))],
-    ids=["between", "behind all"],
+    ids=["between", "after all"],
 )
 def test_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
     chain: tuple[Block, ...], at: int, fences: tuple[str, str | None]
@@ -187,7 +187,7 @@ def test_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
     assert table.items == again
 
 
-def test_a_block_tells_its_own_size_and_keeps_only_keys_between_its_fences() -> None:
+def test_a_straightened_block_has_its_own_size_and_only_keys_between_its_fences() -> None:
     strayed = replace(TWO, sets={"a": BitMap([7]), "h": BitMap([2])})
     table = stored(ONE, strayed, THREE)
     table.put({**table.items[place(HEAD)], "size": 9})
@@ -208,7 +208,7 @@ def test_a_block_that_is_far_too_large_is_split(monkeypatch: pytest.MonkeyPatch)
     assert [(one[2], one[3]) for one in found[:-1]] == [(one[1], one[0]) for one in found[1:]]
 
 
-def test_a_lost_race_begins_anew_with_what_the_other_has_written() -> None:
+def test_a_lost_race_begins_again_with_what_the_other_has_written() -> None:
     table = stored(ONE, THREE)
     other = replace(THREE, write_id="d4", sets={"p": BitMap([3, 4])})
     writes: list[str] = []
@@ -241,7 +241,7 @@ def test_a_block_that_is_merged_away_meanwhile_is_not_put_back() -> None:
     assert rows(table) == GAP
 
 
-def test_whoever_always_loses_gives_up_and_has_written_nothing() -> None:
+def test_a_repair_that_loses_every_race_gives_up_and_writes_nothing() -> None:
     table = stored(ONE, THREE)
     raced = 0
 
@@ -258,7 +258,7 @@ def test_whoever_always_loses_gives_up_and_has_written_nothing() -> None:
     assert rows(table) == [WHOLE[0], WHOLE[2]]
 
 
-def test_a_block_is_not_taken_out_that_another_has_mended() -> None:
+def test_a_block_that_another_writer_has_repaired_is_not_taken_out() -> None:
     table = stored(ONE, TWO, THREE)
     table.put({**table.items[place("two")], "set": b"\x07"})
 

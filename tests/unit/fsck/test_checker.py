@@ -51,7 +51,7 @@ class KilledError(BaseException):
 
 
 def never(what: object) -> None:
-    pytest.fail(f"nobody asked for {what}")
+    pytest.fail(f"{what} was not expected")
 
 
 _BEGINNING = clock.instant("2024-01-01T00:00:00Z")
@@ -142,16 +142,16 @@ def checked(
 ) -> tuple[dict[str, Finding], Tally]:
     found: dict[str, Finding] = {}
 
-    def tell(finding: Finding) -> None:
+    def collect(finding: Finding) -> None:
         assert finding.key not in found
         found[finding.key] = finding
 
-    check = Check(table, walk, tell, patience=PATIENCE, at_most=at_most, repair=repair)
+    check = Check(table, walk, collect, patience=PATIENCE, at_most=at_most, repair=repair)
     run(check, time)
     return found, check.tally
 
 
-def mending(table: Table) -> Repairs:
+def repairs_on(table: Table) -> Repairs:
     return Repairs(table, Catalogs())
 
 
@@ -175,7 +175,7 @@ def test_all_that_is_wrong_is_found_and_then_repaired(
     assert set(found) == {key_of(num) for num in range(1, len(PLANTED) + 1)}
     assert tally.wrong == len(PLANTED)
     assert tally.differences == sum(len(one.differences) for one in found.values())
-    repaired, tally = checked(table, walk(table), time, repair=mending(table))
+    repaired, tally = checked(table, walk(table), time, repair=repairs_on(table))
     assert set(repaired) == set(found)
     remaining = {
         PLANTED[num - 1].name for num in range(1, len(PLANTED) + 1) if not repaired[key_of(num)].repaired
@@ -205,19 +205,19 @@ def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time:
     assert time.seconds == PATIENCE  # blocks are judged at once
 
 
-def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) -> None:
+def test_a_difference_that_was_repaired_meanwhile_is_not_reported(table: MemoryTable, time: Time) -> None:
     table.delete(key_of(3), derived_keys.LEDGER)
     table.delete(key_of(4), keys.project(TENANT, PROJECT))
     found: list[Finding] = []
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
     check.step()
     assert set(check.tally.suspects) == {key_of(3), key_of(4)}
-    mending(table).issues([key_of(3), key_of(4)])
+    repairs_on(table).issues([key_of(3), key_of(4)])
     run(check, time)
     assert found == []
 
 
-def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, time: Time) -> None:
+def test_an_issue_that_was_written_meanwhile_gets_the_patience_again(table: MemoryTable, time: Time) -> None:
     document = damage.document(table, 3)
     found: list[Finding] = []
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
@@ -233,7 +233,9 @@ def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, 
     assert [finding.key for finding in found] == [key_of(3)]
 
 
-def test_what_is_written_all_the_time_is_left_for_the_next_run(table: MemoryTable, time: Time) -> None:
+def test_an_issue_that_is_written_all_the_time_is_left_for_the_next_run(
+    table: MemoryTable, time: Time
+) -> None:
     document = damage.document(table, 3)
     table.delete(key_of(3), derived_keys.LEDGER)
     check = Check(table, the_project(table), never, patience=PATIENCE)
@@ -355,7 +357,7 @@ def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
 
 
 @WALKS
-def test_suspects_are_bounded_whatever_the_state_of_the_table(
+def test_the_number_of_suspects_is_bounded_for_any_table(
     table: MemoryTable,
     walk: Callable[[Table], IssueWalk],
     time: Time,
@@ -462,7 +464,7 @@ def test_a_busy_table_costs_nothing_but_time(
 
     watched = table.seen_through(around)
     found: list[Finding] = []
-    check = Check(watched, walk(table), found.append, patience=PATIENCE, repair=mending(watched))
+    check = Check(watched, walk(table), found.append, patience=PATIENCE, repair=repairs_on(watched))
     check.walk = walk(table)
     refusals = 0
     while not check.done:
@@ -492,7 +494,7 @@ def test_a_check_of_one_project_touches_no_other(table: MemoryTable, time: Time)
         table.delete(key_of(2, project, tenant), derived_keys.LEDGER)
     before = {key: item for key, item in table.items.items() if TENANT not in key[0]}
     watched = table.seen_through(around)
-    found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=mending(watched))
+    found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=repairs_on(watched))
     assert set(found) == {key_of(2)}
     assert all(f"-{TENANT}.{PROJECT}" in key for key in touched)
     assert {key for key in touched if key.startswith(keys.ISSUE_PREFIX)} <= set(map(key_of, range(1, 41)))
@@ -542,7 +544,7 @@ def test_documents_of_a_project_without_definitions_are_left_for_a_person(
 ) -> None:
     table.delete(keys.project("other", "tower"), keys.CATALOG)
     before = table.items
-    found, tally = checked(table, the_table(table), time, repair=mending(table))
+    found, tally = checked(table, the_table(table), time, repair=repairs_on(table))
     assert set(found) == {key_of(num, "tower", "other") for num in range(1, 6)}
     assert {finding.reason for finding in found.values()} == {
         "The definitions of project-other.tower are missing."
@@ -551,17 +553,17 @@ def test_documents_of_a_project_without_definitions_are_left_for_a_person(
     assert table.items == before
 
 
-def test_a_repair_that_others_undo_is_tried_again_and_then_told(table: MemoryTable, time: Time) -> None:
+def test_a_repair_that_others_undo_is_tried_again_and_then_reported(table: MemoryTable, time: Time) -> None:
     key = key_of(2)
     tried: list[str] = []
 
     class Undone(Repairs):
         def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
             tried.extend(partition_keys)
-            mended = super().issues(partition_keys)
+            repaired = super().issues(partition_keys)
             for one in partition_keys:
                 table.delete(one, derived_keys.LEDGER)
-            return mended
+            return repaired
 
     table.delete(key, derived_keys.LEDGER)
     found, tally = checked(table, the_project(table), time, repair=Undone(table, Catalogs()))
@@ -706,7 +708,7 @@ def test_a_check_that_found_nothing_says_so(table: MemoryTable, time: Time) -> N
     assert finished == []
     assert go_on(table, [], finished)
     assert finished == [Tally(issues=45)]
-    assert time.seconds < 1, "whoever ends the last segment makes the whole due"
+    assert time.seconds < 1, "the end of the last segment makes the whole due"
 
 
 def test_a_check_is_not_gone_on_with_before_it_is_due(table: MemoryTable, time: Time) -> None:
@@ -718,7 +720,7 @@ def test_a_check_is_not_gone_on_with_before_it_is_due(table: MemoryTable, time: 
     assert nightly.go_on(table, later, lambda: 10.0, never, never) is not None
 
 
-def test_nobody_takes_a_check_that_another_is_at_work_on(table: MemoryTable, time: Time) -> None:
+def test_a_check_with_a_holder_is_not_taken(table: MemoryTable, time: Time) -> None:
     nightly.begin(table)
     others: list[Turn | None] = []
 
@@ -758,7 +760,7 @@ def test_killed_at_any_call_the_check_in_the_cloud_goes_on_when_the_lease_is_ove
     assert calls > 50
 
 
-def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, time: Time) -> None:
+def test_a_check_killed_while_it_reports_its_end_reports_again(table: MemoryTable, time: Time) -> None:
     def killed(_: Tally) -> None:
         raise KilledError
 
@@ -772,7 +774,7 @@ def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, tim
     assert finish(table, time, [], []) == Tally(issues=45)
 
 
-def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
+def test_parallel_segments_look_at_everything_once_and_report_one_total(
     table: MemoryTable, time: Time, small_pages: None
 ) -> None:
     """Their turns alternate, a step each. A removed family has blocks in several of them."""
@@ -802,7 +804,9 @@ def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
     assert finished == [Tally(issues=45, wrong=1, differences=1)], "each issue counts once"
 
 
-def test_a_check_of_an_older_version_or_without_a_segment_begins_anew(table: MemoryTable, time: Time) -> None:
+def test_a_check_of_an_older_version_or_without_a_segment_begins_again(
+    table: MemoryTable, time: Time
+) -> None:
     nightly.begin(table)
     table.delete(keys.CHECK, keys.job(2))
     for part in (1, 3, 4):
@@ -810,7 +814,7 @@ def test_a_check_of_an_older_version_or_without_a_segment_begins_anew(table: Mem
     assert finish(table, time, [], []) == Tally(issues=45)
 
 
-def test_nobody_wakes_the_whole_and_it_ends_when_its_lease_is_over(table: MemoryTable, time: Time) -> None:
+def test_a_check_without_a_hint_ends_when_its_lease_is_over(table: MemoryTable, time: Time) -> None:
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "batch_get" and attempted.key[0] == keys.CHECK:
             raise KilledError
@@ -864,7 +868,7 @@ def test_the_worker_on_jobs_goes_on_with_the_check_by_turns(table: MemoryTable, 
     assert table.query(keys.JOB, index=True).items == []
 
 
-def test_a_worker_without_a_check_leaves_it_alone(table: MemoryTable) -> None:
+def test_a_worker_without_a_check_ignores_it(table: MemoryTable) -> None:
     nightly.begin(table)
     assert Worker(table, Catalogs(), lambda: 60.0, never, settling=0).work().jobs == 0
     assert table.get(keys.CHECK, keys.JOB) is not None

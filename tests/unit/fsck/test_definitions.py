@@ -11,7 +11,7 @@ PROJECTS = ("bridge", "tower", "tunnel")
 
 
 @pytest.mark.parametrize(("fields", "read"), [(20_000, 6), (1, 12)])
-def test_so_many_fields_are_kept(fields: int, read: int) -> None:
+def test_the_number_of_cached_fields_is_limited(fields: int, read: int) -> None:
     """A project's definitions take one call, and the head of the journal another."""
     table = MemoryTable()
     for project in PROJECTS:

@@ -50,9 +50,7 @@ def found(table: MemoryTable, key: str = KEY) -> set[tuple[DifferenceKind, str]]
 def take_in(table: MemoryTable, before: Item | None, after: Item | None) -> None:
     """Let the consumer and the fold process a change."""
     assert consume(table, Catalogs(), [record(1, before, after)], print) is None
-    assert found(table, key_of((after or before or {})["num"])), (
-        "the head does not tell yet that it is committed"
-    )
+    assert found(table, key_of((after or before or {})["num"])), "the head does not have it as committed yet"
     fold_all(table, TENANT, PROJECT)
 
 
@@ -85,7 +83,7 @@ def test_each_damage_is_found_for_what_it_is(table: MemoryTable, planted: Plante
     assert found(table, key_of(2)) == set()
 
 
-def test_what_is_there_and_what_should_be_is_told(table: MemoryTable) -> None:
+def test_a_difference_has_the_found_and_the_expected_value(table: MemoryTable) -> None:
     damage.change(table, KEY, damage.order_key("a1.1"), {keys.SORT: "zz"})
     wrong, ledger = differences(KEY, collection(table, KEY), catalog_of(table))
     expected = f"2024-03-02{sort_strings.SEPARATOR}00000001"
@@ -159,7 +157,7 @@ def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_
     assert found(table) == {(DifferenceKind.EXTRA, "a3.1")}
 
 
-def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank() -> None:
+def test_while_options_are_being_moved_an_issue_may_have_either_rank() -> None:
     table = MemoryTable()
     damage.make_project(table)
     sort = [{"field": "kind"}, {"field": "size"}]
@@ -241,20 +239,20 @@ def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_bei
     kinds = {(one.kind, one.place) for one in differences(KEY, items, None)}
     claimed = set(damage.applied(table, KEY))
     live = {family for family in claimed if has_entries(family)}
-    told = {
+    found_now = {
         *((DifferenceKind.EXTRA, order_id) for order_id in live),
         *((DifferenceKind.LEDGER, one) for one in claimed - live),
     }
-    assert kinds == {(DifferenceKind.ORPHAN, "document"), *told}
+    assert kinds == {(DifferenceKind.ORPHAN, "document"), *found_now}
     no_document = [item for item in items if item[keys.SK] != keys.project(TENANT, PROJECT)]
     kinds = {(one.kind, one.place) for one in differences(KEY, no_document, None)}
-    assert kinds == {(DifferenceKind.LEDGER, derived_keys.LEDGER), *told}
+    assert kinds == {(DifferenceKind.LEDGER, derived_keys.LEDGER), *found_now}
 
 
 @pytest.mark.parametrize(
     "spoiled", [{"fields": {"a2": "o99"}}, {"num": 2}, {"version": "x"}, {"fields": {"a1": 7}}]
 )
-def test_a_document_that_nothing_can_be_derived_from_is_told_as_that(
+def test_a_document_that_nothing_can_be_derived_from_is_reported_as_underivable(
     table: MemoryTable, spoiled: dict[str, Any]
 ) -> None:
     damage.change(table, KEY, keys.project(TENANT, PROJECT), spoiled)

@@ -38,28 +38,28 @@ def checked(table: MemoryTable, *, repair: bool = False) -> list[Finding]:
     return found
 
 
-def told(found: Sequence[Finding]) -> list[tuple[str, str]]:
+def named(found: Sequence[Finding]) -> list[tuple[str, str]]:
     """The kinds and numbers of the findings in the journal."""
     return [(str(one.kind), one.place) for some in found for one in some.differences if some.key == PARTITION]
 
 
-def test_a_journal_that_is_at_work_has_no_fault(derived: Derived) -> None:
+def test_a_journal_in_use_has_no_fault(derived: Derived) -> None:
     derived.consume(1)
     log_of(derived.table).reserve(1)
     derived.consume(2)
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
     derived.fold()
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
 
 
-def test_an_issue_is_sound_when_the_journal_tells_of_it_before_it_is_folded(derived: Derived) -> None:
+def test_an_issue_is_sound_when_the_journal_contains_it_before_the_fold(derived: Derived) -> None:
     derived.consume(1)
     derived.consume(1, start="2023-06-01")
     derived.consume(2)
     assert checked(derived.table) == []
 
 
-def test_an_issue_of_which_no_item_tells_is_unfinished(derived: Derived) -> None:
+def test_an_issue_that_no_journal_item_contains_is_unfinished(derived: Derived) -> None:
     derived.consume(1)
     derived.consume(1, start="2023-06-01")
     derived.table.delete(PARTITION, derived_keys.journal_item(2))
@@ -68,11 +68,11 @@ def test_an_issue_of_which_no_item_tells_is_unfinished(derived: Derived) -> None
     assert "an unfinished intent" in [one.found for one in wrong.differences]
 
 
-def test_what_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -> None:
+def test_an_item_that_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -> None:
     derived.consume(1)
     derived.consume(2)
     later(journal_check.LATE + 1)
-    assert told(checked(derived.table)) == [("unfolded", "1")]
+    assert named(checked(derived.table)) == [("unfolded", "1")]
     (repaired,) = [one for one in checked(derived.table, repair=True) if one.key == PARTITION]
     assert repaired.repaired
     assert log_of(derived.table).head().folded == 2
@@ -80,7 +80,7 @@ def test_what_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -
     derived.assert_chains()
 
 
-def test_what_the_fold_may_still_wait_for_is_no_fault(derived: Derived, later: Any) -> None:
+def test_a_gap_that_the_fold_may_still_wait_for_is_no_fault(derived: Derived, later: Any) -> None:
     derived.consume(1)
     log_of(derived.table).reserve(1)
     derived.consume(2)
@@ -98,7 +98,7 @@ def test_holes_and_items_without_marks_are_named_and_made_right(
     table.delete(PARTITION, derived_keys.journal_mark(2))
     derived.consume(2)
     later(journal_check.LATE + 1)
-    assert told(checked(table)) == [("hole", str(hole)), ("unmarked", "2"), ("unfolded", "3")]
+    assert named(checked(table)) == [("hole", str(hole)), ("unmarked", "2"), ("unfolded", "3")]
     (repaired,) = [one for one in checked(table, repair=True) if one.key == PARTITION]
     assert repaired.repaired
     assert (log.head().folded, list(log.head().emptied)) == (3, [hole])
@@ -106,29 +106,29 @@ def test_holes_and_items_without_marks_are_named_and_made_right(
     assert checked(table) == []
 
 
-def test_a_hole_behind_everything_is_named_once_the_fold_has_seen_it(derived: Derived, later: Any) -> None:
+def test_a_hole_after_everything_is_named_once_the_fold_has_seen_it(derived: Derived, later: Any) -> None:
     log = log_of(derived.table)
     log.reserve(1)
     later(journal_check.LATE + 1)
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
     log.release(clock.now())
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
     later(journal_check.LATE + 1)
-    assert told(checked(derived.table)) == [("hole", "1")]
+    assert named(checked(derived.table)) == [("hole", "1")]
     checked(derived.table, repair=True)
     assert log.head().folded == 1
 
 
-def test_an_item_that_is_gone_before_its_time_is_named(derived: Derived, later: Any) -> None:
+def test_an_item_that_is_missing_before_its_expiry_is_named(derived: Derived, later: Any) -> None:
     for num in range(1, 5):
         derived.consume(num)
     derived.fold()
     derived.table.delete(PARTITION, derived_keys.journal_item(3))
-    assert told(checked(derived.table)) == [("lost", "3")]
+    assert named(checked(derived.table)) == [("lost", "3")]
     (left,) = checked(derived.table, repair=True)
     assert (left.repaired, left.reason) == (False, BY_HAND)
     later((EXPIRES_DAYS - 1) * 86_400)
-    assert told(checked(derived.table)) == []
+    assert named(checked(derived.table)) == []
 
 
 def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: Derived) -> None:
@@ -141,9 +141,7 @@ def test_a_journal_without_a_head_is_named_and_nothing_else_is_asked(derived: De
 
 @pytest.mark.parametrize("waiting", [False, True])
 @pytest.mark.parametrize("folds_first", [False, True])
-def test_a_block_that_cannot_be_read_is_built_anew(
-    derived: Derived, waiting: bool, folds_first: bool
-) -> None:
+def test_a_block_that_cannot_be_read_is_rebuilt(derived: Derived, waiting: bool, folds_first: bool) -> None:
     """With anything that waits for it at the time, and with a fold that passes it before or after the repair."""
     table = derived.table
     derived.consume(1)

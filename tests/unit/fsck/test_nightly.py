@@ -34,7 +34,7 @@ def work(cloud: Cloud) -> int:
     return cloud.deliver_hints()
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+def printed(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     """The log lines and metrics."""
     return [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
 
@@ -43,14 +43,14 @@ def counts(lines: list[dict[str, Any]]) -> list[tuple[Any, Any]]:
     return [(line["FsckDifferences"], line["FsckIssues"]) for line in lines if "FsckDifferences" in line]
 
 
-def test_a_sound_table_is_told_by_a_metric_of_no_difference(
+def test_a_sound_table_is_reported_by_a_metric_of_zero(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke(cloud, "check") == {"begun": True}
     assert invoke(cloud, "check") == {"begun": False}
-    assert counts(told(capsys)) == []
+    assert counts(printed(capsys)) == []
     assert work(cloud) == 5, "four segments, and the whole"
-    lines = told(capsys)
+    lines = printed(capsys)
     assert counts(lines) == [([0.0], [5.0])]
     (metric,) = (line["_aws"] for line in lines if "FsckDifferences" in line)
     assert metric["CloudWatchMetrics"][0]["Namespace"] == "gridview"
@@ -68,9 +68,9 @@ def test_a_difference_is_a_metric_and_a_log_line_without_values(
     issue = keys.issue("0807", "bridge", 3)
     cloud.table.delete(issue, derived_keys.order("0807", "bridge", "name.1"))
     invoke(cloud, "check")
-    told(capsys)
+    printed(capsys)
     work(cloud)
-    lines = told(capsys)
+    lines = printed(capsys)
     assert counts(lines) == [([2.0], [5.0])]
     errors = [vars(one) for one in caplog.records if one.levelname == "ERROR"]
     assert [(one["issue"], one["kind"], one["place"]) for one in errors] == [
@@ -80,12 +80,14 @@ def test_a_difference_is_a_metric_and_a_log_line_without_values(
     assert "secret" not in repr([lines, errors])
 
 
-def test_what_may_be_on_its_way_is_waited_for(cloud: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_that_may_still_be_repaired_by_the_stream_is_waited_for(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
     cloud.table.delete(keys.issue("0807", "bridge", 3), derived_keys.order("0807", "bridge", "name.1"))
     invoke(cloud, "check")
     assert work(cloud) == 4
     assert work(cloud) == 0
-    assert counts(told(capsys)) == []
+    assert counts(printed(capsys)) == []
     assert cloud.table.get(keys.CHECK, keys.JOB) is not None
 
 

@@ -3,7 +3,7 @@
 from gridview.fsck.progress import Suspect, Tally, Visit
 
 
-def test_a_check_goes_on_with_all_that_it_knew() -> None:
+def test_the_tally_of_a_check_survives_its_state() -> None:
     suspects = {
         one.key: one for one in (Suspect("issue-a", "f1", "2024", 2, 1), Suspect("issue-b", "f2", "2025"))
     }

@@ -59,7 +59,7 @@ def table(pristine: MemoryTable) -> MemoryTable:
     return pristine.copy()
 
 
-def mended(table: Table, key: str = KEY, hint: int = 0) -> bool:
+def repaired(table: Table, key: str = KEY, hint: int = 0) -> bool:
     return repair.repair_issue(table, Catalogs(), key, hint)
 
 
@@ -123,9 +123,9 @@ def all_but_derived(table: MemoryTable) -> dict[tuple[str, str], Item]:
     }
 
 
-def test_what_is_right_is_only_read(table: MemoryTable) -> None:
+def test_a_sound_issue_is_only_read(table: MemoryTable) -> None:
     before = table.items
-    assert mended(table) is False
+    assert repaired(table) is False
     assert table.items == before
 
 
@@ -135,12 +135,12 @@ def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) 
     document = table.get(KEY, keys.project(TENANT, PROJECT))
     planted.inflict(table, KEY)
     assert wrong(table)
-    assert mended(table) is True
+    assert repaired(table) is True
     assert wrong(table) == []
-    assert mended(table) is False
-    stood = table.get(KEY, keys.project(TENANT, PROJECT))
-    assert live(table) == ({} if stood is None else with_entries(sort_strings_of(catalog_of(table), stood)))
-    assert stood in (None, document)
+    assert repaired(table) is False
+    left = table.get(KEY, keys.project(TENANT, PROJECT))
+    assert live(table) == ({} if left is None else with_entries(sort_strings_of(catalog_of(table), left)))
+    assert left in (None, document)
     assert all_but_derived(table) == others
     assert_blocks(table)
 
@@ -148,22 +148,22 @@ def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) 
 def test_a_repaired_ledger_says_where_the_issue_may_still_be_shown(table: MemoryTable) -> None:
     """GSI1 and cached directories show blocks as of before the repair, as they do after a consumer."""
     table.delete(KEY, damage.order_key("a1.1"))
-    assert mended(table)
+    assert repaired(table)
     ledger = ledger_of(table)
     left = ledger.left_by(int(clock.seconds()))
     assert left.keys() == ledger.applied.keys()
     assert left["a1.1"] == (ledger.applied["a1.1"],)
     table.delete(KEY, derived_keys.LEDGER)
-    assert mended(table)
+    assert repaired(table)
     left = ledger_of(table).left_by(int(clock.seconds()))
-    assert EVERY_FAMILY in left, "of what a lost ledger knew nobody is sure"
+    assert EVERY_FAMILY in left, "the contents of a lost ledger are unknown"
 
 
-def test_an_item_that_nobody_knows_is_left_alone(table: MemoryTable) -> None:
+def test_an_unknown_item_stays_as_it_is(table: MemoryTable) -> None:
     before = table.items
     (planted,) = [one for one in PLANTED if one.remains]
     planted.inflict(table, KEY)
-    assert mended(table) is False
+    assert repaired(table) is False
     assert {key: item for key, item in table.items.items() if key[1] != "something"} == before
     assert [one.kind for one in wrong(table)] == [DifferenceKind.UNKNOWN]
 
@@ -177,7 +177,7 @@ def test_a_consumer_goes_on_from_a_repair_after_the_ledger_was_lost(table: Memor
     # Without a ledger it begins with revisions that are too low for the entries.
     assert consume(table, Catalogs(), [record(1, before, after)], print) is None
     assert {(one.kind, one.place) for one in wrong(table)} >= {(DifferenceKind.WRONG, "a1.1")}
-    assert mended(table)
+    assert repaired(table)
     assert wrong(table) == []
     newest = {**after, "version": 3, "fields": {**before["fields"], "a1": "2031-01-01"}}
     table.put(newest)
@@ -186,8 +186,8 @@ def test_a_consumer_goes_on_from_a_repair_after_the_ledger_was_lost(table: Memor
     assert live(table)["a1.1"].startswith("2031-01-01")
 
 
-@pytest.mark.parametrize("lost", ["ledger alone", "all"])
-def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: MemoryTable, lost: str) -> None:
+@pytest.mark.parametrize("lost", ["only ledger", "all"])
+def test_writes_in_flight_when_the_ledger_was_lost_come_too_late(table: MemoryTable, lost: str) -> None:
     late: list[Callable[[], Any]] = []
 
     def keep_entries(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -205,7 +205,7 @@ def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: Memor
             lost == "all" and item[keys.SK].startswith(derived_keys.ORDER_PREFIX)
         ):
             table.delete(KEY, item[keys.SK])
-    mended(table)
+    repaired(table)
     for write in late:
         with pytest.raises(Exception, match="condition"):
             write()
@@ -215,29 +215,29 @@ def test_what_was_in_flight_when_the_ledger_was_lost_comes_too_late(table: Memor
 def test_a_removed_issue_leaves_tombstones_of_the_newest_version_that_is_known(table: MemoryTable) -> None:
     table.delete(KEY, keys.project(TENANT, PROJECT))
     damage.change(table, KEY, derived_keys.LEDGER, {"version": 4})
-    assert mended(table, hint=3)
+    assert repaired(table, hint=3)
     assert live(table) == {}
     ledger = table.get(KEY, derived_keys.LEDGER)
     assert Ledger.from_item(ledger).order == ImageVersion(4, removed=True)
     assert ledger is not None
     assert ledger[keys.TTL_ATTRIBUTE] == pytest.approx(clock.expiry(committer.LEDGER_TOMBSTONE_DAYS), abs=5)
-    assert mended(table, hint=4) is False
-    assert mended(table, hint=7)
+    assert repaired(table, hint=4) is False
+    assert repaired(table, hint=7)
     assert Ledger.from_item(table.get(KEY, derived_keys.LEDGER)).order == ImageVersion(7, removed=True)
 
 
 def test_a_dead_letter_of_an_issue_that_left_nothing_keeps_its_old_versions_out(table: MemoryTable) -> None:
     made = damage.document(table, 9, start="2024-05-05")
     gone = key_of(9)
-    assert mended(table, gone) is False
-    assert mended(table, gone, hint=2)
+    assert repaired(table, gone) is False
+    assert repaired(table, gone, hint=2)
     assert consume(table, Catalogs(), [record(1, None, made)], print) is None
     assert live(table, gone) == {}
 
 
 def test_a_document_that_was_put_back_to_an_older_version_holds(table: MemoryTable) -> None:
     damage.change(table, KEY, derived_keys.LEDGER, {"version": 9})
-    assert mended(table)
+    assert repaired(table)
     assert Ledger.from_item(table.get(KEY, derived_keys.LEDGER)).order == ImageVersion(1, removed=False)
     before = document_in(table)
     after = {**before, "version": 2, "fields": {}}
@@ -246,7 +246,7 @@ def test_a_document_that_was_put_back_to_an_older_version_holds(table: MemoryTab
     assert wrong(table) == []
 
 
-def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table: MemoryTable) -> None:
+def test_a_ledger_is_never_older_than_an_edit_that_comes_between_the_reads(table: MemoryTable) -> None:
     before = document_in(table)
     after = {**before, "version": 2, "fields": {**before["fields"], "a1": "2030-01-01"}}
     table.delete(KEY, damage.order_key("a3.1"))
@@ -265,42 +265,42 @@ def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table:
             yield from found
 
     torn = Torn(table._store)
-    mended(torn)
+    repaired(torn)
     assert Ledger.from_item(table.get(KEY, derived_keys.LEDGER)).version == 2
     assert live(table) == with_entries(sort_strings_of(catalog_of(table), after))
 
 
 def test_a_deleted_project_keeps_nothing_derived(table: MemoryTable) -> None:
     remove_project(table, ADMIN, PROJECT)
-    assert mended(table)
+    assert repaired(table)
     assert live(table) == {}
     assert document_in(table)["num"] == 1
-    assert mended(table) is False
+    assert repaired(table) is False
 
 
-def test_without_definitions_that_nobody_deleted_nothing_is_taken_away(table: MemoryTable) -> None:
+def test_without_its_definitions_a_repair_removes_nothing(table: MemoryTable) -> None:
     table.delete(keys.project(TENANT, PROJECT), keys.CATALOG)
     before = table.items
     with pytest.raises(DefinitionsMissing):
-        mended(table)
+        repaired(table)
     assert table.items == before
     table.delete(KEY, keys.project(TENANT, PROJECT))
-    assert mended(table)  # without a document there is nothing to lose
+    assert repaired(table)  # without a document there is nothing to lose
     assert live(table) == {}
 
 
-def test_what_cannot_be_derived_is_told_and_left_as_it_was(table: MemoryTable) -> None:
+def test_an_underivable_document_is_reported_and_left_as_it_was(table: MemoryTable) -> None:
     for spoiled in ({"fields": {"a2": "o99"}}, {"num": 7}, {"version": "x"}):
         damage.change(table, KEY, keys.project(TENANT, PROJECT), spoiled)
         before = table.items
         with pytest.raises(Underivable):
-            mended(table)
+            repaired(table)
         assert table.items == before
     with pytest.raises(Underivable):
-        mended(table, "project-acme.bridge")
+        repaired(table, "project-acme.bridge")
 
 
-def test_a_ledger_that_is_too_large_is_told(table: MemoryTable) -> None:
+def test_a_ledger_that_is_too_large_is_reported(table: MemoryTable) -> None:
     def too_large(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "put" and attempted.key[1] == derived_keys.LEDGER:
             raise ItemTooLarge("The item would be larger than 400 KB.")
@@ -308,10 +308,10 @@ def test_a_ledger_that_is_too_large_is_told(table: MemoryTable) -> None:
 
     table.delete(KEY, damage.order_key("a3.1"))
     with pytest.raises(ItemTooLarge):
-        mended(table.seen_through(too_large))
+        repaired(table.seen_through(too_large))
 
 
-def test_it_gives_way_to_whoever_is_faster_and_then_up(table: MemoryTable) -> None:
+def test_a_repair_that_is_always_overtaken_gives_up(table: MemoryTable) -> None:
     table.delete(KEY, damage.order_key("a3.1"))
     seen = 0
 
@@ -324,7 +324,7 @@ def test_it_gives_way_to_whoever_is_faster_and_then_up(table: MemoryTable) -> No
         return perform()
 
     with pytest.raises(Superseded):
-        mended(table.seen_through(overtaken))
+        repaired(table.seen_through(overtaken))
     assert seen == backoff.ATTEMPTS
 
 
@@ -336,7 +336,7 @@ def test_definitions_that_it_has_held_for_long_are_not_acted_on(
     now = iter([True] * backoff.ATTEMPTS)
     monkeypatch.setattr(clock, "now", lambda: "9999" if next(now) else "")
     with pytest.raises(Superseded):
-        mended(table)
+        repaired(table)
     assert table.items == before
 
 
@@ -345,7 +345,7 @@ def test_an_index_that_is_being_built_is_written_too(table: MemoryTable) -> None
         table, Catalogs(), ADMIN, PROJECT, "note", {"indexed": True}, None, settling=60
     )
     assert wrong(table) == []
-    assert mended(table)
+    assert repaired(table)
     assert "a4.1" in live(table)
     assert wrong(table) == []
 
@@ -368,9 +368,9 @@ def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(
                 return perform()
 
             try:
-                mended(table.seen_through(around))
+                repaired(table.seen_through(around))
             except KilledError:
-                mended(table)
+                repaired(table)
                 assert wrong(table) == [], (planted.name, calls)
                 assert_blocks(table, later)
                 calls += step
@@ -398,7 +398,7 @@ def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(
                 return perform()
 
             try:
-                mended(table.seen_through(around))
+                repaired(table.seen_through(around))
                 complete = True
             except KilledError:
                 before = document_in(table)
@@ -416,7 +416,7 @@ def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(seed=st.integers(0, 2**32))
-def test_it_makes_right_whatever_was_done_to_an_issue(pristine: MemoryTable, seed: int) -> None:
+def test_a_repair_fixes_any_damage_of_an_issue(pristine: MemoryTable, seed: int) -> None:
     random, table = Random(seed), pristine.copy()  # noqa: S311
     for _ in range(random.randint(1, 3)):
         damage.inflict_at_random(random, table, KEY)
@@ -435,13 +435,15 @@ def test_it_makes_right_whatever_was_done_to_an_issue(pristine: MemoryTable, see
             return perform()
 
         try:
-            mended(table.seen_through(around))
+            repaired(table.seen_through(around))
         except KilledError:
             continue
-    mended(table)
+    repaired(table)
     assert wrong(table) == []
-    stood = table.get(KEY, keys.project(TENANT, PROJECT))
-    assert live(table) == ({} if stood is None else with_entries(sort_strings_of(catalog_of(table), stood)))
+    document = table.get(KEY, keys.project(TENANT, PROJECT))
+    assert live(table) == (
+        {} if document is None else with_entries(sort_strings_of(catalog_of(table), document))
+    )
 
 
 def test_many_at_once_meet_at_an_issue_and_agree(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,7 +452,7 @@ def test_many_at_once_meet_at_an_issue_and_agree(table: MemoryTable, monkeypatch
 
     def attempt(_: int) -> None:
         try:
-            mended(table)
+            repaired(table)
         except Superseded:
             return
 

@@ -173,7 +173,7 @@ def _stop() -> None:
     raise _Stopped
 
 
-def test_an_issue_whose_change_nobody_has_committed_yet_is_open(derived: Derived) -> None:
+def test_an_issue_with_an_uncommitted_change_is_open(derived: Derived) -> None:
     table = derived.table
     lose(table, in_numbers(1))
     derived.consume(1, NEW)
@@ -229,7 +229,7 @@ def test_a_chain_that_changes_at_each_look_is_counted_and_not_called_clean(
     assert kinds(checked(table)[0], repaired=False) == {DifferenceKind.CHAIN}
 
 
-def test_what_a_late_item_of_a_lost_ledger_puts_into_blocks_is_found_and_taken_out(derived: Derived) -> None:
+def test_entries_of_a_late_item_of_a_lost_ledger_are_found_and_removed(derived: Derived) -> None:
     """It commits a change that no ledger intends any more, and the repair of the issue does not know of it."""
     table = derived.table
     late: list[Callable[[], Any]] = []
@@ -363,7 +363,7 @@ def test_a_plain_block_that_is_far_too_large_is_split_by_ledgers_and_journal(
 # Reports
 
 
-def test_what_waits_behind_a_gap_is_folded_once_the_gap_is_filled(
+def test_changes_after_a_gap_are_folded_once_the_gap_is_filled(
     derived: Derived, monkeypatch: pytest.MonkeyPatch, later: Any
 ) -> None:
     table = derived.table
@@ -385,7 +385,7 @@ def test_what_waits_behind_a_gap_is_folded_once_the_gap_is_filled(
     derived.assert_chains()
 
 
-def test_what_the_fold_cannot_pass_is_not_called_a_persons_task(
+def test_a_stuck_fold_has_its_own_reason(
     derived: Derived, monkeypatch: pytest.MonkeyPatch, later: Any
 ) -> None:
     derived.consume(4)
@@ -397,7 +397,7 @@ def test_what_the_fold_cannot_pass_is_not_called_a_persons_task(
     assert tally.wrong == 1
 
 
-def test_what_is_lost_is_named_once_beside_what_the_fold_cannot_pass(
+def test_a_lost_item_is_named_once_beside_a_stuck_fold(
     derived: Derived, monkeypatch: pytest.MonkeyPatch, later: Any
 ) -> None:
     for num in (1, 2, 3):
@@ -428,8 +428,8 @@ def test_a_block_that_is_half_repaired_is_reported_as_both(
 
     monkeypatch.setattr(BlockMembership, "amend", half)
     found, tally = checked(table, repair=True)
-    told = {(some.repaired, one.key[-1]) for some in found for one in some.differences}
-    assert told == {(True, "1"), (False, "2")}
+    reported = {(some.repaired, one.key[-1]) for some in found for one in some.differences}
+    assert reported == {(True, "1"), (False, "2")}
     assert (tally.repaired, tally.wrong) == (1, 1)
 
 
@@ -450,9 +450,9 @@ def test_a_repair_that_wakes_late_leaves_what_another_has_repaired(derived: Deri
     assert checked(table)[0] == []
 
 
-def test_what_another_writer_has_begun_since_is_no_persons_task() -> None:
+def test_a_difference_of_a_later_writer_has_no_reason() -> None:
     derived, stranger = (
         Difference("issue", kind, "place") for kind in (DifferenceKind.LEDGER, DifferenceKind.UNKNOWN)
     )
     assert _reason(False, [derived, stranger]) is None
-    assert "a person" in (_reason(False, [stranger]) or "")
+    assert "an operator" in (_reason(False, [stranger]) or "")

@@ -35,7 +35,7 @@ BODIES: dict[str, Any] = {
     "export": {"format": "csv"},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "New"},
-    "create_view": {"name": "New", "color": "state"},
+    "create_view": {"name": "New", "color_by": "state"},
     "update_view": {"name": "New"},
     "create_webhook": {"url": "https://hooks.example.org"},
     "update_webhook": {"enabled": False},
@@ -119,7 +119,7 @@ NOBODIES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("route", WITH_TOKEN, ids=operation)
 @pytest.mark.usefixtures("unchanged")
-def test_without_a_good_token_nobody_may_call_anything(owner: Client, route: Route) -> None:
+def test_without_a_valid_token_every_call_is_refused(owner: Client, route: Route) -> None:
     refused = [
         make(owner.anonymous(), route),
         *(make(owner.claiming(**wrong), route) for wrong in NOBODIES.values()),
@@ -131,7 +131,7 @@ def test_without_a_good_token_nobody_may_call_anything(owner: Client, route: Rou
 @pytest.mark.parametrize(
     "authorizer", [None, {}, {"jwt": None}, {"jwt": {}}, {"lambda": {"tenant": "owner1"}}]
 )
-def test_an_event_of_another_authorizer_makes_one_nobody(owner: Client, authorizer: Any) -> None:
+def test_an_event_of_another_authorizer_is_unauthenticated(owner: Client, authorizer: Any) -> None:
     event = owner.event("GET", "/v1/projects")
     event["requestContext"]["authorizer"] = authorizer
     assert invoke(owner.handlers, event).kind == (401, "unauthenticated")
@@ -145,9 +145,7 @@ def test_health_and_the_openapi_document_need_no_token(owner: Client, path: str)
 
 @pytest.mark.parametrize("route", WITH_PROJECT, ids=operation)
 @pytest.mark.usefixtures("unchanged")
-def test_what_belongs_to_another_tenant_answers_exactly_like_what_does_not_exist(
-    stranger: Client, route: Route
-) -> None:
+def test_resources_of_another_tenant_answer_exactly_like_missing_ones(stranger: Client, route: Route) -> None:
     theirs = make(stranger, route)
     missing = make(stranger, route, project="missing")
     assert theirs.kind == (404, "not-found")
@@ -170,7 +168,7 @@ def test_ids_of_another_tenants_attributes_and_issues_mean_nothing_in_ones_own_p
     assert without_request_id(theirs) == without_request_id(missing)
 
 
-def test_a_tenant_lists_its_own_projects_alone(owner: Client, stranger: Client) -> None:
+def test_a_tenant_lists_only_its_own_projects(owner: Client, stranger: Client) -> None:
     assert [one["id"] for one in owner.get("/v1/projects").body["items"]] == ["35e9"]
     assert [one["id"] for one in stranger.get("/v1/projects").body["items"]] == ["own"]
 
@@ -231,7 +229,7 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
     ],
 )
 @pytest.mark.usefixtures("unchanged")
-def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
+def test_a_wrong_method_gets_405_with_allow_with_or_without_a_token(
     owner: Client, method: str, path: str
 ) -> None:
     known = most_specific(BY_PATH, path)
@@ -262,7 +260,7 @@ def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
 def test_an_unknown_path_is_not_found_by_any_method(owner: Client, method: str, path: str) -> None:
     answer = owner.call(method, path)
     assert answer.kind == (404, "not-found")
-    assert answer.body["detail"].startswith("The API has no such path.")
+    assert answer.body["detail"].startswith("The API does not have this path.")
     assert "allow" not in answer.headers
 
 
@@ -289,8 +287,8 @@ def test_the_route_for_every_path_serves_nothing(owner: Client) -> None:
 def test_every_method_of_every_path_is_a_call_or_is_refused(owner: Client) -> None:
     for resource in resources():
         path = resource.path.format(**PARTS)
-        told = {owner.anonymous().call(method, path).headers["allow"] for method in resource.refused}
-        assert told == {resource.allow}
+        allowed = {owner.anonymous().call(method, path).headers["allow"] for method in resource.refused}
+        assert allowed == {resource.allow}
 
 
 @pytest.mark.parametrize(
@@ -319,11 +317,11 @@ class Broken:
         raise self._error
 
 
-SECRET = "a secret that stands in the error"
+SECRET = "a secret that is in the error"
 
 
 @pytest.mark.parametrize("route", [route for route in WITH_TOKEN if route.function == "query"], ids=operation)
-def test_what_nobody_expected_is_a_problem_without_details(
+def test_an_unexpected_error_is_a_problem_without_details(
     owner: Client,
     shared_account: Cloud,
     route: Route,

@@ -51,11 +51,9 @@ def jobs(account: Cloud) -> list[dict[str, Any]]:
 # Switching an index on
 
 
-def test_what_is_not_indexed_says_how_it_could_be_sorted_by(
-    api: Client, project: str, attribute: str
-) -> None:
+def test_sorting_by_an_unindexed_field_names_the_remedy(api: Client, project: str, attribute: str) -> None:
     answer = api.get(f"{project}/grid", query={"sort": "cost"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "query-too-expensive")
     assert f'PATCH {attribute} {{"indexed": true}}' in answer.body["detail"]
 
 
@@ -64,13 +62,13 @@ def test_an_index_that_is_switched_on_is_built_and_then_served(
 ) -> None:
     account.derive()
     assert "a1.1" not in entries(account)
-    build = {"state": "building", "done": 0, "of": 3}
+    build = {"state": "building", "done": 0, "total": 3}
     switched = api.patch(attribute, {"indexed": True}).body
     assert (switched["indexed"], switched["build"]) == (True, build)
     assert api.get(attribute).body == switched
     assert api.get(project).body["attributes"] == [switched]
     refused = api.get(f"{project}/grid", query={"sort": "cost"})
-    assert refused.kind == (409, "not-ready")
+    assert refused.kind == (409, "index-building")
     assert refused.body["build"] == build
     assert "0 of 3 issues are done" in refused.body["detail"]
     account.upkeep()
@@ -79,7 +77,7 @@ def test_an_index_that_is_switched_on_is_built_and_then_served(
     assert jobs(account) == []
 
 
-def test_what_is_written_while_an_index_is_built_is_in_it(
+def test_writes_during_the_build_of_an_index_are_in_it(
     api: Client, account: Cloud, project: str, attribute: str
 ) -> None:
     account.derive()
@@ -110,7 +108,7 @@ def test_progress_counts_the_issues_that_are_done(
     seen.append(api.get(attribute).body["build"])
     account.upkeep()
     seen.append(api.get(attribute).body["build"])
-    assert seen == [{"state": "building", "done": 2, "of": 3}, None]
+    assert seen == [{"state": "building", "done": 2, "total": 3}, None]
 
 
 def test_nothing_is_built_before_the_change_is_known_everywhere(
@@ -128,7 +126,7 @@ def test_nothing_is_built_before_the_change_is_known_everywhere(
     assert sorted_by(api, project, "cost") == [3, 1, 2]
 
 
-def test_a_refused_job_is_told_by_a_metric_and_goes_on_later(
+def test_a_refused_job_is_counted_by_a_metric_and_continues_later(
     api: Client,
     account: Cloud,
     project: str,
@@ -148,8 +146,8 @@ def test_a_refused_job_is_told_by_a_metric_and_goes_on_later(
         refusing.setattr(account.modules["upkeep"], "table", account.table.seen_through(around))
         account.modules["upkeep"].handler({"task": "jobs"}, Context())
         assert account.deliver_hints() == 1, "the next hint comes too early here, and is ignored"
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "JobRefusals" in line]
-    assert [line["JobRefusals"] for line in lines] == [[1.0]]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "JobFailures" in line]
+    assert [line["JobFailures"] for line in lines] == [[1.0]]
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 6))
     account.upkeep()
@@ -167,8 +165,8 @@ def test_an_index_that_is_switched_off_is_removed_and_can_be_built_again(
     account.upkeep()
     assert "a1.1" in entries(account)
     switched = api.patch(attribute, {"indexed": False}).body
-    assert (switched["indexed"], switched["build"]) == (False, {"state": "removing", "done": 0, "of": 3})
-    assert api.get(f"{project}/grid", query={"sort": "cost"}).kind == (422, "unprocessable")
+    assert (switched["indexed"], switched["build"]) == (False, {"state": "removing", "done": 0, "total": 3})
+    assert api.get(f"{project}/grid", query={"sort": "cost"}).kind == (422, "query-too-expensive")
     account.upkeep()
     assert api.get(attribute).body["build"] is None
     assert "a1.1" not in entries(account)
@@ -201,7 +199,7 @@ def test_a_project_can_do_without_the_index_of_updated(api: Client, account: Clo
     api.patch(f"{project}/attributes/updated", {"indexed": False})
     account.upkeep()
     assert entries(account) == {"name.1", "created.1"}
-    assert api.get(f"{project}/grid", query={"sort": "updated"}).kind == (422, "unprocessable")
+    assert api.get(f"{project}/grid", query={"sort": "updated"}).kind == (422, "query-too-expensive")
     api.patch(f"{project}/issues/1", {"name": "X"})  # its ledger learns of the new definitions
     account.derive()
     before = account.items()
@@ -231,7 +229,7 @@ def test_issues_follow_the_options_that_are_moved_and_the_grid_shows_them_all_th
     assert sorted_by(api, project, "severity") == [3, 4, 2, 1]
     moved = api.patch(path, {"options": ["high", "low", "medium"]}).body
     assert [option["value"] for option in moved["options"]] == ["high", "low", "medium"]
-    assert moved["build"] == {"state": "reordering", "done": 0, "of": 4}
+    assert moved["build"] == {"state": "reordering", "done": 0, "total": 4}
     assert sorted(sorted_by(api, project, "severity")) == [1, 2, 3, 4]
     api.patch(path, {"options": ["medium", "high", "low"]})
     assert sorted(sorted_by(api, project, "severity")) == [1, 2, 3, 4]
@@ -275,7 +273,7 @@ def test_a_cursor_of_before_the_options_were_moved_has_expired(
     account.upkeep()
     for cursor in (before, meanwhile):
         answer = api.get(f"{project}/grid", query={"sort": "severity", "limit": "1", "cursor": cursor})
-        assert answer.kind == (400, "cursor-expired")
+        assert answer.kind == (410, "cursor-expired")
 
 
 def test_issues_follow_the_states_that_are_moved(api: Client, account: Cloud, bridge: str) -> None:
@@ -287,7 +285,7 @@ def test_issues_follow_the_states_that_are_moved(api: Client, account: Cloud, br
     assert api.get(f"{bridge}/attributes/state").body["build"] == {
         "state": "reordering",
         "done": 0,
-        "of": 3,
+        "total": 3,
     }
     account.upkeep()
     assert sorted_by(api, bridge, "state") == [2, 1, 3]
@@ -313,7 +311,11 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
     chosen = rebuild(account.table, Catalogs(), TENANT, "35e9", None, rate=0, settling=0)
     assert chosen == ["name", "state", "created", "updated", "3812", "882a", "3fe6", "47e5"]
     account.forget()
-    assert api.get(f"{bridge}/attributes/3812").body["build"] == {"state": "rebuilding", "done": 0, "of": 3}
+    assert api.get(f"{bridge}/attributes/3812").body["build"] == {
+        "state": "rebuilding",
+        "done": 0,
+        "total": 3,
+    }
     assert sorted_by(api, bridge, "3812") == expected
     api.patch(f"{bridge}/issues/1", {"fields": {"3812": "2024-01-01"}})
     account.derive()
@@ -328,7 +330,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
 # Deleting
 
 
-def test_an_attribute_deleted_for_good_keeps_its_id_until_its_values_and_entries_are_gone(
+def test_a_purged_attribute_keeps_its_id_until_its_values_and_entries_are_gone(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     account.derive()
@@ -337,13 +339,13 @@ def test_an_attribute_deleted_for_good_keeps_its_id_until_its_values_and_entries
     assert api.delete(f"{bridge}/deleted-attributes/3812").status == 204
     assert api.get(f"{bridge}/attributes/3812").kind == (404, "not-found")
     again = api.post(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
-    assert again.kind == (409, "not-ready")
-    assert again.body["build"] == {"state": "removing", "done": 0, "of": 3}
+    assert again.kind == (409, "removal-in-progress")
+    assert again.body["build"] == {"state": "removing", "done": 0, "total": 3}
     account.upkeep()
     assert "a1.1" not in entries(account)
     documents = [item for item in account.items() if item["SK"]["S"] == "project-0807.35e9"]
     assert all("a1" not in item["fields"]["M"] for item in documents)
-    assert api.get(f"{bridge}/issues/1").body["version"] == version, "nobody loses a race to the sweep"
+    assert api.get(f"{bridge}/issues/1").body["version"] == version, "no write loses a race to the sweep"
     api.made(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
     account.derive()
     assert sorted_by(api, bridge, "3812") == [1, 2, 3]
@@ -391,7 +393,7 @@ def test_a_project_that_is_deleted_while_an_index_is_built_is_removed_all_the_sa
     assert not any(item["SK"]["S"] == "project-0807.plain" for item in account.items())
 
 
-def test_issues_of_other_projects_and_tenants_are_left_alone(
+def test_issues_of_other_projects_and_tenants_stay_unchanged(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     other = account.api(tenant="0808")

@@ -116,9 +116,9 @@ def test_a_dropped_option_that_a_late_writer_still_used_shows_and_goes_when_it_i
 def test_200_options_are_the_most(api: Client, project: str, severity: str, kind: str) -> None:
     many = [f"v{number}" for number in range(201)]
     body = {"name": "x", "type": kind, "options": many}
-    assert api.post(f"{project}/attributes", body).kind == (422, "unprocessable")
+    assert api.post(f"{project}/attributes", body).kind == (422, "limit-exceeded")
     assert len(options(api, severity, *many[:200])) == 200
-    assert api.patch(severity, {"options": many}).kind == (422, "unprocessable")
+    assert api.patch(severity, {"options": many}).kind == (422, "limit-exceeded")
     full = api.patch(severity, {"options": many[1:]})
     assert len(full.body["options"]) == 200
 

@@ -148,9 +148,9 @@ def test_the_type_is_fixed(api: Client, project: str) -> None:
     assert api.patch(f"{project}/attributes/a", {"type": "text"}).errors.keys() == {"type"}
 
 
-def test_what_is_not_indexed_cannot_be_sorted_by(api: Client, project: str) -> None:
+def test_an_unindexed_attribute_cannot_be_sorted_by(api: Client, project: str) -> None:
     add(api, project, id="a", indexed=False)
-    assert api.get(f"{project}/grid", query={"sort": "a"}).kind == (422, "unprocessable")
+    assert api.get(f"{project}/grid", query={"sort": "a"}).kind == (422, "query-too-expensive")
     assert api.get(f"{project}/grid", query={"columns": "a"}).status == 200
 
 
@@ -208,7 +208,7 @@ def test_an_enum_may_begin_without_options(api: Client, project: str) -> None:
     assert api.made(f"{project}/issues", {"name": "x", "fields": {"kind": "a"}})["fields"] == {"kind": "a"}
 
 
-def test_two_who_add_attributes_at_once_both_succeed(
+def test_two_concurrent_creates_of_attributes_both_succeed(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table

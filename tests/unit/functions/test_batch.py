@@ -124,7 +124,7 @@ def test_500_operations_are_the_most(api: Client, account: Cloud, project: str) 
     assert account.items() == before
 
 
-def test_what_would_not_fit_into_the_answer_is_refused_before_it_is_written(
+def test_operations_too_large_for_the_answer_are_refused_before_their_write(
     api: Client, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "MAX_ANSWER_BYTES", 1_000)
@@ -214,7 +214,7 @@ def test_a_key_is_its_users_and_its_projects_own(api: Client, bridge: str) -> No
     assert names(api, "/v1/projects/other") == {1: "mine"}
 
 
-def test_a_request_that_is_refused_as_a_whole_can_be_mended_under_the_same_key(
+def test_a_request_refused_as_a_whole_can_be_fixed_under_the_same_key(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     before = account.items()
@@ -304,7 +304,7 @@ def test_a_minimal_answer_is_the_same_after_a_kill(
     assert replayed(api, *OPERATIONS).kind == (409, "conflict"), "another body"
 
 
-def test_what_somebody_has_edited_since_a_kill_is_still_the_batchs_own(
+def test_issues_edited_since_a_kill_still_belong_to_the_batch(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*_: Any) -> None:
@@ -322,7 +322,7 @@ def test_what_somebody_has_edited_since_a_kill_is_still_the_batchs_own(
     assert {num: name for num, name in names(api, bridge).items() if num > 3} == {4: "edited", 5: "b"}
 
 
-def test_what_failed_for_the_moment_is_done_when_the_request_is_sent_again(
+def test_operations_that_failed_temporarily_are_done_by_the_repeated_request(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer with a 503 in it must not be remembered for a day."""
@@ -343,7 +343,7 @@ def test_what_failed_for_the_moment_is_done_when_the_request_is_sent_again(
     assert replayed(api, *OPERATIONS).text == answer.text
 
 
-def test_a_batch_whose_creates_are_judged_otherwise_the_second_time_gives_no_number_twice(
+def test_a_repeated_batch_with_other_outcomes_gives_no_number_twice(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     creates = [{"create": {"name": "a"}}, {"create": {"name": "b", "fields": {"3fe6": 1}}}]
@@ -356,7 +356,7 @@ def test_a_batch_whose_creates_are_judged_otherwise_the_second_time_gives_no_num
     assert statuses(replayed(api, *creates)) == [409, 400]
 
 
-def test_while_the_first_attempt_may_be_alive_the_second_is_told_to_wait(
+def test_while_the_first_attempt_may_be_alive_the_second_gets_in_progress(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -365,7 +365,7 @@ def test_while_the_first_attempt_may_be_alive_the_second_is_told_to_wait(
             replayed(api, *OPERATIONS)
     before = account.items()
     answer = replayed(api, *OPERATIONS)
-    assert answer.kind == (429, "in-progress")
+    assert answer.kind == (429, "request-in-progress")
     assert answer.headers["retry-after"] == "1"
     assert account.items() == before
 
@@ -384,7 +384,7 @@ def test_an_operation_with_a_version_that_was_done_before_the_kill_is_not_a_mism
     assert [result["issue"]["version"] for result in answer.body["results"]] == [2, 2]
 
 
-def test_the_mark_of_a_batch_is_nobodys_business(api: Client, account: Cloud, bridge: str) -> None:
+def test_the_mark_of_a_batch_is_not_returned(api: Client, account: Cloud, bridge: str) -> None:
     replayed(api, *OPERATIONS)
     (issue,) = (item for item in account.items() if item.get("num") == {"N": "4"})
     assert "mark" in issue

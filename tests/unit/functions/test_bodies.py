@@ -69,7 +69,7 @@ NOT_JSON = [
 
 
 @every_call
-def test_what_is_not_json_is_refused(owner: Client, name: str) -> None:
+def test_a_text_that_is_not_json_is_refused(owner: Client, name: str) -> None:
     for text in NOT_JSON:
         assert error_fields(send(owner, name, text)) == {"body"}, text
     assert error_fields(send(owner, name, b'{"name": "\xff"}')) == {"body"}
@@ -77,13 +77,13 @@ def test_what_is_not_json_is_refused(owner: Client, name: str) -> None:
 
 
 @every_call
-def test_a_property_that_stands_twice_is_refused(owner: Client, name: str) -> None:
+def test_a_repeated_property_is_refused(owner: Client, name: str) -> None:
     answer = send(owner, name, '{"x": [{"name": "a", "name": "a"}]}')
     assert answer.errors == {"x.0": "repeats a property"}
 
 
 @every_call
-def test_a_lone_surrogate_is_refused_wherever_it_stands(owner: Client, name: str) -> None:
+def test_a_lone_surrogate_is_refused_at_any_place(owner: Client, name: str) -> None:
     assert error_fields(send(owner, name, '{"name": "\\ud800", "x": [{"y": "\\udfff"}]}')) == {
         "name",
         "x.0.y",
@@ -236,14 +236,14 @@ def test_a_body_that_the_gateway_sends_as_base64_is_the_same(owner: Client, name
         ),
     ],
 )
-def test_everything_that_is_wrong_is_told_at_once(
+def test_all_errors_are_listed_at_once(
     owner: Client, name: str, body: dict[str, Any], fields: set[str]
 ) -> None:
     assert error_fields(send(owner, name, body)) == fields
 
 
 @pytest.mark.parametrize("literal", ["1e99999999", "-1e-99999999", "1" * 5000, "9" * 400])
-def test_a_huge_number_is_refused_where_it_stands(owner: Client, literal: str) -> None:
+def test_a_huge_number_is_refused_with_its_place(owner: Client, literal: str) -> None:
     def fields(name: str, body: str) -> set[str]:
         return error_fields(send(owner, name, body % literal))
 

@@ -49,21 +49,23 @@ def states(api: Client, project: str) -> dict[int, str]:
     return {row["num"]: row["state"] for row in rows}
 
 
-def test_what_matches_is_changed_by_the_caller_as_one_change(
+def test_matching_issues_are_updated_as_one_change_of_the_caller(
     api: Client, account: Cloud, indexed: str
 ) -> None:
     editor = api.acting(role="editor", user="ben")
     answer = begin(editor, indexed, "update", CLOSE, x_change_id=CHANGE)
     assert (answer.status, answer.headers["x-change-id"]) == (202, CHANGE)
     assert answer.headers["location"] == f"{indexed}/jobs/{answer.body['id']}"
-    assert (answer.body["state"], answer.body["of"], answer.body["change"]) == ("waiting", None, CHANGE)
+    assert (answer.body["state"], answer.body["total"], answer.body["change"]) == ("waiting", None, CHANGE)
     done = ended(account, api, answer.headers["location"])
-    told = {name: done[name] for name in ("kind", "state", "done", "of", "refused", "created_by", "problem")}
-    assert told == {
+    shown = {
+        name: done[name] for name in ("kind", "state", "done", "total", "refused", "created_by", "problem")
+    }
+    assert shown == {
         "kind": "update",
         "state": "done",
         "done": 2,
-        "of": 2,
+        "total": 2,
         "refused": 0,
         "created_by": "ben",
         "problem": None,
@@ -79,7 +81,7 @@ def test_what_matches_is_changed_by_the_caller_as_one_change(
             assert UUID(bytes=document["change"]) == UUID(CHANGE)
 
 
-def test_a_worker_is_told_at_once_and_each_turn_tells_the_next(
+def test_a_worker_gets_a_hint_at_once_and_works_to_the_end(
     api: Client, account: Cloud, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(api, indexed, "update", CLOSE)
@@ -89,7 +91,7 @@ def test_a_worker_is_told_at_once_and_each_turn_tells_the_next(
     assert states(api, indexed) == {1: "closed", 2: "closed", 3: "closed"}
 
 
-def test_a_job_begins_though_nobody_can_be_told(
+def test_a_job_begins_though_its_hint_is_lost(
     api: Client, account: Cloud, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(*_: Any) -> None:
@@ -102,9 +104,9 @@ def test_a_job_begins_though_nobody_can_be_told(
     assert ended(account, api, job)["done"] == 2, "each minute looks for what is due"
 
 
-def test_what_matches_is_deleted(api: Client, account: Cloud, indexed: str) -> None:
+def test_matching_issues_are_deleted(api: Client, account: Cloud, indexed: str) -> None:
     done = ended(account, api, begun(api, indexed, "delete", {"filter": OPEN}))
-    assert (done["kind"], done["state"], done["done"], done["of"]) == ("delete", "done", 2, 2)
+    assert (done["kind"], done["state"], done["done"], done["total"]) == ("delete", "done", 2, 2)
     assert states(api, indexed) == {2: "closed"}
     assert api.get(f"{indexed}/issues/1").status == 404
 
@@ -112,7 +114,7 @@ def test_what_matches_is_deleted(api: Client, account: Cloud, indexed: str) -> N
 def test_rows_of_a_view_and_everything(api: Client, account: Cloud, indexed: str) -> None:
     rows = {"sort": [{"field": "3812", "direction": "desc"}], "from": 1, "to": 2}
     done = ended(account, api, begun(api, indexed, "update", {**CLOSE, "filter": None, "rows": rows}))
-    assert done["of"] == 2
+    assert done["total"] == 2
     assert states(api, indexed) == {1: "closed", 2: "closed", 3: "closed"}
     assert [api.get(f"{indexed}/issues/{num}").body["version"] for num in (1, 2, 3)] == [2, 1, 2]
     account.derive()
@@ -126,15 +128,15 @@ def test_the_writes_of_tokens_are_held_however_late_the_job_begins(
 ) -> None:
     token = api.patch(f"{indexed}/issues/2", {"state": "open"}).headers["x-consistency-token"]
     without = begun(api, indexed, "update", {"filter": OPEN, "set": {"fields": {"3fe6": 1}}})
-    assert ended(account, api, without)["of"] == 2
+    assert ended(account, api, without)["total"] == 2
     job = begun(
         api, indexed, "update", {"filter": OPEN, "set": {"fields": {"3fe6": 2}}}, x_consistency_token=token
     )
-    assert ended(account, api, job)["of"] == 3
+    assert ended(account, api, job)["total"] == 3
     assert begin(api, indexed, "update", CLOSE, x_consistency_token="x").kind == (400, "invalid-request")
 
 
-def test_what_is_refused_is_listed_in_pages(
+def test_refused_issues_are_listed_in_pages(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numbered_turn, "BATCH", 4)
@@ -146,7 +148,7 @@ def test_what_is_refused_is_listed_in_pages(
     api.delete(f"{project}/issues/9")
     job = begun(api, project, "update", {"filter": OPEN, "set": {"name": "x"}})
     done = ended(account, api, job)
-    assert (done["done"], done["refused"], done["of"], done["state"]) == (2, 8, 10, "done")
+    assert (done["done"], done["refused"], done["total"], done["state"]) == (2, 8, 10, "done")
     whole = api.get(f"{job}/refused")
     assert whole.body["next"] is None
     assert {one["num"]: one["problem"]["type"] for one in whole.body["items"]} == {
@@ -183,20 +185,18 @@ def test_jobs_are_listed_the_last_first(api: Client, account: Cloud, indexed: st
 # Rights
 
 
-def test_viewers_may_look_editors_change_and_who_began_a_job_or_an_administrator_cancels_it(
-    api: Client, account: Cloud, indexed: str
-) -> None:
+def test_roles_decide_who_may_see_begin_and_cancel_a_job(api: Client, account: Cloud, indexed: str) -> None:
     viewer, editor = api.acting(role="viewer", user="vic"), api.acting(role="editor", user="ben")
     for call, body in (("update", CLOSE), ("delete", {"filter": OPEN})):
         assert begin(viewer, indexed, call, body).kind == (403, "forbidden")
     job, own = begun(editor, indexed, "update", CLOSE), begun(editor, indexed, "delete", {"filter": OPEN})
     assert viewer.get(job).body == editor.get(job).body
-    for somebody in (viewer, api.acting(role="editor", user="cem")):
-        assert somebody.delete(job).status == 403
+    for client in (viewer, api.acting(role="editor", user="cem")):
+        assert client.delete(job).status == 403
     assert api.delete(job).status == editor.delete(own).status == 204
     for one in (job, own):
-        told = ended(account, api, one)
-        assert (told["state"], told["done"]) == ("cancelled", 0)
+        found = ended(account, api, one)
+        assert (found["state"], found["done"]) == ("cancelled", 0)
         assert api.delete(one).status == 204, "it is over already"
     assert states(api, indexed) == {1: "open", 2: "closed", 3: "open"}
 
@@ -217,7 +217,7 @@ def test_the_job_of_another_tenant_is_not_there(api: Client, account: Cloud, ind
     assert api.get(job).body["done"] == 2
 
 
-def test_what_does_not_exist_has_no_jobs(api: Client, account: Cloud, indexed: str) -> None:
+def test_missing_projects_have_no_jobs(api: Client, account: Cloud, indexed: str) -> None:
     job = begun(api, indexed, "update", CLOSE)
     nowhere = "/v1/projects/nowhere"
     assert begin(api, nowhere, "update", CLOSE).status == 404
@@ -272,7 +272,7 @@ def _id(parameter: object) -> str:
 
 
 @pytest.mark.parametrize(("call", "body", "fields"), WRONG, ids=_id)
-def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
+def test_all_errors_of_a_request_are_listed_at_once_and_no_job_begins(
     api: Client, account: Cloud, bridge: str, call: str, body: Any, fields: set[str]
 ) -> None:
     before = account.items()
@@ -301,11 +301,11 @@ def test_rows_of_an_order_that_no_index_gives_are_refused_with_a_remedy(api: Cli
     api.patch(f"{bridge}/attributes/47e5", {"indexed": False})
     rows = {"sort": [{"field": "47e5"}], "from": 0, "to": 1}
     refused = begin(api, bridge, "delete", {"filter": None, "rows": rows})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "query-too-expensive")
     assert refused.body["remedies"]
 
 
-def test_an_order_that_is_being_built_is_told_with_its_progress(
+def test_an_order_that_is_being_built_is_refused_with_its_progress(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     api.made(f"{bridge}/attributes", {"name": "New", "type": "number", "id": "new", "indexed": False})
@@ -313,11 +313,11 @@ def test_an_order_that_is_being_built_is_told_with_its_progress(
     api.patch(f"{bridge}/attributes/new", {"indexed": True})
     rows = {"sort": [{"field": "new"}], "from": 0, "to": 1}
     refused = begin(api, bridge, "delete", {"filter": None, "rows": rows})
-    assert refused.kind == (409, "not-ready")
-    assert refused.body["build"]["of"] == 3
+    assert refused.kind == (409, "index-building")
+    assert refused.body["build"]["total"] == 3
 
 
-def test_what_would_not_fit_in_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_request_too_large_for_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
     several = [f"{'x' * 1000}{at}" for at in range(200)]
     only = {"field": "name", "op": "in", "value": several}
     assert begin(api, bridge, "delete", {"filter": only}).status == 202

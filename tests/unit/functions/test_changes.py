@@ -62,9 +62,7 @@ def test_every_write_answers_the_change_that_it_is_part_of(
     assert ask(api, method, path, body, x_change_id=CHANGE.upper()).headers["x-change-id"] == CHANGE
 
 
-def test_without_the_header_each_request_is_a_change_of_its_own(
-    api: Client, account: Cloud, bridge: str
-) -> None:
+def test_without_the_header_each_request_is_its_own_change(api: Client, account: Cloud, bridge: str) -> None:
     answers = [ask(api, "POST", f"{ISSUES}/batch", OPERATIONS) for _ in range(2)]
     changes = [answer.headers["x-change-id"] for answer in answers]
     assert len(set(changes)) == 2
@@ -81,7 +79,7 @@ def test_a_read_has_no_change(api: Client, bridge: str) -> None:
         assert "x-change-id" not in answer.headers
 
 
-def test_a_document_tells_the_change_of_its_version_and_the_api_does_not(
+def test_a_document_stores_the_change_of_its_version_and_the_api_omits_it(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     created, edited, several = (str(uuid4()) for _ in range(3))
@@ -99,7 +97,7 @@ def test_a_document_tells_the_change_of_its_version_and_the_api_does_not(
     assert "change" not in api.get(f"{ISSUES}/1").body
 
 
-def test_a_version_that_is_part_of_no_change_tells_none(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_version_that_is_part_of_no_change_has_none(api: Client, account: Cloud, bridge: str) -> None:
     document = account.table.get(keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"))
     assert document is not None
     catalog = Catalogs().get(account.table, "0807", "35e9")

@@ -61,7 +61,7 @@ def test_every_name_is_a_color_and_any_other_is_refused_with_the_names(palette: 
 
 
 @pytest.mark.parametrize("low", ["low", {"value": "low"}, {"id": "o1", "value": "low"}], ids=str)
-def test_who_does_not_speak_of_color_keeps_it(palette: Palette, low: Any) -> None:
+def test_options_sent_without_a_color_keep_it(palette: Palette, low: Any) -> None:
     before = palette.api.get(palette.path).body
     assert palette.put(low, "high").body == before
     assert palette.put("high", low).status == 200
@@ -77,7 +77,7 @@ def test_a_renamed_option_keeps_its_color_and_null_takes_it_away(palette: Palett
     assert palette.colors() == {"lowest": None, "high": "teal"}
 
 
-def test_what_is_answered_is_taken_as_it_is(palette: Palette) -> None:
+def test_an_answer_can_be_sent_back_unchanged(palette: Palette) -> None:
     answered = palette.api.get(palette.path)
     again = palette.put(*answered.body[palette.name])
     assert (again.status, again.body, again.etag) == (200, answered.body, answered.etag)

@@ -34,7 +34,7 @@ def texts(client: Client, home: str, **query: str) -> list[str]:
     return [one["text"] for one in answer.body["items"]]
 
 
-def told(account: Cloud, project: str = "plain") -> list[dict[str, Any]]:
+def listed(account: Cloud, project: str = "plain") -> list[dict[str, Any]]:
     """The events about comments in the project's activity, in the order of time."""
     found = account.table.query(derived_keys.activity(TENANT, project)).items
     return [one for one in found if one["kind"] == "comment"]
@@ -73,7 +73,7 @@ def test_a_comment_is_answered_whole_and_found_again(api: Client, home: str, bob
         ([], {"body"}),
     ],
 )
-def test_what_is_no_comment_is_refused(
+def test_an_invalid_comment_is_refused(
     api: Client, account: Cloud, home: str, body: Any, wrong: set[str]
 ) -> None:
     api.made(home, {"text": "First"})
@@ -94,12 +94,12 @@ def test_the_longest_comment_that_mentions_as_many_as_it_may(account: Cloud, api
     assert {name: made[name] for name in body} == body
 
 
-def test_users_of_another_tenant_are_nobody(account: Cloud, api: Client, home: str) -> None:
+def test_users_of_another_tenant_cannot_be_mentioned(account: Cloud, api: Client, home: str) -> None:
     account.api(tenant="0808", user="eve").get("/v1/me")
     assert api.post(home, {"text": "x", "mentions": ["eve"]}).errors.keys() == {"mentions.0"}
 
 
-def test_whoever_was_mentioned_may_be_mentioned_on_though_the_tenant_does_not_list_them(
+def test_a_mention_may_stay_though_the_tenant_no_longer_lists_the_user(
     account: Cloud, api: Client, home: str
 ) -> None:
     api.made(home, {"text": "x", "mentions": ["bob"]})
@@ -138,7 +138,7 @@ def test_a_viewer_reads_comments(account: Cloud, api: Client, home: str) -> None
     assert viewer.delete(f"{home}/1").kind == (403, "forbidden")
 
 
-def test_what_changes_nothing_is_not_written(account: Cloud, api: Client, home: str) -> None:
+def test_a_patch_without_effect_is_not_written(account: Cloud, api: Client, home: str) -> None:
     made = api.made(home, {"text": "x", "mentions": ["bob"]})
     before = account.items()
     for body in ({}, {"text": "x"}, {"text": "x", "mentions": ["bob"]}):
@@ -164,7 +164,7 @@ def test_ids_never_come_again_and_an_issue_has_so_many_comments(
     monkeypatch.setattr(comments, "MAX_COMMENTS", 3)
     assert [api.made(home, {"text": "x"})["id"] for _ in range(3)] == [1, 2, 3]
     answer = api.post(home, {"text": "x"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert " 3 " in answer.body["detail"]
     assert api.delete(f"{home}/3").status == 204
     assert api.made(home, {"text": "x"})["id"] == 4
@@ -174,7 +174,7 @@ def test_the_last_id_is_given_out_once(api: Client, home: str, monkeypatch: pyte
     monkeypatch.setattr(comments, "MAX_COMMENT_ID", 1)
     assert api.made(home, {"text": "x"})["id"] == 1
     assert api.delete(f"{home}/1").status == 204
-    assert api.post(home, {"text": "x"}).kind == (422, "unprocessable")
+    assert api.post(home, {"text": "x"}).kind == (422, "limit-exceeded")
 
 
 def test_pages_of_comments_are_all_comments(account: Cloud, api: Client, home: str, project: str) -> None:
@@ -198,7 +198,7 @@ def test_pages_of_comments_are_all_comments(account: Cloud, api: Client, home: s
     assert api.get(home.replace("/1/", "/2/"), query=cursor).kind == (400, "invalid-request")
 
 
-def test_many_long_comments_are_told_in_pages_that_an_answer_can_hold(api: Client, home: str) -> None:
+def test_many_long_comments_are_listed_in_pages_that_fit_an_answer(api: Client, home: str) -> None:
     long = '"' * MAX_COMMENT_LENGTH
     for _ in range(150):
         api.made(home, {"text": long})
@@ -266,31 +266,31 @@ def test_a_deleted_project_takes_its_comments_along(
 # The project's activity
 
 
-def test_the_activity_tells_of_a_comment_whom_it_mentions_until_it_is_deleted(
+def test_the_activity_lists_the_mentions_of_a_comment_until_it_is_deleted(
     account: Cloud, api: Client, home: str, bob: Client
 ) -> None:
     bob.made(home, {"text": "x", "mentions": ["ann"]})
     bob.made(home, {"text": "y"})
-    first, second = told(account)
+    first, second = listed(account)
     assert (first["num"], first["comment"], first["by"], first["mentions"]) == (1, 1, "bob", ["ann"])
     assert (second["comment"], second["mentions"]) == (2, [])
     assert "text" not in first
     assert first[keys.TTL_ATTRIBUTE] > 0
     bob.patch(f"{home}/1", {"mentions": ["ann", "vic"]})
-    assert [one["mentions"] for one in told(account)] == [["ann", "vic"], []]
+    assert [one["mentions"] for one in listed(account)] == [["ann", "vic"], []]
     assert api.delete(f"{home}/1").status == 204
-    assert told(account) == [second]
+    assert listed(account) == [second]
 
 
-def test_where_nothing_is_remembered_no_comment_is_either(
+def test_without_a_history_no_comment_is_recorded(
     account: Cloud, api: Client, home: str, project: str
 ) -> None:
     api.made(home, {"text": "x"})
     assert api.patch(project, {"history": {"enabled": False}}).status == 200
     api.made(home, {"text": "y"})
-    assert [one["comment"] for one in told(account)] == [1]
+    assert [one["comment"] for one in listed(account)] == [1]
     assert api.delete(f"{home}/1").status == 204
-    assert told(account) == []
+    assert listed(account) == []
 
 
 # Races
@@ -392,7 +392,7 @@ def test_a_history_has_changes_and_comments_in_the_order_of_time(
         assert all(len(page) == limit for page in found[:-2])
 
 
-def test_what_is_written_between_two_pages_of_a_history_does_not_disturb_them(
+def test_writes_between_two_pages_of_a_history_do_not_affect_them(
     account: Cloud, api: Client, home: str, project: str
 ) -> None:
     for _ in range(3):

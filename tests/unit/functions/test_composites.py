@@ -15,7 +15,7 @@ from tests.support.http import Client
 
 TENANT = "0807"
 SORT = [{"field": "kind"}, {"field": "cost", "direction": "desc", "nulls": "first"}]
-BUILDING = {"state": "building", "done": 0, "of": 5}
+BUILDING = {"state": "building", "done": 0, "total": 5}
 
 EXPECTED = [5, 3, 1, 2, 4]
 """The numbers of the issues below in that order: small before large, without a cost first, then the higher ones, no
@@ -128,7 +128,7 @@ def test_a_project_has_no_composite_indexes_at_first(api: Client, project: str) 
         ({"sort": [{"field": "a1"}, {"field": "kind"}]}, {"sort.0.field"}),
     ],
 )
-def test_what_cannot_be_an_order_is_refused(
+def test_an_invalid_order_is_refused(
     api: Client, account: Cloud, sorted_project: str, body: Any, wrong: set[str]
 ) -> None:
     answer = api.post(f"{sorted_project}/indexes", body)
@@ -166,7 +166,7 @@ def test_a_project_has_twenty_of_them_at_most_and_no_id_comes_again(api: Client,
     assert len(wanted) == 20
     another = fields("name", "state", direction="desc")
     answer = api.post(f"{sorted_project}/indexes", another)
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "20" in answer.body["detail"]
     assert api.delete(f"{sorted_project}/indexes/c20").status == 204
     assert api.made(f"{sorted_project}/indexes", another)["id"] == "c21"
@@ -255,9 +255,9 @@ def test_issues_follow_the_options_that_are_moved_where_only_the_composite_index
     api.patch(f"{sorted_project}/attributes/kind", {"indexed": False})
     account.upkeep()
     api.patch(f"{sorted_project}/attributes/kind", {"options": ["large", "small"]})
-    assert api.get(index).body["build"] == {"state": "reordering", "done": 0, "of": 5}
+    assert api.get(index).body["build"] == {"state": "reordering", "done": 0, "total": 5}
     assert api.get(index).body["state"] == "ready", "the present order is served"
-    assert wrong(account) == set(), "where it stood before an issue may stand"
+    assert wrong(account) == set(), "an issue may still be at its former place"
     account.upkeep()
     assert entries(account, "c1.1")[::-1] == [2, 5, 3, 1, 4]
     assert api.get(index).body["build"] is None
@@ -284,7 +284,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
     account.forget()
     rebuilding = api.get(index).body
     assert (rebuilding["state"], rebuilding["version"]) == ("ready", 2)
-    assert rebuilding["build"] == {"state": "rebuilding", "done": 0, "of": 5}
+    assert rebuilding["build"] == {"state": "rebuilding", "done": 0, "total": 5}
     account.upkeep()
     assert (entries(account, "c1.1"), entries(account, "c1.2")[::-1]) == ([], EXPECTED)
     assert rebuild(account.table, Catalogs(), TENANT, "plain", [], ["c1"], rate=0, settling=0) == ["c1"]
@@ -308,7 +308,7 @@ def test_the_grid_is_read_along_it_in_both_directions(
 ) -> None:
     body = {"sort": SORT}
     api.made(f"{sorted_project}/indexes", body)
-    assert api.post(f"{sorted_project}/grid", body).kind == (409, "not-ready")
+    assert api.post(f"{sorted_project}/grid", body).kind == (409, "index-building")
     assert api.post(f"{sorted_project}/grid", body).body["build"] == BUILDING
     account.upkeep()
     reversal = [{"field": "kind", "direction": "desc", "nulls": "first"}, {"field": "cost"}]

@@ -53,7 +53,7 @@ def test_the_same_field_is_a_conflict_and_nothing_is_written(api: Client, accoun
     assert account.items() == before
 
 
-def test_who_set_a_field_is_told_of_the_last_change_alone(api: Client, issue: str) -> None:
+def test_a_conflict_names_only_the_user_of_the_last_change(api: Client, issue: str) -> None:
     api.acting(user="bob").patch(issue, {"fields": {START: "2023-05-03"}})
     api.acting(user="cat").patch(issue, {"name": "Painted", "state": "closed"})
     conflicts = api.patch(
@@ -66,7 +66,7 @@ def test_who_set_a_field_is_told_of_the_last_change_alone(api: Client, issue: st
     ]
 
 
-def test_what_both_set_alike_is_no_conflict(api: Client, issue: str) -> None:
+def test_equal_values_of_both_edits_are_no_conflict(api: Client, issue: str) -> None:
     api.patch(issue, {"fields": {START: "2023-05-03"}})
     same = edit(api, issue, 1, {START: "2023-05-03"})
     assert (same.status, same.body["version"], same.body["merged"]) == (200, 2, [])
@@ -99,7 +99,7 @@ def test_a_base_is_a_version_that_the_issue_has_had(
     assert account.items() == before
 
 
-def test_a_base_of_the_future_is_refused_and_told_the_version(api: Client, issue: str) -> None:
+def test_a_base_of_the_future_is_refused_with_the_version(api: Client, issue: str) -> None:
     refused = api.patch(issue, {"base": 2, "name": "x"})
     assert "version 1" in refused.errors["base"]
 
@@ -114,7 +114,7 @@ def test_a_base_that_a_restore_took_back_is_refused(api: Client, account: Cloud,
     assert api.patch(issue, {"base": 1_001, "name": "y"}).status == 200
 
 
-def test_a_base_stands_in_the_place_of_if_match(api: Client, bridge: str, issue: str) -> None:
+def test_a_base_replaces_if_match(api: Client, bridge: str, issue: str) -> None:
     both = api.patch(issue, {"base": 1, "name": "x"}, headers={"if-match": '"1"'})
     assert both.status == 400
     assert both.errors.keys() == {"base"}
@@ -125,11 +125,11 @@ def test_a_base_stands_in_the_place_of_if_match(api: Client, bridge: str, issue:
     assert api.patch(issue, {"base": 1, "name": "x"}, headers={"if-match": "*"}).status == 200
 
 
-def test_what_is_new_has_no_base(api: Client, bridge: str) -> None:
+def test_a_create_with_a_base_is_refused(api: Client, bridge: str) -> None:
     assert api.post(f"{bridge}/issues", {"base": 1, "name": "x"}).errors.keys() == {"base"}
 
 
-def test_a_batch_merges_and_tells_conflicts_one_by_one(api: Client, bridge: str) -> None:
+def test_a_batch_merges_and_reports_conflicts_one_by_one(api: Client, bridge: str) -> None:
     api.acting(user="bob").patch(f"{bridge}/issues/1", {"state": "closed"})
     updates = [
         {"update": {"num": 1, "base": 1, "name": "Mine"}},
@@ -168,7 +168,7 @@ def test_a_version_that_is_not_there_any_more_answers_the_resource_as_it_is(api:
             assert refused.body["current"] == now
 
 
-def test_a_composite_index_is_told_as_it_is(api: Client, bridge: str) -> None:
+def test_a_refused_delete_of_a_composite_index_returns_the_current_one(api: Client, bridge: str) -> None:
     made = api.made(f"{bridge}/indexes", {"sort": [{"field": "state"}, {"field": START}]})
     refused = api.delete(f"{bridge}/indexes/{made['id']}", headers={"if-match": '"9"'})
     assert (refused.status, refused.body["current"]) == (412, made)
@@ -184,10 +184,10 @@ def test_a_problem_has_its_limit_and_names_the_conflicts_all_the_same(api: Clien
     refused = api.patch(path, {"base": 1, "fields": dict.fromkeys(texts, "b" * 1024)})
     assert refused.kind == (409, "edit-conflict")
     assert len(refused.text.encode()) <= MAX_PROBLEM_BYTES
-    told = refused.body["conflicts"]
-    assert [one["field"] for one in told] == texts
-    assert told[0]["theirs"] == "a" * 1024
-    assert "theirs" not in told[-1]
+    conflicts = refused.body["conflicts"]
+    assert [one["field"] for one in conflicts] == texts
+    assert conflicts[0]["theirs"] == "a" * 1024
+    assert "theirs" not in conflicts[-1]
     assert "current" not in refused.body
     operations = [{"update": {"num": 1, "base": 1, "fields": {"t0": "c" * 1024}}} for _ in range(500)]
     answer = api.batch("plain", *operations)
@@ -197,13 +197,17 @@ def test_a_problem_has_its_limit_and_names_the_conflicts_all_the_same(api: Clien
     }
 
 
-def test_a_new_issue_tells_nothing_until_it_is_changed(api: Client, account: Cloud, issue: str) -> None:
+def test_a_new_issue_has_no_changed_fields_until_it_is_changed(
+    api: Client, account: Cloud, issue: str
+) -> None:
     assert "changed" not in stored(account)
     api.patch(issue, {"state": "closed", "fields": {END: None}})
     assert stored(account)["changed"] == {"state": 2, "a2": 2}
 
 
-def test_a_deleted_attribute_is_not_told_of(api: Client, account: Cloud, bridge: str, issue: str) -> None:
+def test_a_deleted_attribute_is_not_among_the_merged_fields(
+    api: Client, account: Cloud, bridge: str, issue: str
+) -> None:
     api.patch(issue, {"fields": {START: "2023-05-03"}})
     api.delete(f"{bridge}/attributes/{START}")
     assert api.patch(issue, {"base": 1, "name": "x"}).body["merged"] == []
@@ -227,7 +231,7 @@ def test_options_in_another_order_are_the_same_value(api: Client, project: str) 
     ]
 
 
-def test_a_race_that_is_lost_is_merged_anew(
+def test_after_a_lost_race_the_edit_is_merged_again(
     api: Client, account: Cloud, issue: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table

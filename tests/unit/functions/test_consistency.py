@@ -50,7 +50,7 @@ def moving_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return ahead
 
 
-def test_an_edited_row_stands_in_its_new_place_at_once(api: Client, indexed: str) -> None:
+def test_an_edited_row_is_in_its_new_place_at_once(api: Client, indexed: str) -> None:
     edited = api.patch(f"{indexed}/issues/1", {"fields": {"3812": "2023-05-03"}})
     assert nums(grid(api, indexed, sort=BY_START)) == [2, 3], "the index does not know of the edit"
     page = grid(api, indexed, token_of(edited), sort=BY_START)
@@ -78,8 +78,8 @@ def test_a_new_issue_and_a_deleted_one_are_counted_as_they_are(api: Client, inde
     asked = {"fields": [{"field": "3812", "functions": ["count", "max"]}]}
     summary = api.post(f"{indexed}/summary", asked, headers={HEADER: f"{created},{deleted}"})
     assert summary.body["summaries"] == [{"field": "3812", "count": 1, "max": "2023-05-01"}]
-    place = api.get(f"{indexed}/issues/4/position", headers={HEADER: f"{created},{deleted}"})
-    assert place.body == {"position": 2, "index": {"lag_ms": None, "pending": 2}}
+    place = api.get(f"{indexed}/issues/4/row-number", headers={HEADER: f"{created},{deleted}"})
+    assert place.body == {"row_number": 2, "index": {"lag_ms": None, "pending": 2}}
     parameters = api.get(f"{indexed}/grid", query={"sort": "-num"}, headers={HEADER: f"{created},{deleted}"})
     assert nums(parameters.body) == [4, 3, 1]
 
@@ -117,7 +117,7 @@ def test_a_batch_answers_one_token_for_all_of_it(api: Client, indexed: str) -> N
             page = grid(api, indexed, token_of(answer), sort=BY_START, count=True)
             assert (nums(page), page["total"]) == ([3, 4, 1], 3)
     page = grid(api, indexed, token_of(answer), sort=BY_START, count=True)
-    assert (nums(page), page["total"]) == ([3, 5, 1], 4), "nothing tells the index of the first batch"
+    assert (nums(page), page["total"]) == ([3, 5, 1], 4), "the index does not get the first batch"
 
 
 def test_a_batch_that_wrote_nothing_has_no_token(api: Client, indexed: str) -> None:
@@ -186,13 +186,13 @@ def test_tokens_name_five_hundred_issues_in_all(api: Client, indexed: str) -> No
     assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {"X-Consistency-Token"})
 
 
-def test_a_project_that_is_gone_is_not_found_with_a_token_either(api: Client, indexed: str) -> None:
+def test_a_deleted_project_is_not_found_with_a_token_either(api: Client, indexed: str) -> None:
     token = token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"}))
     assert api.delete(indexed).status == 204
     assert asking(api, indexed, token).status == 404
 
 
-def test_pages_behind_a_cursor_hold_what_the_first_one_held(api: Client, indexed: str) -> None:
+def test_pages_after_a_cursor_include_the_writes_of_the_first_one(api: Client, indexed: str) -> None:
     """Otherwise the row that moved to the front would be shown again if the index still has it."""
     token = token_of(api.patch(f"{indexed}/issues/1", {"fields": {"3812": "2023-05-03"}}))
     shown = []
@@ -214,8 +214,8 @@ def test_pages_of_groups_hold_what_the_first_one_held(api: Client, indexed: str)
     token = token_of(api.patch(f"{indexed}/issues/3", {"name": "A new name"}))
     first = api.post(f"{indexed}/groups", {"by": ["name"], "limit": 2}, headers={HEADER: token}).body
     second = api.post(f"{indexed}/groups", {"by": ["name"], "limit": 2, "cursor": first["next"]}).body
-    told = [one["values"][0] for one in (*first["groups"], *second["groups"])]
-    assert told == ["A new name", "Check for rust", "Needs Painting"]
+    values = [one["values"][0] for one in (*first["groups"], *second["groups"])]
+    assert values == ["A new name", "Check for rust", "Needs Painting"]
 
 
 def test_an_issue_from_which_nothing_can_be_derived_stays_where_the_index_has_it(
@@ -251,13 +251,13 @@ def groups_of(api: Client, path: str, *tokens: str) -> dict[str, int]:
     return {one["values"][0]: one["count"] for one in answer.body["groups"]}
 
 
-def test_what_a_page_shows_ahead_of_the_index_is_counted_with_its_token(api: Client, indexed: str) -> None:
+def test_rows_ahead_of_the_index_are_counted_with_the_token_of_their_page(api: Client, indexed: str) -> None:
     api.patch(f"{indexed}/issues/1", {"state": "closed"})
     assert groups_of(api, indexed) == {"open": 2, "closed": 1}
     page = asking(api, indexed, columns=["state"])
     assert [row["state"] for row in page.body["rows"]] == ["closed", "closed", "open"]
     assert groups_of(api, indexed, token_of(page)) == {"open": 1, "closed": 2}
-    place = api.get(f"{indexed}/issues/1/position")
+    place = api.get(f"{indexed}/issues/1/row-number")
     assert groups_of(api, indexed, token_of(place)) == {"open": 1, "closed": 2}
 
 
@@ -290,7 +290,7 @@ def test_an_answer_names_again_what_a_token_had_it_hold_as_long_as_the_index_lac
     assert groups_of(api, indexed, token_of(answer)) == {"open": 1, "closed": 1}
 
 
-def test_an_issue_that_is_gone_while_the_index_has_it_is_named_too(
+def test_a_deleted_issue_that_the_index_still_has_is_named_too(
     account: Cloud, api: Client, indexed: str
 ) -> None:
     api.delete(f"{indexed}/issues/1")
@@ -326,24 +326,24 @@ def test_without_the_secret_an_answer_has_no_token(
     assert (answer.status, HEADER in answer.headers) == (200, False)
 
 
-def test_what_an_answer_costs_is_the_same_with_a_token(api: Client, indexed: str) -> None:
+def test_an_answer_with_a_token_costs_no_more(api: Client, indexed: str) -> None:
     grid(api, indexed)
     before = grid(api, indexed, explain=True)["explain"]
     api.patch(f"{indexed}/issues/1", {"state": "closed"})
     answer = asking(api, indexed, explain=True)
     assert HEADER in answer.headers
-    told = answer.body["explain"]
-    assert (told["read_units"], told["sequential_calls"]) == (
+    explained = answer.body["explain"]
+    assert (explained["read_units"], explained["sequential_calls"]) == (
         before["read_units"],
         before["sequential_calls"],
     )
 
 
-def test_what_a_token_costs_is_told(api: Client, indexed: str) -> None:
+def test_explain_includes_the_cost_of_a_token(api: Client, indexed: str) -> None:
     token = token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"}))
     grid(api, indexed)  # which reads the definitions
     without = grid(api, indexed, explain=True)["explain"]
-    told = grid(api, indexed, token, explain=True)["explain"]
-    assert told["sequential_calls"] == without["sequential_calls"], "beside the first round"
-    assert told["read_units"] == without["read_units"] + 2
-    assert any("tokens name" in one for one in told["plan"])
+    explained = grid(api, indexed, token, explain=True)["explain"]
+    assert explained["sequential_calls"] == without["sequential_calls"], "beside the first round"
+    assert explained["read_units"] == without["read_units"] + 2
+    assert any("tokens name" in one for one in explained["plan"])

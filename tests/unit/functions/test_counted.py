@@ -1,4 +1,4 @@
-"""`changes` of a grid, groups or a summary: it counts exactly the changes before it, so a follower reaches the present
+"""`changes_cursor` of a grid, groups or a summary: it counts exactly the changes before it, so a follower reaches the present
 state.
 """
 
@@ -92,27 +92,27 @@ class Follower:
 
     def _read(self, *writes: Answer) -> None:
         page = grid(self._api, self._query, *writes)
-        self.cursor: str | None = page["changes"]
+        self.cursor: str | None = page["changes_cursor"]
         self.keys = {row["num"]: row["key"] for row in page["rows"]}
         self.matched: int = page["matched"]
 
-    def hear(self) -> list[str]:
+    def poll(self) -> list[str]:
         """Ask until no change comes, and apply the changes."""
-        heard: list[str] = []
+        received: list[str] = []
         asked = {name: dumps(value).decode() for name, value in self._query.items()}
         while self.cursor is not None:
             answer = self._api.get(f"{PATH}/changes", query={**asked, "since": self.cursor})
             assert answer.status == 200, answer.text
             self.cursor = answer.body["next"]
             for event in answer.body["items"]:
-                heard.append(event.get("id", "reset"))
+                received.append(event.get("id", "reset"))
                 if event["kind"] == "reset":
                     self._read()
-                    return heard
+                    return received
                 self._apply(event)
             if not answer.body["items"]:
                 break
-        return heard
+        return received
 
     def _apply(self, event: dict[str, Any]) -> None:
         self.matched += {"enter": 1, "leave": -1}.get(event["move"], 0)
@@ -130,20 +130,20 @@ class Follower:
             self.assert_like(page)
 
 
-def test_what_was_taken_in_before_is_not_told_again_and_what_comes_is(
+def test_processed_changes_are_not_delivered_again_and_later_ones_are(
     api: Client, live: str, stream: Stream
 ) -> None:
     rows = Follower(api, {"filter": OPEN})
-    assert rows.hear() == []
+    assert rows.poll() == []
     create(api, "four")
     patch(api, 1, state="closed")
     stream.deliver()
-    assert sorted(rows.hear()) == ["1.2", "4.1"]
+    assert sorted(rows.poll()) == ["1.2", "4.1"]
     rows.assert_like(grid(api, {"filter": OPEN}))
 
 
 @pytest.mark.parametrize("query", [ALL, {"filter": OPEN}, {"filter": DEAR}], ids=str)
-def test_what_a_token_names_is_counted_and_not_told_again(
+def test_the_writes_of_a_token_are_counted_and_not_delivered_again(
     api: Client, live: str, stream: Stream, query: Query
 ) -> None:
     writes = [
@@ -157,7 +157,7 @@ def test_what_a_token_names_is_counted_and_not_told_again(
     rows.assert_like(grid(api, query, *writes))
     patch(api, 1, state="open")
     stream.deliver()
-    assert rows.hear() == ["1.3"]
+    assert rows.poll() == ["1.3"]
     rows.assert_like(grid(api, query))
 
 
@@ -167,14 +167,14 @@ def test_versions_ahead_are_remembered_from_answer_to_answer(api: Client, live: 
     rows = Follower(api, ALL, first, second)
     patch(api, 3, name="third")
     stream.look()
-    heard = []
+    received = []
     for _ in range(3):
         stream.deliver(1)
-        heard += rows.hear()
-    assert heard == ["3.2"]
+        received += rows.poll()
+    assert received == ["3.2"]
 
 
-def test_a_new_issue_that_the_index_has_not_heard_of_is_counted_and_not_told_again(
+def test_a_new_issue_that_the_index_lacks_is_counted_and_not_delivered_again(
     api: Client, live: str, stream: Stream
 ) -> None:
     create(api, "four")
@@ -183,11 +183,11 @@ def test_a_new_issue_that_the_index_has_not_heard_of_is_counted_and_not_told_aga
     assert (rows.matched, len(rows.keys)) == (4, 4)
     assert rows.cursor is not None
     stream.deliver()
-    assert rows.hear() == []
+    assert rows.poll() == []
     rows.assert_like(grid(api, {"filter": OPEN}))
 
 
-def test_what_stands_behind_a_missing_number_is_counted_and_not_told_again(
+def test_a_change_after_a_missing_number_is_counted_and_not_delivered_again(
     account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
 ) -> None:
     Log(account.table, "0807", "plain").reserve(1)
@@ -195,42 +195,42 @@ def test_what_stands_behind_a_missing_number_is_counted_and_not_told_again(
     stream.deliver()
     rows = Follower(api, {"filter": OPEN})
     assert rows.matched == 2
-    assert rows.hear() == []
+    assert rows.poll() == []
     later(MISSING_SECONDS + 1)
     patch(api, 2, state="closed")
     stream.deliver()
     for _ in range(3):  # the first one empties the number, if no consumer has
-        rows.hear()
+        rows.poll()
     rows.assert_like(grid(api, {"filter": OPEN}))
     assert rows.matched == 1
 
 
-def test_where_documents_decide_ahead_of_the_journal_nobody_can_tell_without_a_token(
+def test_documents_ahead_of_the_journal_give_no_cursor_without_a_token(
     api: Client, live: str, stream: Stream
 ) -> None:
-    assert grid(api, {"filter": DEAR})["changes"] is not None
+    assert grid(api, {"filter": DEAR})["changes_cursor"] is not None
     written = patch(api, 1, fields={"cost": 7})
     stream.look()
     page = grid(api, {"filter": DEAR})
-    assert (page["matched"], page["changes"]) == (1, None)
-    assert grid(api, {"filter": DEAR, "count": False})["changes"] is not None  # nothing is counted
+    assert (page["matched"], page["changes_cursor"]) == (1, None)
+    assert grid(api, {"filter": DEAR, "count": False})["changes_cursor"] is not None  # nothing is counted
     rows = Follower(api, {"filter": DEAR}, written)
     assert rows.cursor is not None
     stream.deliver()
-    assert rows.hear() == []
-    assert grid(api, {"filter": DEAR})["changes"] is not None
+    assert rows.poll() == []
+    assert grid(api, {"filter": DEAR})["changes_cursor"] is not None
 
 
-def test_a_document_that_is_gone_while_the_index_has_it_decides_too(
+def test_a_deleted_document_that_the_index_still_has_decides_too(
     api: Client, live: str, stream: Stream
 ) -> None:
     patch(api, 1, fields={"cost": 7})
     stream.deliver()
-    assert grid(api, {"filter": DEAR})["changes"] is not None
+    assert grid(api, {"filter": DEAR})["changes_cursor"] is not None
     delete(api, 1)
     stream.look()
     page = grid(api, {"filter": DEAR})
-    assert (page["matched"], page["changes"]) == (0, None)
+    assert (page["matched"], page["changes_cursor"]) == (0, None)
 
 
 def test_groups_and_summaries_have_such_a_cursor_too(api: Client, live: str, stream: Stream) -> None:
@@ -239,14 +239,14 @@ def test_groups_and_summaries_have_such_a_cursor_too(api: Client, live: str, str
         "summary": {"fields": [{"field": "kind", "functions": ["count"]}], "filter": OPEN},
     }
     for call, body in asked.items():
-        cursor = api.post(f"{PATH}/{call}", body).body["changes"]
+        cursor = api.post(f"{PATH}/{call}", body).body["changes_cursor"]
         assert api.get(f"{PATH}/changes", query={"since": cursor}).body["items"] == []
     figures = {"fields": [{"field": "cost", "functions": ["sum"]}]}
     patch(api, 1, fields={"cost": 7})
     stream.look()
-    assert api.post(f"{PATH}/summary", figures).body["changes"] is None
+    assert api.post(f"{PATH}/summary", figures).body["changes_cursor"] is None
     stream.deliver()
-    assert api.post(f"{PATH}/summary", figures).body["changes"] is not None
+    assert api.post(f"{PATH}/summary", figures).body["changes_cursor"] is not None
 
 
 def test_answers_that_count_the_same_have_the_same_cursor_for_a_minute(
@@ -265,7 +265,7 @@ def test_answers_that_count_the_same_have_the_same_cursor_for_a_minute(
             api.post(f"{PATH}/summary", asked, headers=headers).body,
         ]
         passed[0] += 2
-        return {answer["changes"] for answer in answers}
+        return {answer["changes_cursor"] for answer in answers}
 
     (before,) = cursors()
     written = patch(api, 1, fields={"kind": "a"}, name="new")
@@ -285,24 +285,26 @@ def test_too_many_versions_ahead_are_not_named(
 ) -> None:
     monkeypatch.setattr(counted, "MAX_AHEAD", 1)
     writes = [patch(api, num, name="new") for num in (1, 2)]
-    assert grid(api, {}, writes[0])["changes"] is not None
-    assert grid(api, {}, *writes)["changes"] is None
+    assert grid(api, {}, writes[0])["changes_cursor"] is not None
+    assert grid(api, {}, *writes)["changes_cursor"] is None
 
 
-def test_other_definitions_are_a_reset_and_then_all_is_told(api: Client, live: str, stream: Stream) -> None:
+def test_other_definitions_are_a_reset_followed_by_all_changes(
+    api: Client, live: str, stream: Stream
+) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     api.made(f"{PATH}/attributes", {"id": "more", "name": "More", "type": "text"})
     answer = api.get(f"{PATH}/changes", query={"since": cursor}).body
     assert answer["items"] == [{"kind": "reset"}]
     stream.deliver()
-    told = api.get(f"{PATH}/changes", query={"since": answer["next"]}).body["items"]
-    assert [event["id"] for event in told] == ["1.2"]
+    events = api.get(f"{PATH}/changes", query={"since": answer["next"]}).body["items"]
+    assert [event["id"] for event in events] == ["1.2"]
 
 
-def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: str) -> None:
-    cursor = grid(api)["changes"]
+def test_a_cursor_is_valid_only_for_its_tenant_and_project(api: Client, live: str) -> None:
+    cursor = grid(api)["changes_cursor"]
     api.made("/v1/projects", {"id": "other", "name": "Other"})
     answer = api.get("/v1/projects/other/changes", query={"since": cursor})
     assert answer.kind == (400, "invalid-request")
@@ -326,9 +328,9 @@ def test_a_cursor_holds_what_precedes_it_however_long_ago_that_was(
     writes = [patch(api, 1, state="closed"), delete(api, 2)]
     stream.look()
     cursors = [
-        grid(api, {"filter": OPEN}, *writes)["changes"],
+        grid(api, {"filter": OPEN}, *writes)["changes_cursor"],
         api.post(f"{PATH}/groups", {"by": ["state"]}, headers={HEADER: ",".join(map(token, writes))}).body[
-            "changes"
+            "changes_cursor"
         ],
     ]
     later(3_600)
@@ -339,30 +341,30 @@ def test_a_cursor_holds_what_precedes_it_however_long_ago_that_was(
         assert (page["matched"], page["total"], [row["num"] for row in page["rows"]]) == (1, 2, [3])
 
 
-def test_the_cursor_of_the_changes_that_somebody_was_told_holds_them(
+def test_a_grid_that_names_the_cursor_of_a_feed_includes_its_changes(
     account: Cloud, api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cursor = api.get(f"{PATH}/changes").body["next"]
     grid(api)  # the container knows the journal up to here
     patch(api, 1, state="closed")
     stream.deliver()
-    told = api.get(f"{PATH}/changes", query={"since": cursor}).body
-    assert [event["id"] for event in told["items"]] == ["1.2"]
+    changes = api.get(f"{PATH}/changes", query={"since": cursor}).body
+    assert [event["id"] for event in changes["items"]] == ["1.2"]
     late_copies(monkeypatch)
     assert grid(api, {"filter": OPEN})["matched"] == 3
-    answer = holding(api, told["next"], filter=OPEN)
+    answer = holding(api, changes["next"], filter=OPEN)
     assert answer.body["matched"] == 2
-    assert answer.body["changes"] is not None
+    assert answer.body["changes_cursor"] is not None
 
 
 def late_copies(monkeypatch: pytest.MonkeyPatch, *, for_ever: bool = False) -> None:
     """Copies of the journal return nothing new; with `for_ever`, the journal itself does not."""
-    behind = Log.after
+    after = Log.after
 
     def late(self: Log, number: int, *, consistent: bool = True, rows: int | None = None) -> Listing:
         if for_ever or not consistent:
             return Listing()
-        return behind(self, number, consistent=consistent, rows=rows)
+        return after(self, number, consistent=consistent, rows=rows)
 
     monkeypatch.setattr(Log, "after", late)
 
@@ -392,7 +394,7 @@ def test_the_token_of_a_read_holds_as_much_of_the_journal_as_the_answer_did(
     assert HEADER not in {name.lower() for name in api.post(f"{PATH}/groups", {"by": ["state"]}).headers}
 
 
-def test_a_journal_that_does_not_tell_yet_what_precedes_a_cursor_is_an_overload(
+def test_a_journal_that_lags_the_cursor_is_an_overload(
     api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid(api)
@@ -406,19 +408,21 @@ def test_a_journal_that_does_not_tell_yet_what_precedes_a_cursor_is_an_overload(
 
 
 def test_a_cursor_that_a_container_has_come_by_costs_nothing(api: Client, live: str) -> None:
-    cursor = grid(api)["changes"]
+    cursor = grid(api)["changes_cursor"]
     without = grid(api, {"explain": True})["explain"]
-    told = holding(api, cursor, explain=True, keys=True).body["explain"]
-    assert (told["read_units"], told["sequential_calls"]) == (
+    explained = holding(api, cursor, explain=True, keys=True).body["explain"]
+    assert (explained["read_units"], explained["sequential_calls"]) == (
         without["read_units"],
         without["sequential_calls"],
     )
 
 
-def test_pages_behind_one_that_held_a_cursor_hold_it_too(api: Client, live: str, stream: Stream) -> None:
+def test_pages_after_one_with_a_cursor_include_its_changes_too(
+    api: Client, live: str, stream: Stream
+) -> None:
     written = patch(api, 3, name="a new name")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     by_name = {"sort": [{"field": "name"}], "limit": 1}
     page = holding(api, cursor, **by_name).body
     shown = [row["num"] for row in page["rows"]]
@@ -433,7 +437,7 @@ def test_cursors_and_tokens_go_together_and_name_five_hundred_issues_in_all(
 ) -> None:
     first, second = patch(api, 1, state="closed"), patch(api, 2, state="closed")
     stream.look()
-    cursor = grid(api, {}, first)["changes"]
+    cursor = grid(api, {}, first)["changes_cursor"]
     assert cursor is not None
     assert holding(api, cursor, f" {token(second)}", filter=OPEN).body["matched"] == 1
     monkeypatch.setattr(consistency, "MAX_ISSUES", 1)
@@ -442,7 +446,7 @@ def test_cursors_and_tokens_go_together_and_name_five_hundred_issues_in_all(
 
 
 def test_a_cursor_of_another_project_or_tenant_is_refused(api: Client, live: str) -> None:
-    cursor = grid(api)["changes"]
+    cursor = grid(api)["changes_cursor"]
     api.made("/v1/projects", {"id": "other", "name": "Other"})
     stranger = api.acting(tenant="0999")
     stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
@@ -461,15 +465,15 @@ def test_a_cursor_that_has_expired_is_no_error_and_of_no_effect(
 ) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     later(8 * 86_400)
     assert holding(api, cursor, filter=OPEN).body["matched"] == 3
 
 
-def test_what_precedes_a_cursor_is_what_a_job_takes(api: Client, live: str, stream: Stream) -> None:
+def test_a_job_accepts_a_cursor_as_a_token(api: Client, live: str, stream: Stream) -> None:
     written = patch(api, 1, state="closed")
     stream.look()
-    cursor = grid(api, {}, written)["changes"]
+    cursor = grid(api, {}, written)["changes_cursor"]
     body = {"filter": OPEN, "set": {"name": "new"}}
     assert api.post(f"{PATH}/issues/update-matching", body, headers={HEADER: cursor}).status == 202
     assert api.post(f"{PATH}/undo", {"change": str(uuid4())}, headers={HEADER: cursor}).status in {404, 409}
@@ -487,7 +491,7 @@ QUERIES: tuple[Query, ...] = (
 
 
 @pytest.mark.parametrize("seed", range(one_of(3, thorough=40)))
-def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
+def test_a_grid_and_the_changes_after_it_add_up_to_a_later_grid(
     api: Client, live: str, stream: Stream, account: Cloud, seed: int
 ) -> None:
     """With any lag of the consumer, whether the grid names the written fields or not."""
@@ -496,7 +500,7 @@ def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
     alive.append(writes[0].body["num"])
     followers: list[tuple[Query, Follower]] = []
     for _ in range(30):
-        what = random.choice(("create", "edit", "edit", "edit", "delete", "read", "read", "hear", "fold"))
+        what = random.choice(("create", "edit", "edit", "edit", "delete", "read", "read", "poll", "fold"))
         if what == "create":
             writes.append(create(api, random.choice("abc"), random.choice(("open", "closed")), kind="a"))
             alive.append(writes[-1].body["num"])
@@ -511,8 +515,8 @@ def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
             named = [one for one in writes if HEADER in {name.lower() for name in one.headers}]
             found = Follower(api, query, *(named[-5:] if random.random() < 0.5 else ()))
             followers += [(query, found)] if found.cursor is not None else []
-        elif what == "hear" and followers:
-            random.choice(followers)[1].hear()
+        elif what == "poll" and followers:
+            random.choice(followers)[1].poll()
         elif what == "fold":
             account.upkeep()
         stream.look()
@@ -521,5 +525,5 @@ def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
     stream.deliver()
     assert followers
     for query, rows in followers:
-        rows.hear()
+        rows.poll()
         rows.assert_like_unless_reset(grid(api, query))

@@ -56,10 +56,10 @@ def answers(api: Client, account: Cloud) -> list[Any]:
     assert {page.status for page in pages} == {200}
     groups = [api.post(f"{BRIDGE}/groups", {"by": [field]}).body["groups"] for field in ("3812", "3fe6")]
     summed = {"fields": [{"field": "3fe6", "functions": ["count", "sum"]}]}
-    told = {**api.get(BRIDGE).body, "attributes": []}
+    found = {**api.get(BRIDGE).body, "attributes": []}
     shown = [{**one, "version": None, "updated": None} for one in api.get(BRIDGE).body["attributes"]]
     rows = [(page.body["rows"], page.body.get("total"), page.body.get("matched")) for page in pages]
-    return [rows, groups, api.post(f"{BRIDGE}/summary", summed).body["summaries"], told, shown]
+    return [rows, groups, api.post(f"{BRIDGE}/summary", summed).body["summaries"], found, shown]
 
 
 def test_it_leaves_every_answer_at_once_and_no_request_can_name_it(
@@ -77,7 +77,7 @@ def test_it_leaves_every_answer_at_once_and_no_request_can_name_it(
         api.post(f"{BRIDGE}/grid", {"columns": ["3812"]}),
         api.post(f"{BRIDGE}/groups", {"by": ["3812"]}),
         api.post(f"{BRIDGE}/summary", {"fields": [{"field": "3812", "functions": ["count"]}]}),
-        api.get(f"{BRIDGE}/issues/1/position", query={"sort": "3812"}),
+        api.get(f"{BRIDGE}/issues/1/row-number", query={"sort": "3812"}),
         api.post(f"{BRIDGE}/issues", {"name": "x", "fields": {"3812": "2023-05-01"}}),
         api.patch(f"{BRIDGE}/issues/1", {"fields": {"3812": None}}),
         api.post(f"{BRIDGE}/views", {"name": "x", "query": {"sort": [{"field": "3812"}]}}),
@@ -119,7 +119,7 @@ def test_a_restored_one_gives_the_answers_of_before_with_nothing_to_build(
     assert_as_derived(account)
 
 
-def test_edits_meanwhile_leave_its_values_alone(api: Client, account: Cloud, bridge: str) -> None:
+def test_edits_meanwhile_keep_its_values(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.delete(START)
     assert api.patch(f"{BRIDGE}/issues/1", {"name": "Painted"}).status == 200
@@ -151,7 +151,9 @@ def test_an_issue_that_leaves_the_trash_meanwhile_has_its_value_again(
     assert_as_derived(account)
 
 
-def test_a_list_tells_what_can_be_restored_until_when(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_list_contains_what_can_be_restored_and_until_when(
+    api: Client, account: Cloud, bridge: str
+) -> None:
     before = api.get(START).body
     assert listed(api) == []
     api.acting(user="bob", role="admin").delete(START)
@@ -271,7 +273,7 @@ def test_background_work_goes_on_while_it_is_hidden(
     assert document(account)["fields"].keys() == {"a2"}
 
 
-def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Cloud, bridge: str) -> None:
+def test_its_id_is_taken_until_it_is_permanently_deleted(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.delete(START)
     body = {"id": "3812", "name": "Start", "type": "text"}
@@ -287,7 +289,7 @@ def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Clou
     assert listed(api) == []
     assert restore(api).kind == (404, "not-found")
     assert api.delete(HIDDEN).kind == (404, "not-found")
-    assert api.post(f"{BRIDGE}/attributes", body).kind == (409, "not-ready")
+    assert api.post(f"{BRIDGE}/attributes", body).kind == (409, "removal-in-progress")
     account.upkeep()
     assert document(account)["fields"].keys() == {"a2"}
     api.made(f"{BRIDGE}/attributes", body)
@@ -306,7 +308,7 @@ def test_a_restore_happens_once_and_can_be_repeated(api: Client, account: Cloud,
     assert api.post(f"{HIDDEN}/restore", {"name": "x"}).status == 400
 
 
-def test_of_two_that_restore_or_remove_it_at_once_one_does(
+def test_one_of_a_concurrent_restore_and_delete_succeeds(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.delete(START)
@@ -347,7 +349,7 @@ def test_a_project_that_has_400_takes_none_back(
     api.delete(START)
     api.made(f"{BRIDGE}/attributes", {"id": "other", "name": "Other", "type": "text"})
     before = account.items()
-    assert restore(api).kind == (422, "unprocessable")
+    assert restore(api).kind == (422, "limit-exceeded")
     assert account.items() == before
     for attribute in ("other", "882a", "3fe6"):
         assert api.delete(f"{BRIDGE}/attributes/{attribute}").status == 204
@@ -363,12 +365,12 @@ def test_a_view_shows_it_again_and_a_change_of_it_can_be_taken_back(
 ) -> None:
     view = api.made(f"{BRIDGE}/views", {"name": "Mine", "query": {"sort": [{"field": "3812"}]}})
     api.delete(START)
-    assert api.get(f"{BRIDGE}/views/{view['id']}").body["gone"]
+    assert api.get(f"{BRIDGE}/views/{view['id']}").body["missing"]
     restore(api)
     assert api.get(f"{BRIDGE}/views/{view['id']}").body == view
 
 
-def test_definitions_that_change_are_told_to_followers(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_delete_and_a_restore_each_raise_the_epoch(api: Client, account: Cloud, bridge: str) -> None:
     epoch = account.table.items[PARTITION, keys.CATALOG]["epoch"]
     api.delete(START)
     restore(api)
@@ -382,7 +384,7 @@ _STEPS = st.lists(
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=_STEPS)
-def test_whatever_is_deleted_and_restored_answers_as_if_it_had_stayed(
+def test_deleted_and_restored_attributes_answer_as_if_they_had_stayed(
     api: Client, account: Cloud, bridge: str, steps: list[tuple[str, str]]
 ) -> None:
     stored = account.items()
@@ -416,8 +418,8 @@ def test_whatever_is_deleted_and_restored_answers_as_if_it_had_stayed(
     assert _timeless(found) == _timeless(expected)
 
 
-def _timeless(told: Any) -> Any:
+def _timeless(value: Any) -> Any:
     """An answer without the times of changes."""
-    if isinstance(told, dict):
-        return {name: _timeless(one) for name, one in told.items() if name != "updated"}
-    return [_timeless(one) for one in told] if isinstance(told, list | tuple) else told
+    if isinstance(value, dict):
+        return {name: _timeless(one) for name, one in value.items() if name != "updated"}
+    return [_timeless(one) for one in value] if isinstance(value, list | tuple) else value

@@ -29,6 +29,7 @@ from tests.unit.functions.test_access import BODIES, make, without_request_id
 BRIDGE = "/v1/projects/35e9"
 DELETED = "/v1/deleted-projects"
 HIDDEN = f"{DELETED}/35e9"
+TAKEN = "The id is already in use. Choose another id."
 PARTITION = "project-0807.35e9"
 DAY = 86_400
 ADA = Actor("0807", "ada", Role.ADMIN)
@@ -71,7 +72,7 @@ def answers(api: Client, account: Cloud) -> list[Any]:
     empty = {"filter": {"field": "3812", "op": "is_empty"}, "count": True}
     pages = [api.post(f"{BRIDGE}/grid", one) for one in (*orders, empty)]
     summed = {"fields": [{"field": "3fe6", "functions": ["count", "sum"]}]}
-    told = [
+    found = [
         api.get(BRIDGE),
         api.get(f"{BRIDGE}/issues/1"),
         api.get(f"{BRIDGE}/issues/1/comments"),
@@ -85,15 +86,15 @@ def answers(api: Client, account: Cloud) -> list[Any]:
         api.post(f"{BRIDGE}/groups", {"by": ["state"]}),
         api.post(f"{BRIDGE}/summary", summed),
     ]
-    assert {one.status for one in (*pages, *told)} == {200}
+    assert {one.status for one in (*pages, *found)} == {200}
     rows = [(page.body["rows"], page.body["total"], page.body["matched"]) for page in pages]
-    own = ("version", "updated", "updated_by", "index", "changes", "next")
-    bodies = [{name: one for name, one in answer.body.items() if name not in own} for answer in told]
+    own = ("version", "updated", "updated_by", "index", "changes_cursor", "next")
+    bodies = [{name: one for name, one in answer.body.items() if name not in own} for answer in found]
     return [rows, bodies, api.get("/v1/projects").body["items"][0]["name"]]
 
 
 @pytest.mark.parametrize("knows", [True, False], ids=["who has deleted it", "who had read it before"])
-def test_whatever_names_it_answers_as_if_it_did_not_exist(
+def test_every_route_of_a_deleted_project_answers_like_a_missing_one(
     api: Client, account: Cloud, bridge: str, knows: bool
 ) -> None:
     account.table.put(webhooks.stored("w3k9q2m7x1c0z"))
@@ -164,14 +165,14 @@ def test_a_restored_one_gives_the_answers_of_before_with_nothing_to_build(
     account.upkeep()
     account.forget()
     if followed is not None:
-        told = api.get(f"{busy}/changes", query={"since": followed}).body["items"]
-        assert [(one.get("num"), one["kind"]) for one in told][-1] == (4, "create")
+        events = api.get(f"{busy}/changes", query={"since": followed}).body["items"]
+        assert [(one.get("num"), one["kind"]) for one in events][-1] == (4, "create")
     rows = api.post(f"{busy}/grid", {"sort": [{"field": "3812"}]}).body["rows"]
     assert [row["num"] for row in rows] == [1, 2, 4]
     assert_as_derived(account)
 
 
-def test_what_was_still_in_the_stream_is_derived(api: Client, account: Cloud, bridge: str) -> None:
+def test_records_still_in_the_stream_are_derived(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.made(f"{bridge}/issues", {"name": "Late", "fields": {"3812": "2022-01-01"}})
     assert api.patch(f"{bridge}/issues/1", {"fields": {"3812": "2025-01-01"}}).status == 200
@@ -205,23 +206,23 @@ def test_background_work_goes_on_while_it_is_hidden(
     job = account.table.get(PARTITION, keys.JOB)
     assert job is not None
     assert job["rests"], "it waits for the end of the seven days"
-    told = restore(api).body["attributes"]
-    assert [one["build"] for one in told] == [None] * 4
+    restored = restore(api).body["attributes"]
+    assert [one["build"] for one in restored] == [None] * 4
     later(8 * DAY)
     account.upkeep()
     assert account.table.get(PARTITION, keys.JOB) is None
     assert api.get(bridge).status == 200
 
 
-def test_a_list_tells_what_can_be_restored_until_when(api: Client, bridge: str) -> None:
+def test_a_list_contains_what_can_be_restored_and_until_when(api: Client, bridge: str) -> None:
     before = api.get("/v1/projects").body["items"][0]
     assert listed(api) == []
     api.acting(user="bob", role="admin").delete(bridge)
-    (told,) = api.get(DELETED).body["items"]
-    own = {"version": 2, "updated": told["deleted"], "updated_by": "bob"}
-    assert {name: told[name] for name in before} == before | own
-    assert told["deleted_by"] == "bob"
-    assert clock.instant(told["expires"]) == clock.instant(told["deleted"]) + 7 * DAY
+    (listed_one,) = api.get(DELETED).body["items"]
+    own = {"version": 2, "updated": listed_one["deleted"], "updated_by": "bob"}
+    assert {name: listed_one[name] for name in before} == before | own
+    assert listed_one["deleted_by"] == "bob"
+    assert clock.instant(listed_one["expires"]) == clock.instant(listed_one["deleted"]) + 7 * DAY
     restore(api)
     assert listed(api) == []
 
@@ -280,7 +281,7 @@ def test_after_seven_days_it_is_removed(
     later(120)
     assert listed(api) == [], "before upkeep has come, too"
     assert restore(api).kind == api.delete(HIDDEN).kind == (404, "not-found")
-    assert api.post("/v1/projects", {"id": "35e9", "name": "Again"}).body["detail"] == "The id is taken."
+    assert api.post("/v1/projects", {"id": "35e9", "name": "Again"}).body["detail"] == TAKEN
     assert account.upkeep() > 0
     account.derive()
     left = {key for key in account.table.items if "0807.35e9" in key[0] and not key[0].startswith("lag-")}
@@ -328,7 +329,7 @@ def test_one_that_was_restored_and_deleted_again_has_seven_days_again(
     assert account.table.get(PARTITION, keys.JOB) is None
 
 
-def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Cloud, bridge: str) -> None:
+def test_its_id_is_taken_until_it_is_permanently_deleted(api: Client, account: Cloud, bridge: str) -> None:
     api.delete(bridge)
     taken = api.post("/v1/projects", {"id": "35e9", "name": "Again"})
     assert taken.kind == (409, "conflict")
@@ -336,10 +337,10 @@ def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Clou
     assert f"DELETE {HIDDEN}" in taken.body["detail"]
     theirs = account.api(tenant="0808")
     theirs.made("/v1/projects", {"id": "35e9", "name": "Theirs"})
-    assert theirs.post("/v1/projects", {"id": "35e9", "name": "x"}).body["detail"] == "The id is taken."
+    assert theirs.post("/v1/projects", {"id": "35e9", "name": "x"}).body["detail"] == TAKEN
 
 
-def test_it_is_removed_for_good_at_a_word(api: Client, account: Cloud, bridge: str) -> None:
+def test_it_can_be_permanently_deleted_at_once(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     api.delete(bridge)
     stale = api.delete(HIDDEN, headers={"if-match": '"1"'})
@@ -366,7 +367,7 @@ def test_a_restore_happens_once_and_can_be_repeated(api: Client, bridge: str) ->
     assert api.post(f"{HIDDEN}/restore", {"name": "x"}).status == 400
 
 
-def test_of_two_that_restore_or_remove_it_at_once_one_does(
+def test_one_of_a_concurrent_restore_and_delete_succeeds(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.delete(bridge)
@@ -406,7 +407,7 @@ def test_it_is_for_administrators_of_the_tenant(api: Client, account: Cloud, bri
     assert account.items() == before
 
 
-def test_a_living_one_can_neither_be_restored_nor_removed_for_good(
+def test_an_existing_project_can_neither_be_restored_nor_permanently_deleted(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     before = account.items()
@@ -446,7 +447,7 @@ def _state(table: Table) -> str:
         assert hidden is ("deletion" in own) is not own.get("deleted", False)
         job = table.get(PARTITION, keys.JOB, consistent=True)
         assert job is not None
-        assert job.get("rests", False) is hidden, "somebody sees to its removal"
+        assert job.get("rests", False) is hidden, "a hint continues its removal"
         return "hidden" if hidden else "removed"
     assert "closed" not in counter
     assert own[keys.SORT] > keys.LIVING_PROJECTS
@@ -458,7 +459,7 @@ def _state(table: Table) -> str:
     [(_delete, "living", "hidden"), (_restore, "hidden", "living"), (_purge, "hidden", "removed")],
 )
 @pytest.mark.parametrize("after", [False, True])
-def test_whoever_is_killed_at_any_call_has_done_all_or_nothing_and_can_be_repeated(
+def test_a_kill_at_any_call_does_all_or_nothing_and_can_be_repeated(
     act: Callable[[Table], None], before: str, done: str, after: bool
 ) -> None:
     table = MemoryTable()
@@ -528,12 +529,12 @@ def _write(api: Client, step: str, name: str) -> bool:
     return api.post(f"{BRIDGE}/issues", {"name": name}).status == 201
 
 
-def _timeless(told: Any) -> Any:
+def _timeless(value: Any) -> Any:
     """An answer without the times of changes."""
-    if isinstance(told, dict):
+    if isinstance(value, dict):
         return {
             name: _timeless(one)
-            for name, one in told.items()
+            for name, one in value.items()
             if name not in ("updated", "created", "at", "change", "id")
         }
-    return [_timeless(one) for one in told] if isinstance(told, list | tuple) else told
+    return [_timeless(one) for one in value] if isinstance(value, list | tuple) else value

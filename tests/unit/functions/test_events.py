@@ -103,11 +103,11 @@ def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str
     account.table.put(webhooks.opened(WEBHOOK, account.table))
     deliver = account.modules["deliver"].handler
     nothing = {"attempts": 0, "failures": 0, "given_up": 0, "disabled": 1}
-    assert deliver(load("deliver_turn"), Context()) == nothing, "the secret is sealed by nobody"
+    assert deliver(load("deliver_turn"), Context()) == nothing, "the seal of the secret is no real one"
     assert deliver(load("deliver_webhooks"), Context()) == {"due": 0}
 
 
-def test_a_socket_is_opened_by_a_ticket_alone_and_gone_when_it_closes(account: Cloud, bridge: str) -> None:
+def test_only_a_ticket_opens_a_socket_and_closing_removes_it(account: Cloud, bridge: str) -> None:
     account.forget()
     socket = account.modules["socket"].handler
     opening = load("socket_connect")
@@ -121,7 +121,7 @@ def test_a_socket_is_opened_by_a_ticket_alone_and_gone_when_it_closes(account: C
     assert connection not in str(account.items())
 
 
-def test_the_removal_by_expiry_tells_who_removed(account: Cloud, bridge: str) -> None:
+def test_the_removal_by_expiry_names_its_service(account: Cloud, bridge: str) -> None:
     (record,) = load("stream_ttl_removal")["Records"]
     assert record["userIdentity"] == {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
     before = without_lag(account)

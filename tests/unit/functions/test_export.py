@@ -69,16 +69,18 @@ def lines(content: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content, newline="")))
 
 
-def test_the_rows_of_a_grid_become_a_file_behind_a_link(api: Client, account: Cloud, indexed: str) -> None:
+def test_the_rows_of_a_grid_become_a_file_with_a_link(api: Client, account: Cloud, indexed: str) -> None:
     viewer = api.acting(role="viewer", user="vic")
     query = {"filter": OPEN, "sort": BY_START, "columns": ["num", "name", "3812"]}
     answer = begin(viewer, indexed, {"query": query, "format": "csv"})
     job = answer.headers["location"]
     assert (answer.body["kind"], answer.body["state"], answer.body["url"]) == ("export", "waiting", None)
-    assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], "a worker is told at once"
+    assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], (
+        "a worker gets a hint at once"
+    )
     account.upkeep()
     done = viewer.get(job).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 2, 2, 0)
     content = file_at(done["url"])
     assert content == "num,name,Start\r\n1,Needs Painting,2023-05-01\r\n3,Girder needs replacing,\r\n"
     assert viewer.get(f"{indexed}/jobs").body["items"][0]["url"] is None
@@ -96,13 +98,13 @@ def test_a_view_is_exported_as_it_shows_its_rows(api: Client, account: Cloud, in
     ]
     assert begin(api, indexed, {"query": {"view": view}, "format": "csv"}).kind == (404, "not-found")
     every = ben.made(f"{indexed}/views", {"name": "All"})["id"]
-    told = exported(account, ben, indexed, "ndjson", query={"view": every})
-    assert [json.loads(line)["num"] for line in told.splitlines()] == [1, 2, 3]
+    content = exported(account, ben, indexed, "ndjson", query={"view": every})
+    assert [json.loads(line)["num"] for line in content.splitlines()] == [1, 2, 3]
 
 
 def test_a_project_as_ndjson_is_what_the_grid_answers(api: Client, account: Cloud, indexed: str) -> None:
-    told = [loads(line) for line in exported(account, api, indexed, "ndjson").splitlines()]
-    assert told == [api.get(f"{indexed}/issues/{num}").body for num in (1, 2, 3)]
+    rows = [loads(line) for line in exported(account, api, indexed, "ndjson").splitlines()]
+    assert rows == [api.get(f"{indexed}/issues/{num}").body for num in (1, 2, 3)]
     some = [
         loads(line)
         for line in exported(
@@ -128,7 +130,7 @@ def test_the_writes_of_tokens_are_in_it_and_later_ones_are_not(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_read_back_is_what_the_grid_shows(
+def test_an_exported_file_equals_the_grid(
     api: Client, account: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """A project of nasty values, sorted by each of its fields; parts of a few rows."""
@@ -145,13 +147,15 @@ def test_what_is_read_back_is_what_the_grid_shows(
     sort = [{"field": nasty.FIELDS[seed * 3 + 2], "direction": "desc"}]
     grid = api.post(f"{path}/grid", {"sort": sort, "limit": 500}).body["rows"]
     assert len(grid) == 40
-    told = exported(account, api, path, "ndjson", query={"sort": sort})
-    rows = [loads(line) for line in told.split("\n")[:-1]]
+    content = exported(account, api, path, "ndjson", query={"sort": sort})
+    rows = [loads(line) for line in content.split("\n")[:-1]]
     assert [{**row, "created_by": None, "updated_by": None} for row in rows] == [
         {**row, "created_by": None, "updated_by": None} for row in grid
     ]
     file = tmp_path / "nasty.csv"
-    file.write_text(exported(account, api, path, query={"sort": sort}, raw=True), "utf-8", newline="")
+    file.write_text(
+        exported(account, api, path, query={"sort": sort}, formula_guard=False), "utf-8", newline=""
+    )
     cells = [row.cells for row in open_source(file).rows()]
     names = {attribute["id"]: attribute["name"] for attribute in nasty.ATTRIBUTES}
     assert len(cells) == len(grid)
@@ -190,9 +194,7 @@ FORMULAS = {
 }
 
 
-def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
-    api: Client, account: Cloud, project: str
-) -> None:
+def test_formulas_are_guarded_as_text_unless_raw(api: Client, account: Cloud, project: str) -> None:
     for body in (
         {"id": "note", "name": "=Note", "type": "text"},
         {"id": "cost", "name": "Cost", "type": "number"},
@@ -205,25 +207,29 @@ def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
         api.made(f"{project}/issues", {"name": text, "fields": fields})
     account.derive()
     query = {"columns": ["name", "note", "cost", "tags", "who"]}
-    guarded, raw = (lines(exported(account, api, project, query=query, raw=one)) for one in (False, True))
-    for (text, told), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
-        assert (safe["name"], safe["'=Note"], safe["Who"]) == (told,) * 3
+    guarded, raw = (
+        lines(exported(account, api, project, query=query, formula_guard=one)) for one in (True, False)
+    )
+    for (text, content), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
+        assert (safe["name"], safe["'=Note"], safe["Who"]) == (content,) * 3
         assert (safe["Cost"], same["Cost"]) == ("-5", "-5"), "a number is none"
         assert (safe["Tags"], same["Tags"]) == ("'=a;b\\;'=c;d\\\\", "=a;b\\;=c;d\\\\")
         assert (same["name"], same["=Note"], same["Who"]) == (text,) * 3
-    told = exported(account, api, project, "ndjson", query=query)
-    assert [json.loads(line)["name"] for line in told.splitlines()] == [*FORMULAS], "NDJSON is for programs"
+    content = exported(account, api, project, "ndjson", query=query)
+    assert [json.loads(line)["name"] for line in content.splitlines()] == [*FORMULAS], (
+        "NDJSON is for programs"
+    )
 
 
-def test_columns_of_one_name_are_told_apart(api: Client, account: Cloud, project: str) -> None:
+def test_columns_of_one_name_get_their_ids_in_the_header(api: Client, account: Cloud, project: str) -> None:
     for one in ("a", "b"):
         api.made(f"{project}/attributes", {"id": one, "name": "Same", "type": "text"})
     api.made(f"{project}/attributes", {"id": "c", "name": "name", "type": "text"})
     api.made(f"{project}/issues", {"name": "x", "fields": {"a": "1", "b": "2", "c": "3"}})
     account.derive()
     (row,) = lines(exported(account, api, project))
-    told = {name: row[name] for name in row if name not in ("created", "updated")}
-    assert told == {
+    found = {name: row[name] for name in row if name not in ("created", "updated")}
+    assert found == {
         "num": "1",
         "name (name)": "x",
         "state": "open",
@@ -236,7 +242,7 @@ def test_columns_of_one_name_are_told_apart(api: Client, account: Cloud, project
 # Rights
 
 
-def test_every_viewer_may_and_who_began_an_export_cancels_it(
+def test_every_viewer_may_export_and_cancel_only_own_exports(
     api: Client, account: Cloud, indexed: str
 ) -> None:
     vic, wes = (api.acting(role="viewer", user=user) for user in ("vic", "wes"))
@@ -244,16 +250,16 @@ def test_every_viewer_may_and_who_began_an_export_cancels_it(
     assert wes.delete(job).status == 403
     assert vic.delete(job).status == 204
     account.upkeep()
-    told = vic.get(job).body
-    assert (told["state"], told["url"]) == ("cancelled", None)
+    found = vic.get(job).body
+    assert (found["state"], found["url"]) == ("cancelled", None)
 
 
-def test_another_tenant_sees_neither_job_nor_file_and_has_files_of_its_own(
+def test_another_tenant_sees_neither_job_nor_file_and_has_its_own_files(
     api: Client, account: Cloud, indexed: str
 ) -> None:
     other = api.acting(tenant="0808")
     other.made("/v1/projects", {"name": "Theirs", "id": "35e9"})
-    other.made("/v1/projects/35e9/issues", {"name": "Theirs alone"})
+    other.made("/v1/projects/35e9/issues", {"name": "Only theirs"})
     account.derive()
     job = begin(api, indexed, {"format": "csv"}).headers["location"]
     theirs = begin(other, indexed, {"format": "csv"}).headers["location"]
@@ -263,7 +269,7 @@ def test_another_tenant_sees_neither_job_nor_file_and_has_files_of_its_own(
     ours, own = api.get(job).body["url"], other.get(theirs).body["url"]
     assert urlsplit(ours).path.startswith("/files/0807/35e9/")
     assert urlsplit(own).path.startswith("/files/0808/35e9/")
-    assert [row["name"] for row in lines(file_at(own))] == ["Theirs alone"]
+    assert [row["name"] for row in lines(file_at(own))] == ["Only theirs"]
     view = api.made(f"{indexed}/views", {"name": "All", "visibility": "shared"})["id"]
     assert begin(other, indexed, {"query": {"view": view}, "format": "csv"}).kind == (404, "not-found")
 
@@ -275,10 +281,10 @@ def test_links_end_with_the_file(
     account.upkeep()
     assert api.get(job).body["url"]
     until = clock.until
-    for days, told in ((FILE_DAYS - 0.1, True), (FILE_DAYS + 0.1, False)):
+    for days, linked in ((FILE_DAYS - 0.1, True), (FILE_DAYS + 0.1, False)):
         monkeypatch.setattr(clock, "until", lambda instant, days=days: until(instant) - days * 86_400)
         answer = api.get(job).body
-        assert (answer["state"], bool(answer["url"])) == ("done", told)
+        assert (answer["state"], bool(answer["url"])) == ("done", linked)
     assert user_jobs.KEPT_DAYS > FILE_DAYS
 
 
@@ -290,7 +296,7 @@ WRONG: list[tuple[Any, set[str]]] = [
     ({"format": "csv", "query": None}, {"query"}),
     ({"format": "csv", "query": []}, {"query"}),
     ({"format": "csv", "query": {"limit": 5}}, {"query.limit"}),
-    ({"format": "csv", "raw": "yes", "more": 1}, {"raw", "more"}),
+    ({"format": "csv", "formula_guard": "yes", "more": 1}, {"formula_guard", "more"}),
     ({"format": "csv", "query": {"columns": []}}, {"query.columns"}),
     ({"format": "csv", "query": {"columns": ["name", "name"]}}, {"query.columns"}),
     ({"format": "csv", "query": {"view": "x"}}, {"query.view"}),
@@ -316,7 +322,7 @@ WRONG: list[tuple[Any, set[str]]] = [
 @pytest.mark.parametrize(
     ("body", "fields"), WRONG, ids=lambda part: str(sorted(part)) if isinstance(part, set) else ""
 )
-def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
+def test_all_errors_of_a_request_are_listed_at_once_and_no_job_begins(
     api: Client, account: Cloud, bridge: str, body: Any, fields: set[str]
 ) -> None:
     before = account.items()
@@ -329,11 +335,11 @@ def test_all_that_is_wrong_with_a_request_is_told_at_once_and_no_job_begins(
 def test_an_order_that_no_index_gives_is_refused_with_a_remedy(api: Client, bridge: str) -> None:
     api.patch(f"{bridge}/attributes/47e5", {"indexed": False})
     refused = begin(api, bridge, {"query": {"sort": [{"field": "47e5"}]}, "format": "csv"})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "query-too-expensive")
     assert refused.body["remedies"]
 
 
-def test_what_would_not_fit_in_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_request_too_large_for_an_item_is_refused(api: Client, account: Cloud, bridge: str) -> None:
     several = [f"{'x' * 1000}{at}" for at in range(200)]
     only = {"field": "name", "op": "in", "value": several}
     body = {"query": {"filter": {"or": [only, {"not": only}]}}, "format": "csv"}
@@ -355,7 +361,7 @@ def test_an_export_takes_one_of_the_places_for_open_jobs(
     assert begin(api, bridge, {"format": "csv"}).kind == (429, "too-many-jobs")
 
 
-def test_the_file_of_a_deleted_project_is_not_told(api: Client, account: Cloud, indexed: str) -> None:
+def test_the_export_of_a_deleted_project_is_not_found(api: Client, account: Cloud, indexed: str) -> None:
     job = begin(api, indexed, {"format": "csv"}).headers["location"]
     account.upkeep()
     api.delete(indexed)

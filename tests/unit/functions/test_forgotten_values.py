@@ -76,10 +76,10 @@ def test_an_attribute_that_is_removed_leaves_history_and_remembered_answers(
         {"3812": "2023-05-02", "882a": "2023-06-02"},
     ]
     assert api.post(f"{BRIDGE}/trash/{made['num']}/restore", b"").status == 200
-    told = api.get(f"{path}/history").body["items"]
-    assert [one["version"] for one in told] == [3, 2, 1]
-    assert told[1]["fields"] == {"name": {"old": "New", "new": "Newer"}}
-    assert told[2]["fields"]["3fe6"] == {"old": None, "new": 5}
+    events = api.get(f"{path}/history").body["items"]
+    assert [one["version"] for one in events] == [3, 2, 1]
+    assert events[1]["fields"] == {"name": {"old": "New", "new": "Newer"}}
+    assert events[2]["fields"]["3fe6"] == {"old": None, "new": 5}
 
 
 def test_a_record_that_comes_after_the_removal_brings_no_value_back(

@@ -28,7 +28,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     # The hooks only tidy the code up; no test needs them.
     (folder / "settings.json").write_text(json.dumps({"post_hooks": []}))
     options = {"path": "openapi.json", "config": "settings.json", "output-path": PACKAGE, "meta": "none"}
-    told = subprocess.run(  # noqa: S603  (this interpreter)
+    ended = subprocess.run(  # noqa: S603  (this interpreter)
         [
             *(sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning"),
             *(f"--{name}={value}" for name, value in options.items()),
@@ -38,7 +38,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         text=True,
         check=False,
     )
-    assert (told.returncode, told.stdout.strip(), told.stderr) == (0, f"Generating {PACKAGE}", "")
+    assert (ended.returncode, ended.stdout.strip(), ended.stderr) == (0, f"Generating {PACKAGE}", "")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         yield importlib.import_module(PACKAGE)

@@ -54,7 +54,7 @@ def test_a_cursor_leads_on_and_back(owner: Client, cursor: str) -> None:
     assert forth.body["next"] is None
 
 
-def test_what_does_not_change_the_order_may_change_between_pages(owner: Client, cursor: str) -> None:
+def test_parameters_that_keep_the_order_may_change_between_pages(owner: Client, cursor: str) -> None:
     answer = follow(owner, cursor, limit=500, columns=["name"], explain=True)
     assert [row["num"] for row in answer.body["rows"]] == [2, 3]
     spelled_out = [{"field": "3812", "direction": "asc", "nulls": "last"}]
@@ -87,7 +87,7 @@ def test_another_spelling_of_the_same_cursor_is_refused(owner: Client, cursor: s
 
 
 @pytest.mark.parametrize("text", ["", "x", "null", "\u00e4", "A" * 10_000, "%00", "../.."])
-def test_what_is_no_cursor_is_refused(owner: Client, text: str) -> None:
+def test_an_invalid_cursor_is_refused(owner: Client, text: str) -> None:
     assert refused(follow(owner, text))
     assert refused(owner.get(PATH, query={"sort": "3812", "cursor": text}))
 
@@ -137,7 +137,7 @@ def test_a_deleted_and_made_again_attribute_is_another_order(owner: Client, shar
     assert refused(follow(owner, cursor, sort, f"{path}/grid"))
 
 
-def test_a_cursor_of_an_index_that_was_built_anew_has_expired(owner: Client, shared_account: Cloud) -> None:
+def test_a_cursor_of_a_rebuilt_index_has_expired(owner: Client, shared_account: Cloud) -> None:
     owner.made("/v1/projects", {"id": "rebuilt", "name": "Rebuilt"})
     path = "/v1/projects/rebuilt"
     owner.made(f"{path}/attributes", {"id": "kind", "name": "Kind", "type": "text"})
@@ -151,7 +151,7 @@ def test_a_cursor_of_an_index_that_was_built_anew_has_expired(owner: Client, sha
     assert follow(owner, cursor, sort, f"{path}/grid").status == 200, "the old index is served"
     shared_account.upkeep()
     shared_account.forget()
-    assert follow(owner, cursor, sort, f"{path}/grid").kind == (400, "cursor-expired")
+    assert follow(owner, cursor, sort, f"{path}/grid").kind == (410, "cursor-expired")
     rows = owner.post(f"{path}/grid", {"sort": sort}).body["rows"]
     assert [row["num"] for row in rows] == [1, 2]
 

@@ -142,12 +142,12 @@ def test_up_to_three_sort_keys_are_taken(api: Client) -> None:
 def test_every_sort_key_has_to_be_indexed(owner: Client, project: str) -> None:
     owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})
     for sort in ([{"field": "bare"}], [{"field": "state"}, {"field": "bare"}]):
-        assert owner.post(f"{project}/grid", {"sort": sort}).kind == (422, "unprocessable")
+        assert owner.post(f"{project}/grid", {"sort": sort}).kind == (422, "query-too-expensive")
     only = {"field": "bare", "op": "is_empty"}
     assert owner.post(f"{project}/grid", {"filter": only, "count": True}).body["matched"] == 0
 
 
-def test_what_is_wrong_with_a_filter_is_told_with_all_else(api: Client) -> None:
+def test_errors_of_a_filter_are_listed_with_all_others(api: Client) -> None:
     answer = api.post(
         f"{PATH}/grid",
         {
@@ -166,7 +166,7 @@ def test_what_is_wrong_with_a_filter_is_told_with_all_else(api: Client) -> None:
     assert answer.errors["filter.and.0.value"] == "amount: must be a number"
 
 
-def test_what_takes_too_many_documents_says_what_would_help(
+def test_a_query_of_too_many_documents_names_the_remedy(
     owner: Client, project: str, shared_account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})
@@ -178,11 +178,11 @@ def test_what_takes_too_many_documents_says_what_would_help(
     assert nums(owner.post(f"{project}/grid", body)) == [1, 2, 3]
     monkeypatch.setattr(planner, "WHOLE", 2)
     answer = owner.post(f"{project}/grid", body)
-    assert answer.kind == (422, "unprocessable")
-    assert "open for 3 issues" in answer.body["detail"]
+    assert answer.kind == (422, "query-too-expensive")
+    assert "open whether 3 issues" in answer.body["detail"]
     assert "attributes/bare" in answer.body["detail"]
     query = {"filter": json.dumps(body["filter"])}
-    assert owner.get(f"{project}/issues/1/position", query=query).kind == (422, "unprocessable")
+    assert owner.get(f"{project}/issues/1/row-number", query=query).kind == (422, "query-too-expensive")
     assert nums(owner.post(f"{project}/grid", {"count": True, "limit": 1})) == [1]
 
 
@@ -195,7 +195,7 @@ def groups(api: Client, **body: Any) -> list[tuple[Any, ...]]:
     return [(*one["values"], one["count"]) for one in answer.body["groups"]]
 
 
-def test_groups_stand_in_the_order_of_their_fields(api: Client, rows: list[dict[str, Any]]) -> None:
+def test_groups_are_in_the_order_of_their_fields(api: Client, rows: list[dict[str, Any]]) -> None:
     by_state = groups(api, by=["state"])
     assert [state for state, _ in by_state] == nasty.STATES
     assert sum(count for _, count in by_state) == ISSUES
@@ -239,7 +239,7 @@ def test_aggregates_are_exact(owner: Client, shared_account: Cloud, project: str
     assert opened["aggregates"][3]["value"] == Decimal("0.06")
     assert answer.body["explain"]["sequential_calls"] >= 2
     assert (
-        "Fetch the 7 issues that there are, in ranges of numbers side by side; group them by state in memory."
+        "Fetch the 7 issues that exist, in parallel ranges of numbers; group them by state in memory."
         in answer.body["explain"]["plan"]
     )
 
@@ -302,7 +302,7 @@ def test_instants_group_by_the_local_calendar(
         ({"by": ["state"], "filter": {"field": "nme", "op": "eq", "value": 1}}, {"filter.field"}),
     ],
 )
-def test_everything_wrong_with_groups_is_told_at_once(api: Client, body: Any, fields: set[str]) -> None:
+def test_all_errors_of_groups_are_listed_at_once(api: Client, body: Any, fields: set[str]) -> None:
     answer = api.post(f"{PATH}/groups", body)
     assert answer.kind == (400, "invalid-request"), answer.text
     assert answer.errors.keys() == fields
@@ -313,19 +313,19 @@ def test_everything_wrong_with_groups_is_told_at_once(api: Client, body: Any, fi
 
 def position(api: Client, num: int, **query: Any) -> Answer:
     texts = {name: one if isinstance(one, str) else json.dumps(one) for name, one in query.items()}
-    return api.get(f"{PATH}/issues/{num}/position", query=texts)
+    return api.get(f"{PATH}/issues/{num}/row-number", query=texts)
 
 
-def test_the_position_of_an_issue_is_the_row_at_which_it_stands(api: Client) -> None:
+def test_the_row_number_of_an_issue_is_its_place_in_the_grid(api: Client) -> None:
     only = {"field": "done", "op": "is_not_empty"}
     sort = [{"field": "level", "nulls": "first"}, {"field": "amount", "direction": "desc"}]
     order = nums(api.post(f"{PATH}/grid", {"sort": sort, "filter": only, "limit": 500}))
     assert 0 < len(order) < ISSUES
     for num in range(1, ISSUES + 1):
         expected = order.index(num) if num in order else None
-        assert position(api, num, sort=sort, filter=only).body["position"] == expected
-    assert position(api, 5).body["position"] == 4
-    assert position(api, 5, sort="-num").body["position"] == ISSUES - 5
+        assert position(api, num, sort=sort, filter=only).body["row_number"] == expected
+    assert position(api, 5).body["row_number"] == 4
+    assert position(api, 5, sort="-num").body["row_number"] == ISSUES - 5
 
 
 def test_an_issue_that_is_not_there_has_no_position(api: Client) -> None:

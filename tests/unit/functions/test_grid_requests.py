@@ -51,7 +51,7 @@ def nums(answer: Answer) -> list[int]:
 
 def test_an_empty_request_is_all_issues_by_number(api: Client) -> None:
     answer = both(api, {})
-    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index", "changes"}
+    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index", "changes_cursor"}
     assert nums(answer) == [1, 2, 3]
     assert (answer.body["next"], answer.body["prev"], answer.body["offset"]) == (None, None, 0)
     assert answer.body["rows"] == [api.get(f"{worked_example.PATH}/issues/{num}").body for num in (1, 2, 3)]
@@ -112,13 +112,13 @@ def nodes_of(tree: Any) -> Iterator[Any]:
 
 
 def test_explain_is_the_same_for_a_position(api: Client) -> None:
-    path = f"{worked_example.PATH}/issues/2/position"
+    path = f"{worked_example.PATH}/issues/2/row-number"
     without = api.get(path).body
     found = api.get(path, query={"explain": "true"}).body
-    assert without.keys() == {"position", "index"}
-    assert found["position"] == without["position"]
-    told = found["explain"]
-    assert [node["node"] for node in nodes_of(told["tree"])] == [
+    assert without.keys() == {"row_number", "index"}
+    assert found["row_number"] == without["row_number"]
+    explained = found["explain"]
+    assert [node["node"] for node in nodes_of(explained["tree"])] == [
         "row number",
         "directory scan",
         "bucket count",
@@ -127,12 +127,12 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
         "freshness",
         "new issues read",
     ]
-    assert sum(node["read_units"] for node in nodes_of(told["tree"])) == pytest.approx(
-        float(told["read_units"])
+    assert sum(node["read_units"] for node in nodes_of(explained["tree"])) == pytest.approx(
+        float(explained["read_units"])
     )
 
 
-def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> None:
+def test_explain_returns_the_plan_the_calls_and_their_cost(api: Client) -> None:
     for sort, calls in (([], 1), ([{"field": "name"}], 2)):
         assert api.post(PATH, {"sort": sort}).status == 200  # the catalog is known from here on
         explained = api.post(PATH, {"sort": sort, "explain": True}).body["explain"]
@@ -168,7 +168,7 @@ def test_a_refused_query_is_metered_too(
 @pytest.mark.parametrize(
     "body", [{"filter": None}, {"count": False}, {"offset": None}, {"cursor": None}, {"columns": None}]
 )
-def test_what_asks_for_nothing_is_as_if_it_were_left_out(api: Client, body: dict[str, Any]) -> None:
+def test_empty_parameters_count_as_left_out(api: Client, body: dict[str, Any]) -> None:
     assert nums(api.post(PATH, body)) == [1, 2, 3]
 
 
@@ -217,7 +217,7 @@ def test_a_cursor_and_an_offset_exclude_each_other(api: Client) -> None:
         ),
     ],
 )
-def test_everything_wrong_with_a_request_is_told_at_once(
+def test_all_errors_of_a_request_are_listed_at_once(
     api: Client, body: dict[str, Any], fields: set[str]
 ) -> None:
     answer = api.post(PATH, body)
@@ -256,7 +256,7 @@ def test_everything_wrong_with_a_request_is_told_at_once(
         ),
     ],
 )
-def test_everything_wrong_with_query_parameters_is_told_at_once(
+def test_all_errors_of_query_parameters_are_listed_at_once(
     api: Client, query: dict[str, str], fields: set[str]
 ) -> None:
     answer = api.get(PATH, query=query)

@@ -110,7 +110,9 @@ def test_a_history_page_by_page(account: Cloud, api: Client, path: str) -> None:
     assert all(len(page) <= 3 for page in pages)
 
 
-def test_an_issue_that_nobody_has_heard_of(account: Cloud, api: Client, path: str) -> None:
+def test_the_history_of_an_undelivered_issue_is_empty_and_of_a_missing_one_404(
+    account: Cloud, api: Client, path: str
+) -> None:
     """An existing issue has an empty history until the stream delivers it; a missing one answers 404."""
     api.made(f"{path}/issues", {"name": "Pier"})
     assert history(api, path, 1).body == {"items": [], "next": None}
@@ -166,8 +168,8 @@ def test_activity_by_person_and_field(
 
 @pytest.mark.parametrize("limit", ["1", "3", "100"])
 def test_activity_between_two_instants(api: Client, busy: str, limit: str) -> None:
-    told = api.get(f"{busy}/activity").body["items"]
-    times = {one["id"]: one["at"] for one in told}
+    events = api.get(f"{busy}/activity").body["items"]
+    times = {one["id"]: one["at"] for one in events}
     assert activity(api, busy, limit=limit, **{"from": times["1.2"], "to": times["2.3"]}) == ALL[1:4]
     assert activity(api, busy, limit=limit, **{"from": times["3.2"]}) == ALL[:2]
     for to in ("1.2", "2.3"):
@@ -180,7 +182,7 @@ def test_activity_between_two_instants(api: Client, busy: str, limit: str) -> No
     assert activity(api, busy, **{"from": in_offset}) == ALL[:4]
 
 
-def test_a_page_that_finds_nothing_among_many_says_that_the_list_goes_on(
+def test_a_page_that_finds_nothing_among_many_has_a_next_page(
     account: Cloud, api: Client, busy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_lists, "_EXAMINED", 2)
@@ -203,15 +205,15 @@ def test_a_page_holds_as_much_as_an_answer_may(
     assert [one["version"] for one in history(api, busy, 2).body["items"]] == [3]
 
 
-def test_an_entry_whose_change_is_gone_is_passed_over(account: Cloud, api: Client, busy: str) -> None:
+def test_an_entry_without_its_change_is_passed_over(account: Cloud, api: Client, busy: str) -> None:
     account.table.delete(derived_keys.history("0807", "plain", 2), derived_keys.history_item(2))
     assert activity(api, busy, limit="2") == [one for one in ALL if one != "2.2"]
 
 
-def test_comments_stand_among_the_changes(account: Cloud, api: Client, busy: str) -> None:
+def test_comments_are_among_the_changes(account: Cloud, api: Client, busy: str) -> None:
     for user in ("ann", "bob"):
         api.acting(user=user).get("/v1/me")
-    told = api.acting(user="ann").made(f"{busy}/issues/2/comments", {"text": "Look.", "mentions": ["bob"]})
+    comment = api.acting(user="ann").made(f"{busy}/issues/2/comments", {"text": "Look.", "mentions": ["bob"]})
     api.acting(user="bob").made(f"{busy}/issues/1/comments", {"text": "I see."})
     answer = api.get(f"{busy}/activity", query={"mentions": "bob"})
     assert answer.body["items"] == [
@@ -220,7 +222,7 @@ def test_comments_stand_among_the_changes(account: Cloud, api: Client, busy: str
             "num": 2,
             "kind": "comment",
             "by": "ann",
-            "at": told["created"],
+            "at": comment["created"],
             "comment": 1,
             "mentions": ["bob"],
         }
@@ -293,7 +295,7 @@ def test_another_tenants_changes_are_as_if_they_were_not(account: Cloud, api: Cl
     assert other.get(f"{busy}/activity", query={"cursor": cursor}).status == 400
 
 
-def test_what_the_setting_says_is_told_and_no_more(
+def test_the_history_goes_back_as_far_as_its_setting(
     account: Cloud, api: Client, path: str, later: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     after, passed = clock.after, [0.0]

@@ -16,7 +16,7 @@ from gridview.dynamodb.metering import Meter
 from gridview.encoding import derived_keys
 from infra.openapi.document import document as openapi_document
 from infra.routes import ROUTES
-from tests.support import nasty, schemas, told_changes, user_jobs, webhooks
+from tests.support import nasty, recorded_changes, schemas, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Answer, Client, claims, invoke
@@ -56,8 +56,8 @@ LOOK: dict[str, Any] = {
     "columns": [{"field": "title", "width": 80, "frozen": True}],
     "groups": ["level", {"field": "moment", "unit": "day", "timezone": "Europe/London"}],
     "footers": [{"field": "amount", "function": "sum"}],
-    "color": "level",
-    "height": 32,
+    "color_by": "level",
+    "row_height": 32,
 }
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_project": [
@@ -88,7 +88,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
-    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color": None}],
+    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color_by": None}],
     "create_webhook": [
         {
             "url": "https://hooks.example.org/gridview",
@@ -100,7 +100,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "update_webhook": [
         {"url": "https://hooks.example.org", "events": ["create"], "enabled": False},
-        {"view": None, "columns": ["level"], "notice": None},
+        {"view": None, "columns": ["level"], "warning": None},
     ],
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
@@ -112,7 +112,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {
             "query": {"sort": SORT, "filter": FILTER, "columns": ["num", "name", "title"]},
             "format": "csv",
-            "raw": True,
+            "formula_guard": False,
         },
         {"query": {"view": None, "columns": None, "filter": None}, "format": "ndjson"},
     ],
@@ -193,7 +193,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
         "keys": "true",
         "explain": "true",
     },
-    "position": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
+    "row_number": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
 }
 """Query parameters; an empty one is only sent with a hostile value."""
 
@@ -299,7 +299,7 @@ def world(shared_account: Cloud) -> Cloud:
     shared_account.table.put(webhooks.stored(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(webhooks.delivered(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(user_jobs.stored(project=PROJECT))
-    told_changes.put(shared_account.table, project=PROJECT)
+    recorded_changes.put(shared_account.table, project=PROJECT)
     return shared_account
 
 
@@ -372,13 +372,13 @@ def named(place: Place, answer: Answer) -> bool:
     )
 
 
-def judge(place: Place, answer: Answer, told: str) -> None:
+def judge(place: Place, answer: Answer, given: str) -> None:
     """Check the rules of every refusal of a value in a place."""
     found = len(answer.body.get("errors", ())) + answer.body.get("more", 0) if answer.status >= 400 else 0
     if answer.status == 400:
-        assert named(place, answer), (place, told[:80], answer.text[:500])
+        assert named(place, answer), (place, given[:80], answer.text[:500])
         flaws = "The JSON is not valid" in answer.body["detail"]  # found by one look at each value
-        assert found <= (MANY if flaws else KEPT), (place, told[:80], found)
+        assert found <= (MANY if flaws else KEPT), (place, given[:80], found)
 
 
 @pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
@@ -456,7 +456,7 @@ def test_every_operation_with_a_body_and_every_parameter_is_tried() -> None:
 
 
 @pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
-def test_anything_may_stand_in_any_place_of_a_body(world: Cloud, route: Route) -> None:
+def test_any_value_at_any_place_of_a_body_is_answered(world: Cloud, route: Route) -> None:
     random = Random(route.operation)  # noqa: S311  the same cases every time
     for example in EXAMPLES[route.operation]:
         for place in places(example):
@@ -481,7 +481,7 @@ def test_anything_may_be_the_name_of_a_property(world: Cloud, route: Route) -> N
 
 
 @pytest.mark.parametrize("operation", sorted(PARAMETERS))
-def test_anything_may_stand_in_a_query_parameter(world: Cloud, operation: str) -> None:
+def test_any_text_in_a_query_parameter_is_answered(world: Cloud, operation: str) -> None:
     (route,) = (route for route in ROUTES if route.operation == operation)
     given = {name: value for name, value in PARAMETERS[operation].items() if value}
     for name in (*PARAMETERS[operation], "x", "\0", "\ud800", "x" * 9000):
@@ -492,7 +492,7 @@ def test_anything_may_stand_in_a_query_parameter(world: Cloud, operation: str) -
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_anything_may_stand_in_a_header(world: Cloud, name: str) -> None:
+def test_any_text_in_a_header_is_answered(world: Cloud, name: str) -> None:
     routes = [route for route in ROUTES if route.method != "GET"]
     random = Random(name)  # noqa: S311  the same cases every time
     for route in routes:
@@ -506,7 +506,7 @@ def test_anything_may_stand_in_a_header(world: Cloud, name: str) -> None:
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
-def test_anything_may_stand_in_a_path(world: Cloud, part: str) -> None:
+def test_any_text_in_a_path_is_answered(world: Cloud, part: str) -> None:
     for route in (route for route in ROUTES if f"{{{part}}}" in route.path):
         example = json.dumps(EXAMPLES[route.operation][0]) if route.operation in EXAMPLES else None
         for text in TEXTS[:: one_of(9)]:

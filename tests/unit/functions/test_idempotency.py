@@ -56,7 +56,7 @@ def create(api: Client, creation: str, key: str | None = "key", **changed: Any) 
     return api.post(path, {**body, **changed}, headers={} if key is None else {"idempotency-key": key})
 
 
-def told(answer: Answer) -> tuple[Any, ...]:
+def parts_of(answer: Answer) -> tuple[Any, ...]:
     return answer.status, answer.text, answer.headers
 
 
@@ -83,7 +83,7 @@ def test_a_repetition_is_answered_as_the_first_and_does_nothing(
     assert (first.status, first.etag) == (201, '"1"')
     assert api.get(first.headers["location"]).body == without_secret(first)
     before = account.items()
-    assert told(create(api, creation)) == told(first)
+    assert parts_of(create(api, creation)) == parts_of(first)
     assert account.items() == before
 
 
@@ -112,14 +112,14 @@ def test_another_body_under_the_same_key_is_a_conflict(
     assert account.items() == before
 
 
-def test_the_answer_is_the_first_ones_whatever_has_become_of_the_resource(api: Client, bridge: str) -> None:
+def test_a_repeated_request_gets_the_first_answer_even_after_edits(api: Client, bridge: str) -> None:
     first = create(api, "create_issue")
     location = first.headers["location"]
     assert api.patch(location, {"name": "Other"}).status == 200
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
     assert api.delete(location).status == 204
     assert api.delete(f"{bridge}/attributes/3812").status == 204
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
     assert api.get(location).status == 404
 
 
@@ -143,7 +143,7 @@ def test_a_key_is_its_users_own(api: Client, bridge: str) -> None:
     bob = create(api.acting(user="bob"), "create_issue")
     assert (first.body["num"], bob.body["num"]) == (4, 5)
     assert (first.body["created_by"], bob.body["created_by"]) == ("ann", "bob")
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
 
 
 @creations
@@ -160,15 +160,15 @@ def test_a_key_is_its_tenants_own(api: Client, account: Cloud, bridge: str, crea
         stranger.made("/v1/projects", {"id": "35e9", "name": "Another bridge"})
         mine = stranger.post(f"{BRIDGE}/issues", {"name": "Rivets"}, headers={"idempotency-key": "key"})
         assert mine.body["num"] == 1
-    assert told(create(api, creation)) == told(first)
+    assert parts_of(create(api, creation)) == parts_of(first)
 
 
-def test_somebody_who_may_no_longer_create_is_not_answered(api: Client, bridge: str) -> None:
+def test_a_kept_answer_is_withheld_from_a_user_who_may_no_longer_create(api: Client, bridge: str) -> None:
     create(api, "create_issue")
     assert create(api.acting(role="viewer"), "create_issue").kind == (403, "forbidden")
 
 
-def test_records_lie_under_their_tenant(api: Client, account: Cloud, bridge: str) -> None:
+def test_records_are_stored_under_their_tenant(api: Client, account: Cloud, bridge: str) -> None:
     for client in (api, api.acting(tenant="3cc8")):
         create(client, "create_project")
     assert api.batch("35e9", {"delete": {"num": 1}}, key="key").status == 200
@@ -194,7 +194,7 @@ def test_a_refusal_that_no_longer_holds_is_not_repeated(api: Client, bridge: str
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\x00", "a\tb", "\x7f", "a\u0301", "k, k", "k,k", "\ud800"])
 @pytest.mark.parametrize("creation", [*CREATIONS, "batch"])
-def test_what_cannot_be_a_key_is_refused_by_name(
+def test_an_invalid_idempotency_key_is_refused_by_name(
     api: Client, account: Cloud, bridge: str, creation: str, key: str
 ) -> None:
     before = account.items()
@@ -207,7 +207,7 @@ def test_what_cannot_be_a_key_is_refused_by_name(
 
 @pytest.mark.parametrize("key", ["x" * 255, "0", '"quoted"', "import 7/9; row=1", "~!"])
 def test_any_other_visible_ascii_is_a_key(api: Client, bridge: str, key: str) -> None:
-    assert told(create(api, "create_issue", key)) == told(create(api, "create_issue", key))
+    assert parts_of(create(api, "create_issue", key)) == parts_of(create(api, "create_issue", key))
 
 
 class Killed(BaseException):
@@ -292,14 +292,14 @@ def test_a_retry_after_a_kill_at_any_call_of_the_table_creates_nothing_twice(
         assert retried.status == 201, (place, retried.text)
         assert len(resources(account) - known) == made, place
         assert api.get(retried.headers["location"]).body == without_secret(retried)
-        assert told(create(api, creation)) == told(retried)
+        assert parts_of(create(api, creation)) == parts_of(retried)
     else:
         raise AssertionError("the function makes no end of calls")
 
 
 @creations
 @pytest.mark.parametrize("after", [False, True])
-def test_of_two_at_once_one_creates_and_both_are_answered_the_same(
+def test_one_of_two_concurrent_requests_creates_and_both_get_the_same_answer(
     api: Client,
     account: Cloud,
     bridge: str,
@@ -325,11 +325,11 @@ def test_of_two_at_once_one_creates_and_both_are_answered_the_same(
         answer = create(api, creation)
         if not meet.reached:
             break
-        assert told(answer) == told(others[0]), place
+        assert parts_of(answer) == parts_of(others[0]), place
         assert len(resources(account) - known) == made, place
 
 
-def test_of_two_bodies_under_one_key_at_once_one_is_a_conflict(
+def test_one_of_two_concurrent_bodies_under_one_key_is_a_conflict(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:
     def another(_: Callable[[], Any]) -> None:
@@ -354,11 +354,11 @@ def test_an_answer_of_the_table_that_is_lost_is_found_again(
     through(lose)
     first = create(api, "create_issue")
     assert first.status == 201
-    assert told(create(api, "create_issue")) == told(first)
+    assert parts_of(create(api, "create_issue")) == parts_of(first)
     assert len(resources(account) - known) == 1
 
 
-def test_a_request_that_runs_into_its_twin_is_told_to_ask_again(
+def test_a_request_that_collides_with_its_twin_gets_in_progress(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:
     def collide(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -368,13 +368,13 @@ def test_a_request_that_runs_into_its_twin_is_told_to_ask_again(
 
     through(collide)
     answer = create(api, "create_issue")
-    assert answer.kind == (429, "in-progress")
+    assert answer.kind == (429, "request-in-progress")
     assert answer.headers["retry-after"] == "1"
     through(None)
     assert create(api, "create_issue").status == 201
 
 
-def test_a_busy_table_is_told_and_the_same_request_goes_on(
+def test_a_busy_table_is_an_overload_and_the_same_request_works_later(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:
     def refuse(attempted: Attempted, perform: Callable[[], Any]) -> Any:

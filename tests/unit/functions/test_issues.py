@@ -135,7 +135,7 @@ def test_each_patch_of_many_raises_the_version_by_one(api: Client, bridge: str) 
     assert versions == [2, 3, 4, 5, 6]
 
 
-def test_a_deleted_issue_is_gone(api: Client, bridge: str) -> None:
+def test_a_deleted_issue_is_not_found(api: Client, bridge: str) -> None:
     answer = api.delete(f"{bridge}/issues/1")
     assert (answer.status, answer.text) == (204, "")
     assert api.get(f"{bridge}/issues/1").kind == (404, "not-found")

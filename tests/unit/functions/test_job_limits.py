@@ -48,7 +48,7 @@ def test_a_user_has_three_exports_in_all_projects_together(
     paths = [one.headers["location"] for one in begun]
     assert refused.body["jobs"] == [{"kind": "export", "path": path} for path in paths]
     assert refused.body["detail"] == (
-        f"You have 3 open exports, as many as a user may have: {', '.join(paths)}. "
+        f"You have 3 open exports, the most allowed for a user: {', '.join(paths)}. "
         "Wait until one ends, or cancel one: DELETE /v1/projects/{project}/jobs/{job}."
     )
     assert change(api, project).status == 202, "other jobs have room"
@@ -92,7 +92,7 @@ def test_a_project_and_a_tenant_have_a_limit(
     assert change(api.acting(tenant="0808"), project).status == 404
 
 
-def test_of_two_starts_at_the_limit_one_succeeds(
+def test_one_of_two_concurrent_starts_at_the_limit_succeeds(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(MOST_EXPORTS_OF_USER - 1):

@@ -14,7 +14,7 @@ from gridview.maintenance.job_rights import NEEDED, UserPool, require_rights, ro
 from gridview.schema.user_jobs import JobKind
 from gridview.support.errors import Forbidden, Overloaded
 from infra.routes import ROUTES
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
 
@@ -96,7 +96,7 @@ def states(api: Client, project: str) -> list[str]:
 
 
 @pytest.mark.parametrize("role", [None, Role.VIEWER])
-def test_a_job_whose_user_lost_the_right_writes_nothing_after_its_turn(
+def test_a_job_of_a_user_without_the_right_writes_nothing_after_its_turn(
     role: Role | None,
     api: Client,
     account: Cloud,
@@ -105,7 +105,7 @@ def test_a_job_whose_user_lost_the_right_writes_nothing_after_its_turn(
     directory: Directory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
     a_turn(account, monkeypatch, batches=1)
     written = states(api, project)
@@ -119,7 +119,7 @@ def test_a_job_whose_user_lost_the_right_writes_nothing_after_its_turn(
         "forbidden",
         403,
     )
-    assert "What the job has written stays" in ended["problem"]["detail"]
+    assert "The changes of the job stay" in ended["problem"]["detail"]
     assert states(api, project) == written
     assert ended["done"] == written.count("closed"), "what it wrote is counted"
     assert account.upkeep() == 0, "the line is empty"
@@ -129,7 +129,7 @@ def test_a_job_whose_user_lost_the_right_writes_nothing_after_its_turn(
     assert states(api, project) == ["open"] * 3
 
 
-def test_a_higher_role_goes_on_and_each_turn_asks_once(
+def test_a_job_continues_under_a_higher_role_and_each_turn_reads_it_once(
     api: Client,
     account: Cloud,
     project: str,

@@ -26,19 +26,17 @@ def test_400_attributes_are_the_most(api: Client, account: Cloud, project: str) 
     assert api.made(f"{project}/attributes", {"name": "The last", "type": "text"})["position"] == 399
     before = account.items()
     answer = api.post(f"{project}/attributes", {"name": "One more", "type": "text"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "400" in answer.body["detail"]
     assert account.items() == before
     assert len(api.get(project).body["attributes"]) == 400
 
 
-def test_the_first_40_attributes_are_indexed_unless_told_otherwise(
-    api: Client, account: Cloud, project: str
-) -> None:
+def test_the_first_40_attributes_are_indexed_by_default(api: Client, account: Cloud, project: str) -> None:
     add_attributes(api, account, project, 39, type="text")
     made = [
-        api.made(f"{project}/attributes", {"name": "A", "type": "text", **told})["indexed"]
-        for told in ({}, {"indexed": None, "position": 0}, {"indexed": True})
+        api.made(f"{project}/attributes", {"name": "A", "type": "text", **given})["indexed"]
+        for given in ({}, {"indexed": None, "position": 0}, {"indexed": True})
     ]
     assert made == [True, False, True]
 
@@ -74,7 +72,7 @@ def test_an_issue_larger_than_400_kb_is_refused(
         api.post(f"{project}/issues", {"name": "x", "fields": {**wide, **more}}),
         api.patch(f"{project}/issues/1", {"fields": more}),
     ):
-        assert answer.kind == (422, "unprocessable")
+        assert answer.kind == (422, "limit-exceeded")
         assert "400 KB" in answer.body["detail"]
     results = api.batch(
         "plain", {"create": {"name": "x", "fields": {**wide, **more}}}, {"update": {"num": 1, "fields": more}}
@@ -115,7 +113,7 @@ def test_a_million_issues_are_the_most(api: Client, account: Cloud, project: str
     assert api.get(project).body["issues"] == 1_000_000
     before = account.items()
     answer = api.post(f"{project}/issues", {"name": "one more"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "1,000,000" in answer.body["detail"]
     assert account.items() == before, "no number was spent"
     issues_there(account, 999_999)
@@ -137,7 +135,7 @@ def test_a_project_that_has_deleted_issues_goes_on_past_a_million_numbers(
     assert [result["issue"]["num"] for result in results] == [1_000_001, 1_000_002]
     numbers_given(account, MAX_ISSUE_NUMBER)
     answer = api.post(f"{project}/issues", {"name": "there is no number for it"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "99,999,999" in answer.body["detail"]
 
 
@@ -160,7 +158,7 @@ def test_definitions_larger_than_400_kb_are_refused(api: Client, account: Cloud,
         return [f"{generation}.{place}.".ljust(256, FACES[0]) for place in range(200)]
 
     assert api.patch(f"{project}/attributes/kind", {"options": options(1)}).status == 200
-    assert api.patch(f"{project}/attributes/kind", {"options": options(2)}).kind == (422, "unprocessable")
+    assert api.patch(f"{project}/attributes/kind", {"options": options(2)}).kind == (422, "limit-exceeded")
     assert api.patch(f"{project}/attributes/kind", {"name": "New"}).status == 200
 
 
@@ -171,7 +169,7 @@ def test_a_transaction_that_dynamodb_refuses_for_the_size_of_an_item_is_no_error
         raise ItemTooLarge("The item would be larger than 400 KB.")
 
     monkeypatch.setattr(account.modules["command"].table, "transact", refuse)
-    assert api.patch(project, {"name": "x"}).kind == (422, "unprocessable")
+    assert api.patch(project, {"name": "x"}).kind == (422, "limit-exceeded")
 
 
 WIDE_OPTIONS = [f"{place}.".ljust(256, "\0") for place in range(200)]
@@ -192,7 +190,7 @@ def test_a_project_that_an_answer_could_not_hold_is_refused(
         api.patch(f"{project}/attributes/narrow", {"options": WIDE_OPTIONS}),
         api.patch(project, {"states": ["open", "closed", *WIDE_OPTIONS[:198]]}),
     ):
-        assert refused.kind == (422, "unprocessable")
+        assert refused.kind == (422, "limit-exceeded")
         assert "5 MB" in refused.body["detail"]
     assert account.items() == before
     assert api.patch(f"{project}/attributes/narrow", {"name": "New", "options": ["b"]}).status == 200

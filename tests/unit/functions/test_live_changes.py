@@ -33,7 +33,7 @@ class Follower:
     def asked(self, **query: str) -> Answer:
         return self._api.get(f"{self._path}/changes", query=query)
 
-    def told(self, **query: str) -> list[dict[str, Any]]:
+    def events(self, **query: str) -> list[dict[str, Any]]:
         answer = self.asked(since=self.cursor, **query)
         assert answer.status == 200, answer.text
         self.cursor = answer.body["next"]
@@ -41,7 +41,7 @@ class Follower:
         return items
 
     def ids(self, **query: str) -> list[str]:
-        return [item.get("id", "reset") for item in self.told(**query)]
+        return [item.get("id", "reset") for item in self.events(**query)]
 
 
 @pytest.fixture
@@ -97,13 +97,13 @@ def test_without_a_cursor_it_begins_now(api: Client, live: str, stream: Stream) 
     assert again.body["items"] == []
 
 
-def test_each_change_is_told_once(api: Client, live: str, follower: Follower, stream: Stream) -> None:
+def test_each_change_is_delivered_once(api: Client, live: str, follower: Follower, stream: Stream) -> None:
     change = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
     num = api.made(
         f"{live}/issues", {"name": "one", "fields": {"kind": "a"}}, headers={"x-change-id": change}
     )["num"]
     stream.deliver()
-    (created,) = follower.told()
+    (created,) = follower.events()
     assert created == {
         "id": f"{num}.1",
         "num": num,
@@ -118,19 +118,19 @@ def test_each_change_is_told_once(api: Client, live: str, follower: Follower, st
             "kind": {"old": None, "new": "a"},
         },
     }
-    assert follower.told() == []
+    assert follower.events() == []
     assert api.acting(user="bob").patch(f"{live}/issues/{num}", {"fields": {"kind": "b"}}).status == 200
     stream.deliver()
-    (edited,) = follower.told()
+    (edited,) = follower.events()
     assert (edited["by"], edited["kind"], edited["fields"]) == (
         "bob",
         "update",
         {"kind": {"old": "a", "new": "b"}},
     )
-    assert follower.told() == []
+    assert follower.events() == []
 
 
-def test_versions_of_one_batch_are_told_one_by_one(
+def test_versions_of_one_batch_are_delivered_one_by_one(
     api: Client, live: str, follower: Follower, stream: Stream
 ) -> None:
     num = create(api, live, "one")
@@ -185,7 +185,7 @@ def test_it_waits_no_longer_than_asked_and_no_longer_than_the_function_lives(
     assert sleeps.slept <= took
 
 
-def test_who_waits_at_a_number_that_was_left_empties_it(
+def test_a_follower_that_waits_at_an_abandoned_number_empties_it(
     account: Cloud,
     api: Client,
     live: str,
@@ -212,14 +212,14 @@ def test_changed_definitions_are_a_reset_and_then_it_goes_on(
     create(api, live, "one")
     stream.deliver()
     api.made(f"{live}/attributes", {"id": "late", "name": "Late", "type": "text"})
-    assert follower.told()[0] == {"kind": "reset"}
+    assert follower.events()[0] == {"kind": "reset"}
     create(api, live, "two", late="x")
     stream.deliver()
-    (created,) = follower.told()
+    (created,) = follower.events()
     assert created["fields"]["late"] == {"old": None, "new": "x"}
 
 
-def test_what_is_forgotten_is_a_reset(
+def test_a_change_without_its_history_is_a_reset(
     account: Cloud, api: Client, live: str, follower: Follower, stream: Stream
 ) -> None:
     for name in ("one", "two"):
@@ -240,9 +240,7 @@ def test_a_cursor_expires_after_seven_days(
     assert follower.asked().status == 200
 
 
-def test_a_project_that_is_gone_is_not_found(
-    account: Cloud, api: Client, live: str, follower: Follower
-) -> None:
+def test_a_deleted_project_is_not_found(account: Cloud, api: Client, live: str, follower: Follower) -> None:
     assert api.delete(live, headers={"if-match": api.get(live).etag}).status == 204
     assert follower.asked(since=follower.cursor).kind == (404, "not-found")
     account.upkeep()
@@ -262,7 +260,7 @@ def test_a_project_that_is_gone_is_not_found(
         ({"until": "1"}, "until"),
     ],
 )
-def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], field: str) -> None:
+def test_errors_name_their_parameters(api: Client, live: str, query: dict[str, str], field: str) -> None:
     answer = api.get(f"{live}/changes", query=query)
     assert answer.kind == (400, "invalid-request")
     assert answer.errors.keys() == {field}

@@ -53,32 +53,32 @@ class Rows:
         self.resets = 0
         self.cursor: str = asked(api, query).body["next"]
 
-    def hear(self) -> list[dict[str, Any]]:
+    def poll(self) -> list[dict[str, Any]]:
         """Ask until no event comes, and apply the events. Each fits the former rows."""
-        heard: list[dict[str, Any]] = []
+        received: list[dict[str, Any]] = []
         while True:
             answer = asked(self.api, self.query, since=self.cursor)
             assert answer.status == 200, answer.text
             self.cursor = answer.body["next"]
             for event in answer.body["items"]:
                 self._apply(event)
-            heard += answer.body["items"]
+            received += answer.body["items"]
             if not answer.body["items"]:
-                return heard
+                return received
 
     def _apply(self, event: dict[str, Any]) -> None:
         if event["kind"] == "reset":
             self.resets += 1
             return
         num = event["num"]
-        assert event["from"] == self.keys.get(num), event
+        assert event["previous_key"] == self.keys.get(num), event
         assert (
             event["move"]
             == {
                 (True, False): "enter",
                 (False, True): "leave",
-                (False, False): "change",
-            }[event["from"] is None, event["key"] is None]
+                (False, False): "update",
+            }[event["previous_key"] is None, event["key"] is None]
         )
         if event["key"] is None:
             del self.keys[num]
@@ -118,36 +118,36 @@ def test_rows_enter_change_and_leave(api: Client, live: str, stream: Stream) -> 
     one, two = create(api, "one", kind="a"), create(api, "two", kind="c")
     hidden = create(api, "hidden", "closed", kind="b")
     stream.deliver()
-    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "enter"), (two, "enter")]
+    assert [(event["num"], event["move"]) for event in rows.poll()] == [(one, "enter"), (two, "enter")]
     assert rows.shown == [two, one]
     patch(api, one, name="renamed")
     stream.deliver()
-    (event,) = rows.hear()
+    (event,) = rows.poll()
     assert (event["move"], event["key"], event["fields"]) == (
-        "change",
-        event["from"],
+        "update",
+        event["previous_key"],
         {"name": {"old": "one", "new": "renamed"}},
     )
     patch(api, one, fields={"kind": None})
     patch(api, two, state="closed")
     patch(api, hidden, name="still hidden")
     stream.deliver()
-    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "change"), (two, "leave")]
+    assert [(event["num"], event["move"]) for event in rows.poll()] == [(one, "update"), (two, "leave")]
     patch(api, hidden, state="open")
     delete(api, one)
     stream.deliver()
-    rows.hear()
+    rows.poll()
     assert rows.shown == [hidden]
 
 
-def test_what_happens_elsewhere_wakes_nobody(api: Client, live: str, stream: Stream) -> None:
+def test_changes_of_other_rows_deliver_nothing(api: Client, live: str, stream: Stream) -> None:
     rows = Rows(api, {"filter": {"field": "name", "op": "starts_with", "value": "Z"}})
     for at in range(150):
         num = create(api, f"n{at}")
     stream.look()
     patch(api, num, name="z")
     stream.deliver()
-    assert [event["num"] for event in rows.hear()] == [num]
+    assert [event["num"] for event in rows.poll()] == [num]
 
 
 QUERIES: tuple[Query, ...] = (
@@ -215,10 +215,10 @@ def test_events_are_the_difference_of_two_answers(api: Client, live: str, stream
         if random.random() < 0.3:
             stream.deliver(random.randint(1, 4))
         if random.random() < 0.3:
-            random.choice(followers).hear()
+            random.choice(followers).poll()
     stream.deliver()
     for rows in followers:
-        rows.hear()
+        rows.poll()
         assert rows.shown == grid(api, rows.query), rows.query
         assert rows.resets == 0
 
@@ -229,7 +229,7 @@ def test_a_saved_view_is_followed_by_its_id(api: Client, live: str, stream: Stre
     create(api, "closed one", "closed")
     one, two = create(api, "one", kind="b"), create(api, "two", kind="a")
     stream.deliver()
-    rows.hear()
+    rows.poll()
     assert rows.shown == [two, one]
 
 
@@ -238,7 +238,7 @@ def test_a_view_that_becomes_another_is_a_reset(api: Client, live: str, stream: 
     rows = Rows(api, {"view": view["id"]})
     create(api, "one")
     stream.deliver()
-    rows.hear()
+    rows.poll()
     other = {"query": {"filter": {"not": OPEN}}}
     assert api.patch(f"{PATH}/views/{view['id']}", other).status == 200
     answer = asked(api, rows.query, since=rows.cursor)
@@ -246,39 +246,39 @@ def test_a_view_that_becomes_another_is_a_reset(api: Client, live: str, stream: 
     assert asked(api, rows.query, since=answer.body["next"]).body["items"] == []
 
 
-def test_a_cursor_of_now_may_be_followed_by_any_rows_and_then_by_these(
+def test_a_plain_cursor_can_continue_with_any_rows_and_then_only_with_these(
     api: Client, live: str, stream: Stream
 ) -> None:
     now = asked(api, {}).body["next"]
     create(api, "one")
     stream.deliver()
-    told = asked(api, {"filter": OPEN}, since=now).body
-    assert [event["move"] for event in told["items"]] == ["enter"]
+    found = asked(api, {"filter": OPEN}, since=now).body
+    assert [event["move"] for event in found["items"]] == ["enter"]
     assert "move" not in asked(api, {}, since=now).body["items"][0]
-    assert asked(api, {}, since=told["next"]).body["items"] == [{"kind": "reset"}]
+    assert asked(api, {}, since=found["next"]).body["items"] == [{"kind": "reset"}]
 
 
-def test_what_is_not_remembered_yet_is_waited_for(
+def test_a_change_that_the_history_lacks_is_waited_for(
     account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
 ) -> None:
     """The document is ahead in a field that decides, and the consumer has not delivered its former value."""
     num = create(api, "one", kind="a")
     stream.deliver()
     rows = Rows(api, {"filter": {"field": "kind", "op": "eq", "value": "a"}})
-    rows.keys[num] = "told when it was read"
+    rows.keys[num] = "known since it was read"
     patch(api, num, name="two")
     stream.look()
     patch(api, num, fields={"kind": "b"})
     stream.look()
     stream.deliver(1)
-    assert rows.hear() == []
+    assert rows.poll() == []
     stream.deliver()
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert [(event["version"], event["move"]) for event in told] == [(2, "change"), (3, "leave")]
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert [(event["version"], event["move"]) for event in events] == [(2, "update"), (3, "leave")]
     later(61)  # too late: no further event will come
     account.table.delete(derived_keys.history("0807", "plain", num), derived_keys.history_item(3))
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert told == [{"kind": "reset"}]
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert events == [{"kind": "reset"}]
 
 
 def test_an_issue_of_which_an_older_version_was_put_back_is_a_reset(
@@ -307,11 +307,11 @@ def test_a_field_that_no_later_version_changed_is_as_the_document_has_it(
     patch(api, num, **({"fields": {"kind": "b"}} if touches else {"fields": {"cost": 1}}))
     stream.look()
     stream.deliver(1)
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert [event["move"] for event in told] == ([] if touches else ["change"])
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert [event["move"] for event in events] == ([] if touches else ["update"])
 
 
-def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
+def test_the_deletion_of_a_purged_issue_has_its_values(
     account: Cloud, api: Client, live: str, stream: Stream
 ) -> None:
     num = create(api, "one", kind="a", cost=4)
@@ -323,8 +323,8 @@ def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
     account.table.delete(*place)
     stream.look()
     stream.deliver()
-    told = asked(api, rows.query, since=rows.cursor).body["items"]
-    assert told[0]["move"] == "change"
+    events = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert events[0]["move"] == "update"
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,9 @@ def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
         ({"sort": "nope", "wait": "x"}, ["sort.0.field", "wait"]),
     ],
 )
-def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], fields: list[str]) -> None:
+def test_errors_name_their_parameters(
+    api: Client, live: str, query: dict[str, str], fields: list[str]
+) -> None:
     answer = api.get(f"{PATH}/changes", query=query)
     assert answer.kind == (400, "invalid-request")
     assert sorted(answer.errors) == fields
@@ -347,15 +349,15 @@ def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], f
 
 def test_an_order_without_an_index_is_refused_as_by_the_grid(api: Client, live: str) -> None:
     answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "query-too-expensive")
     assert answer.body["remedies"]
     assert api.patch(f"{PATH}/attributes/cost", {"indexed": True}).status == 200
     answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
-    assert answer.kind == (409, "not-ready")
+    assert answer.kind == (409, "index-building")
     assert answer.body["build"]["state"] == "building"
 
 
-def test_a_view_of_somebody_else_is_none(api: Client, live: str) -> None:
+def test_a_private_view_of_another_user_is_like_a_missing_one(api: Client, live: str) -> None:
     view = api.made(f"{PATH}/views", {"name": "Mine", "visibility": "private", "query": {"filter": OPEN}})
     assert asked(api, {"view": view["id"]}).status == 200
     bob = api.acting(user="bob")

@@ -99,7 +99,7 @@ def test_the_first_record_that_is_not_done_is_named_by_its_sequence_number(
     assert derived(table) == {*nums} - {*failed}
 
 
-def test_where_the_fate_of_one_ledger_is_unknown_the_whole_batch_is_delivered_again(
+def test_an_unknown_outcome_of_one_ledger_repeats_the_whole_batch(
     table: MemoryTable,
 ) -> None:
     busy = failing(table, ledger_of(2), Overloaded("busy"))
@@ -114,7 +114,7 @@ def waiting(table: Table, records: list[dict[str, Any]], batches: MemoryBatches)
     return Functions(table, Catalogs(), batches=batches).maintain(records, no_poison)
 
 
-def test_what_the_table_refuses_waits_and_the_shard_goes_on(table: MemoryTable) -> None:
+def test_a_refused_batch_waits_and_the_shard_continues(table: MemoryTable) -> None:
     busy = failing(table, ledger_of(2), Overloaded("busy"))
     batches = MemoryBatches()
     assert waiting(busy, batch(table, 1, 2, 1), batches) == {"batchItemFailures": []}

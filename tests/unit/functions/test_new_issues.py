@@ -1,4 +1,4 @@
-"""After an import the grid is right at once without a consumer: new issues are laid over the index without a token."""
+"""After an import the grid is right at once without a consumer: the overlay has the new issues without a token."""
 
 from typing import Any
 
@@ -53,8 +53,8 @@ def test_an_import_is_in_rows_counts_groups_and_places_at_once(
     assert (page["total"], page["matched"], len(page["rows"])) == (123, 123, 123)
     assert page["index"]["pending"] == 120
     assert grid(api, indexed, filter={"field": "3812", "op": "gte", "value": "2024-01-01"})["matched"] == 120
-    place = api.get(f"{indexed}/issues/{new[5]}/position", query={"sort": "-3812"}).body
-    assert place["position"] == nums(page).index(new[5])
+    place = api.get(f"{indexed}/issues/{new[5]}/row-number", query={"sort": "-3812"}).body
+    assert place["row_number"] == nums(page).index(new[5])
     account.derive()
     account.fold()
     account.forget()
@@ -63,13 +63,13 @@ def test_an_import_is_in_rows_counts_groups_and_places_at_once(
     assert settled["index"]["pending"] == 0
 
 
-def test_the_plan_says_that_new_issues_were_laid_over(api: Client, indexed: str) -> None:
+def test_the_plan_says_that_new_issues_were_overlaid(api: Client, indexed: str) -> None:
     imported(api, indexed, 7)
     plan = grid(api, indexed, explain=True)["explain"]["plan"]
-    assert any("has not heard of: 7 issues, laid over it" in said for said in plan)
+    assert any("7 issues that the index does not have yet, and overlay them" in said for said in plan)
 
 
-def test_more_than_are_laid_over_are_told_to_be_missing(
+def test_the_plan_says_that_too_many_new_issues_are_missing(
     api: Client, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "WHOLE", 100)
@@ -80,10 +80,10 @@ def test_more_than_are_laid_over_are_told_to_be_missing(
     imported(api, indexed, 4)
     page = grid(api, indexed, explain=True, sort=[{"field": "3812"}])
     assert (page["total"], page["index"]["pending"]) == (3, 111)
-    assert any("too many to be laid over it" in said for said in page["explain"]["plan"])
+    assert any("too many to be overlaid" in said for said in page["explain"]["plan"])
 
 
-def test_of_a_project_that_may_be_read_whole_all_are_laid_over(
+def test_all_new_issues_of_a_small_project_are_overlaid(
     api: Client, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 5)
@@ -91,9 +91,7 @@ def test_of_a_project_that_may_be_read_whole_all_are_laid_over(
     assert grid(api, indexed)["total"] == 43
 
 
-def test_a_number_that_came_to_nothing_and_a_new_issue_that_was_deleted_are_no_rows(
-    api: Client, indexed: str
-) -> None:
+def test_unused_numbers_and_deleted_new_issues_are_no_rows(api: Client, indexed: str) -> None:
     first, second = imported(api, indexed, 2)
     api.delete(f"{indexed}/issues/{first}")
     page = grid(api, indexed)

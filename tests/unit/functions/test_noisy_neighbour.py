@@ -111,7 +111,7 @@ def test_while_one_tenant_imports_and_reindexes_anothers_requests_succeed_and_se
     assert 0 < imported < derived < quiet.visits
 
 
-def test_in_a_batch_of_the_stream_one_tenants_poison_holds_up_nobody(table: MemoryTable) -> None:
+def test_one_tenants_poison_in_a_batch_of_the_stream_holds_up_no_other(table: MemoryTable) -> None:
     for tenant in (NOISY, QUIET):
         issue = {"name": "x", "fields": {"rank": 1}}
         assert ask(table, tenant, "POST", f"{PATH}/issues", issue).status == 201

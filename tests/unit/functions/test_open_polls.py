@@ -90,7 +90,7 @@ def test_the_ninth_ends_the_oldest_which_answers_empty(
     assert 16 <= int(oldest.headers["retry-after"]) <= 19, "it pauses for the rest"
 
 
-def test_who_sorts_again_and_again_always_waits_with_the_newest(
+def test_of_repeated_polls_the_newest_waits(
     scene: Scene, poll: Callable[..., Started[Answer]], api: Client, live: str, account: Cloud
 ) -> None:
     """A browser abandons each earlier request, which continues to wait in its function."""
@@ -160,7 +160,7 @@ def test_ten_tabs_that_poll_as_the_page_does_all_receive_a_change_also_in_a_new_
     assert len(asked) <= (70 if most_of_tenant == 1 else 60)
 
 
-def test_who_sorts_again_and_again_in_a_new_account_is_paused_by_a_second_at_most(
+def test_repeated_polls_in_a_new_account_pause_at_most_a_second(
     scene: Scene,
     poll: Callable[..., Started[Answer]],
     account: Cloud,

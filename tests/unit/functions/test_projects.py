@@ -40,7 +40,7 @@ def test_a_new_project_is_answered_whole(api: Client) -> None:
     assert api.get("/v1/projects/35e9").body == {**answer.body, "created": created}
 
 
-def test_what_a_project_remembers_of_changes_is_an_admins_choice(api: Client) -> None:
+def test_the_history_of_a_project_is_a_setting_of_administrators(api: Client) -> None:
     made = api.made("/v1/projects", {"id": "35e9", "name": "Bridge", "history": {"days": 30}})
     assert made["history"] == {"enabled": True, "days": 30}
     path = "/v1/projects/35e9"
@@ -126,7 +126,7 @@ def test_states_are_an_ordered_list(api: Client) -> None:
 
 def test_200_states_are_the_most(api: Client, account: Cloud) -> None:
     states = [f"s{number}" for number in range(201)]
-    assert api.post("/v1/projects", {"name": "P", "states": states}).kind == (422, "unprocessable")
+    assert api.post("/v1/projects", {"name": "P", "states": states}).kind == (422, "limit-exceeded")
     assert api.post("/v1/projects", {"name": "P", "states": states[:200]}).status == 201
 
 
@@ -154,7 +154,7 @@ def test_states_are_added_and_unused_ones_dropped(api: Client, account: Cloud, b
     assert api.patch(f"{bridge}/issues/2", {"state": "closed"}).errors.keys() == {"state"}
 
 
-def test_a_deleted_project_is_gone_with_all_that_is_in_it(api: Client, bridge: str) -> None:
+def test_a_deleted_project_is_not_found_with_all_its_contents(api: Client, bridge: str) -> None:
     answer = api.delete(bridge)
     assert (answer.status, answer.text) == (204, "")
     for path in (bridge, f"{bridge}/attributes/3812", f"{bridge}/issues/1", f"{bridge}/grid"):
@@ -225,11 +225,11 @@ def test_a_tenant_without_projects_has_an_empty_list(api: Client) -> None:
     assert api.get("/v1/projects").body == {"items": [], "next": None}
 
 
-def test_what_the_list_shows_of_a_project_is_what_the_project_says(api: Client, bridge: str) -> None:
+def test_the_list_shows_a_project_as_its_own_route_does(api: Client, bridge: str) -> None:
     (listed,) = api.get("/v1/projects").body["items"]
     whole = api.get(bridge).body
     whole.pop("attributes")
-    assert listed == {**whole, "issues": None}, "nobody counts the issues of a list"
+    assert listed == {**whole, "issues": None}, "a list does not count issues"
 
 
 def test_a_project_says_how_many_issues_it_has_as_of_the_index(
@@ -292,7 +292,7 @@ def test_a_tenant_has_so_many_projects_and_no_more(api: Client, account: Cloud) 
         api.made("/v1/projects", {"name": name, "id": name})
     before = account.items()
     refused = api.post("/v1/projects", {"name": "c", "id": "c2"})
-    assert refused.kind == (422, "unprocessable")
+    assert refused.kind == (422, "limit-exceeded")
     assert refused.body["detail"] == (
         "The tenant has 2 projects; this deployment allows 2. Delete one (DELETE /v1/projects/{project}), "
         "or ask the operator to raise projects-per-tenant."
@@ -302,14 +302,14 @@ def test_a_tenant_has_so_many_projects_and_no_more(api: Client, account: Cloud) 
     assert api.delete("/v1/projects/a2", headers={"if-match": '"1"'}).status == 204
     api.made("/v1/projects", {"name": "c", "id": "c2"})
     restored = api.post("/v1/deleted-projects/a2/restore")
-    assert restored.kind == (422, "unprocessable")
+    assert restored.kind == (422, "limit-exceeded")
     assert api.delete("/v1/projects/c2", headers={"if-match": '"1"'}).status == 204
     assert api.post("/v1/deleted-projects/a2/restore").status == 200
     assert api.post("/v1/projects", {"name": "d"}).status == 422
 
 
 @pytest.mark.usefixtures("two_projects", "no_pauses")
-def test_of_two_creates_at_the_limit_one_succeeds(
+def test_one_of_two_concurrent_creates_at_the_limit_succeeds(
     api: Client, account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made("/v1/projects", {"name": "first"})

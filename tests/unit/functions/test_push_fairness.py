@@ -110,7 +110,7 @@ def test_the_worst_of_one_tenant_delays_no_other(
     assert not any(one.is_open for one in clients[:stuck])
 
 
-def test_what_was_not_sent_in_time_is_sent_within_a_minute(
+def test_changes_not_sent_in_time_are_sent_within_a_minute(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 2)
@@ -128,8 +128,8 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
     began = virtual.now
     assert virtual.run(lambda: commits.push()) == {"batchItemFailures": []}, "others wait for no repetition"
     assert virtual.now - began <= BATCH_SECONDS + wire.seconds
-    told = [one for one in clients if one.ids()]
-    assert fits - 4 <= len(told) <= fits + 4
+    served = [one for one in clients if one.ids()]
+    assert fits - 4 <= len(served) <= fits + 4
     left = [one for one in clients if not one.ids()]
     left[0].subscribe()
     assert left[0].ids() == ["1.1"], "by its cursor"
@@ -140,7 +140,7 @@ def test_what_was_not_sent_in_time_is_sent_within_a_minute(
     assert not [key for key in account.table.items if key[1] == live_keys.OWED]
 
 
-def test_what_was_not_sent_in_time_comes_with_the_next_change(
+def test_changes_not_sent_in_time_are_sent_with_the_next_change(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = with_project(account, "0807")
@@ -180,7 +180,7 @@ def test_an_owed_project_that_is_late_again_stays_owed(
     assert client.ids() == ["1.1"]
 
 
-def test_a_tenant_whose_items_cannot_be_read_for_now_is_owed_and_delays_no_other(
+def test_a_tenant_with_unreadable_items_is_owed_and_delays_no_other(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api, neighbour = with_project(account, "0807"), with_project(account, "1910")
@@ -273,8 +273,8 @@ def test_reading_leaves_time_to_send_what_was_read(
     api.made(f"{PATH}/issues", {"name": "a"})
     stream.deliver()
     virtual.run(lambda: commits.push())
-    told = sum(bool(clients[number % 4].ids(f"s{number}")) for number in range(seats.MAX_USER_ROWS))
-    assert told >= BATCH_SECONDS / 2 / 0.05 - 1
+    served = sum(bool(clients[number % 4].ids(f"s{number}")) for number in range(seats.MAX_USER_ROWS))
+    assert served >= BATCH_SECONDS / 2 / 0.05 - 1
 
 
 def test_a_private_view_wakes_its_followers_only(
@@ -290,11 +290,11 @@ def test_a_private_view_wakes_its_followers_only(
     all_changes.subscribe()
     commits.take()
     looked: list[str] = []
-    tell = pushes.Pushes.push
+    push = pushes.Pushes.push
 
-    def noting(self: pushes.Pushes, told: Any, **named: Any) -> Any:
-        looked.extend(socket.connection for socket, _ in told)
-        return tell(self, told, **named)
+    def noting(self: pushes.Pushes, sent: Any, **named: Any) -> Any:
+        looked.extend(socket.connection for socket, _ in sent)
+        return push(self, sent, **named)
 
     monkeypatch.setattr(pushes.Pushes, "push", noting)
     assert api.patch(f"{PATH}/views/{view}", {"query": {"filter": named("c")}}).status == 200
@@ -307,7 +307,7 @@ def test_a_private_view_wakes_its_followers_only(
     assert set(looked) == {follower.id}, "where it was, and where it is"
 
 
-def test_one_filter_is_judged_once_for_all_who_follow_it(
+def test_one_filter_is_judged_once_for_all_its_followers(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same rows in other words, and by a view that two users follow."""

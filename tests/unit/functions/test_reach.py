@@ -26,7 +26,7 @@ from infra.functions import FUNCTIONS
 from infra.grants import PARTITIONS, within
 from infra.partitions import TENANT
 from infra.paths import ROOT
-from tests.support import iam, told_changes, worked_example
+from tests.support import iam, recorded_changes, worked_example
 from tests.support.cloud import OWNERS, Cloud
 from tests.support.http import Answer, Client, Context
 from tests.support.iam import Asked, Statement
@@ -147,9 +147,7 @@ def _connect(api: Client, account: Cloud) -> None:
 @pytest.mark.parametrize(
     "statement", statements(FUNCTIONS["socket"].tenantless_grants), ids=lambda one: str(one["Action"])
 )
-def test_whose_a_socket_is_is_all_that_is_asked_for_in_nobodys_name(
-    busy: Cloud, statement: Statement
-) -> None:
+def test_only_the_owner_of_a_socket_is_read_without_a_tenant(busy: Cloud, statement: Statement) -> None:
     asked = busy.asked[OWNERS]
     assert all(iam.allows(statements(FUNCTIONS["socket"].tenantless_grants), one) for one in asked)
     for action in statement["Action"]:
@@ -162,17 +160,17 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
     sender = SimpleNamespace(post=lambda *_: replies.pop(0) if replies else Reply(200))
     vars(account.modules["deliver"])["sender"] = sender
     hook, spare = (api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"] for _ in range(2))
-    api.made(f"{path}/issues", {"name": "told"})
+    api.made(f"{path}/issues", {"name": "sent"})
     account.follow()
     deliver = account.modules["deliver"].handler
     hint = Hint(live_keys.outbox("0807", "tower", hook), clock.now())
     turn, slow_turn = ({"Records": [{"body": body_of(one)}]} for one in (hint, hint._replace(part=1)))
     assert deliver(turn, Context(60_000))["attempts"] == 1
-    (told,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
-    Log(account.table, "0807", "tower").reserve(1)  # a number that nobody uses
-    api.made(f"{path}/issues", {"name": "behind it"})
+    (logged,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
+    Log(account.table, "0807", "tower").reserve(1)  # an unused number
+    api.made(f"{path}/issues", {"name": "after it"})
     account.follow()
-    assert api.post(f"{path}/webhooks/{hook}/deliveries/{told['id']}/replay").status == 202
+    assert api.post(f"{path}/webhooks/{hook}/deliveries/{logged['id']}/replay").status == 202
     assert deliver({"task": "webhooks"}, Context())["due"] >= 1
     with pytest.MonkeyPatch.context() as patch:
         seconds = clock.seconds
@@ -191,7 +189,7 @@ def _deliver(api: Client, account: Cloud, path: str) -> None:
 def _read(api: Client, path: str) -> None:
     assert api.get(f"{path}/issues/1/history").body["items"]
     assert api.get(f"{path}/activity").body["items"]
-    for place in ("", "/attributes/3812", "/indexes", "/issues/1", "/grid", "/issues/1/position"):
+    for place in ("", "/attributes/3812", "/indexes", "/issues/1", "/grid", "/issues/1/row-number"):
         assert api.get(path + place).status in (200, 404), place
     sort = [{"field": "3812", "direction": "desc"}]
     only = {"field": "state", "op": "eq", "value": "open"}
@@ -269,7 +267,7 @@ def _in_bulk(api: Client, account: Cloud) -> None:
 
 def _take_back(api: Client, account: Cloud, path: str) -> None:
     """Take back an edit, a delete and a new issue at once, and reverse that by a job."""
-    change = {"x-change-id": told_changes.CHANGE}
+    change = {"x-change-id": recorded_changes.CHANGE}
     account.follow()
     api.batch("bulk", *[{"create": {"name": "three"}}] * 2)
     written = [
@@ -279,8 +277,8 @@ def _take_back(api: Client, account: Cloud, path: str) -> None:
     ]
     tokens = {"x-consistency-token": ",".join(one.headers["x-consistency-token"] for one in written)}
     account.follow()
-    told_changes.on_time(account.table)
-    body = {"change": told_changes.CHANGE}
+    recorded_changes.on_time(account.table)
+    body = {"change": recorded_changes.CHANGE}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(undo, "SETTLED", 0.0)
         first = api.post(f"{path}/undo", body, headers=tokens | {"idempotency-key": "undo"})

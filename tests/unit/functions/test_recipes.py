@@ -13,7 +13,7 @@ from devtools.local import demo
 from gridview.commands import undo
 from gridview.live.signatures import new_secret, signed_headers
 from gridview.support import clock
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 from tests.support.sockets import SocketClient
@@ -61,7 +61,7 @@ def small_demo(account: Cloud, api: Client, monkeypatch: pytest.MonkeyPatch) -> 
     for num in (9, 10):
         assert api.delete(f"{PATH}/issues/{num}").status == 204
     account.follow()
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     return PATH
 
 
@@ -113,7 +113,7 @@ def test_each_request_of_a_recipe_succeeds(account: Cloud, api: Client, small_de
         assert 200 <= answer.status < 300, answer.text
         learn(known, answer)
         account.follow()
-        told_changes.on_time(account.table)
+        recorded_changes.on_time(account.table)
         account.upkeep()
 
 
@@ -125,7 +125,7 @@ def test_the_recipes_do_what_they_promise(account: Cloud, api: Client, small_dem
             answers.append(send(api, block.text, known))
             learn(known, answers[-1])
             account.follow()
-            told_changes.on_time(account.table)
+            recorded_changes.on_time(account.table)
             account.upkeep()
         return answers
 
@@ -134,7 +134,7 @@ def test_the_recipes_do_what_they_promise(account: Cloud, api: Client, small_dem
     (duplicates,) = done("Find duplicates")
     assert [(one["values"], one["count"]) for one in duplicates.body["groups"]] == [(["PTW-2024-0117"], 8)]
     (place,) = done("Find an issue in an order")
-    assert place.body["position"] == 1
+    assert place.body["row_number"] == 1
     _, seen = done("Read your own write")
     assert 7 in [row["num"] for row in seen.body["rows"]]
     edited, taken_back = done("Undo a change")
@@ -182,12 +182,12 @@ NODE = shutil.which("node") or ""
 @pytest.mark.skipif(not NODE, reason="Node.js is not installed")
 def test_the_javascript_of_the_page_verifies_signatures() -> None:
     secret = new_secret()
-    told = [[headers, body.decode(), genuine] for headers, body, genuine in cases(secret)]
+    messages = [[headers, body.decode(), genuine] for headers, body, genuine in cases(secret)]
     program = (
-        f"{SIGNED['js']}\nconst cases = {json.dumps(told)};\n"
+        f"{SIGNED['js']}\nconst cases = {json.dumps(messages)};\n"
         f"console.log(JSON.stringify(cases.map(([h, b]) => isGenuine('{secret}', h, Buffer.from(b)))));"
     )
     ran = subprocess.run(  # noqa: S603
         [NODE, "-e", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert json.loads(ran.stdout) == [genuine for _, _, genuine in told]
+    assert json.loads(ran.stdout) == [genuine for _, _, genuine in messages]

@@ -143,7 +143,7 @@ def test_after_its_remedies_a_refused_query_is_answered(
     path, body, expected = POSSIBLE[name]
     tighten(small_budgets)
     refusal = api.post(f"{filled}/{path}", body)
-    assert refusal.kind == (422, "unprocessable")
+    assert refusal.kind == (422, "query-too-expensive")
     assert calls_of(refusal) == expected
     for method, target, change in calls_of(refusal):
         assert f"{method} {target}" in refusal.body["detail"]
@@ -162,7 +162,7 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
         {"filter": condition("quiet", "contains", "ivet")},
     ),
     "a text longer than an index looks": ("grid", {"filter": condition("quiet", "ne", "x" * 240)}),
-    "a part of a word besides what an index would decide": (
+    "a part of a word beside a condition that an index would decide": (
         "grid",
         {"filter": {"or": [BARE, condition("plain", "contains", "ivet")]}},
     ),
@@ -171,13 +171,13 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_where_no_change_of_definitions_helps_there_is_no_remedy(
+def test_without_a_helpful_change_of_definitions_there_is_no_remedy(
     api: Client, filled: str, small_budgets: pytest.MonkeyPatch, name: str
 ) -> None:
     path, body = IMPOSSIBLE[name]
     tighten(small_budgets)
     refusal = api.post(f"{filled}/{path}", body)
-    assert (refusal.kind, refusal.body["remedies"]) == ((422, "unprocessable"), [])
+    assert (refusal.kind, refusal.body["remedies"]) == ((422, "query-too-expensive"), [])
 
 
 def test_a_project_with_all_composite_indexes_that_it_may_have_gets_no_further_one(
@@ -192,7 +192,7 @@ def test_a_project_with_all_composite_indexes_that_it_may_have_gets_no_further_o
     assert catalog.MAX_COMPOSITES == 20
 
 
-def test_who_may_make_a_remedy_is_the_role_of_its_call(
+def test_the_role_of_a_remedy_is_that_of_its_call(
     api: Client, filled: str, small_budgets: pytest.MonkeyPatch
 ) -> None:
     tighten(small_budgets)

@@ -78,11 +78,11 @@ def test_a_poll_of_a_lost_cursor_is_a_reset(
 ) -> None:
     begun = api.get(f"{path}/changes", query=rows).body["next"]
     past.go_on()
-    told = changes(api, path, begun, **rows)
-    assert [event["num"] for event in told.body["items"]] == [2, 3]
+    found = changes(api, path, begun, **rows)
+    assert [event["num"] for event in found.body["items"]] == [2, 3]
     lost = [
-        told.body["next"],
-        changes(api, path, told.body["next"], **rows).body["next"],
+        found.body["next"],
+        changes(api, path, found.body["next"], **rows).body["next"],
         api.get(f"{path}/changes").body["next"],
     ]
     past.restore(again)
@@ -98,7 +98,7 @@ def test_a_poll_of_a_lost_cursor_is_a_reset(
 
 def test_a_grid_follows_from_before_the_restore_by_a_reset(api: Client, path: str, past: Past) -> None:
     past.go_on()
-    lost = api.post(f"{path}/grid", {"count": True}).body["changes"]
+    lost = api.post(f"{path}/grid", {"count": True}).body["changes_cursor"]
     past.restore(0)
     assert changes(api, path, lost).body["items"] == [RESET]
 
@@ -153,7 +153,7 @@ def test_a_container_that_has_read_further_reads_the_journal_again(
 
 
 @AGAIN
-def test_a_socket_at_a_lost_cursor_is_told_a_reset(
+def test_a_socket_at_a_lost_cursor_gets_a_reset(
     account: Cloud, api: Client, path: str, past: Past, again: int
 ) -> None:
     commits = Commits(account)
@@ -216,7 +216,7 @@ def test_a_webhook_ahead_of_the_journal_is_sent_a_reset_and_then_all_that_comes(
     courier.deliver()
     past.go_on()
     courier.wait(5)
-    assert len(receiver.told) == 3
+    assert len(receiver.contents) == 3
     outbox = live_keys.outbox("0807", "plain", hook["id"])
     kept = {key: item for key, item in account.table.items.items() if key[0] == outbox}
     account.outboxes.clear()
@@ -225,12 +225,12 @@ def test_a_webhook_ahead_of_the_journal_is_sent_a_reset_and_then_all_that_comes(
     receiver.behaves.append(answers(500))
     nums = [past.issue(name) for name in ("next", "after")]
     courier.wait(400)
-    told = [(one["type"], one.get("data", {}).get("num")) for one in receiver.told[3:]]
+    sent = [(one["type"], one.get("data", {}).get("num")) for one in receiver.contents[3:]]
     event = "create" if followed == "all" else "enter"
-    assert told[0][0] == "reset", "what follows a reset is sent after it"
-    assert sum(kind == "reset" for kind, _ in told) == 1
-    assert {num for kind, num in told if kind == event} == {*nums}
-    assert len(told) == 1 + len(nums) + 1, (
+    assert sent[0][0] == "reset", "what follows a reset is sent after it"
+    assert sum(kind == "reset" for kind, _ in sent) == 1
+    assert {num for kind, num in sent if kind == event} == {*nums}
+    assert len(sent) == 1 + len(nums) + 1, (
         "the message that failed is sent once more, though its number was used before"
     )
     log = api.get(f"{path}/webhooks/{hook['id']}/deliveries").body["items"]

@@ -88,8 +88,8 @@ def test_keys_ascend_from_page_to_page_and_are_those_of_the_feed(
         assert keys == sorted(set(keys))
         assert [key.encode("utf-16-be") for key in keys] == sorted(key.encode("utf-16-be") for key in keys)
         given = {name: dumps(value).decode() for name, value in query.items() if value is not None}
-        told = api.get(f"{PATH}/changes", query={**given, "since": before}).body["items"]
-        assert {event["num"]: event["key"] for event in told} == dict(shown)
+        events = api.get(f"{PATH}/changes", query={**given, "since": before}).body["items"]
+        assert {event["num"]: event["key"] for event in events} == dict(shown)
         assert len(shown) == ISSUES if only is None else 0 < len(shown) < ISSUES
     ask: dict[str, Any] = {"sort": sort, "limit": 7, "keys": True}
     page = api.post(f"{PATH}/grid", {**ask, "offset": 20}).body
@@ -108,7 +108,7 @@ def test_rows_have_no_keys_unless_they_are_asked_for(followed: tuple[Client, str
 
 
 @pytest.mark.parametrize("keys", ["yes", 1, None, [], "true"])
-def test_what_is_no_flag_is_refused(followed: tuple[Client, str], keys: Any) -> None:
+def test_a_value_that_is_no_flag_is_refused(followed: tuple[Client, str], keys: Any) -> None:
     api, _ = followed
     answer = api.post(f"{PATH}/grid", {"keys": keys})
     assert answer.kind == (400, "invalid-request")

@@ -26,7 +26,7 @@ from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
 from gridview.schema.fields import FieldType
 from infra.routes import ROUTES
-from tests.support import cloud, local_api, nasty, project_schema, told_changes, user_jobs, webhooks
+from tests.support import cloud, local_api, nasty, project_schema, recorded_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Handler
@@ -70,21 +70,21 @@ PROJECT = Project(
     tokens=[_TOKENS.token("0807", "nasty", versions, _NEVER) for versions in ({1: 1}, {2: 1, 99: DELETED})],
 )
 
-_ROWS = (r"400 rows\.to must not be less than from", r"422 One job takes at most .* rows.*")
+_ROWS = (r"400 rows\.to must not be less than from", r"422 A job can take at most .* rows.*")
 _CURSOR = r"400 cursor does not belong to this query"
 _OPTIONS = (
     r"400 (states|options)\.\d+\.id is not the id of an option",
-    r"400 (states|options) must not hold a value or an id twice",
+    r"400 (states|options) must not contain a value or an id twice",
 )
 _FILTER = r"400 filter must be an object"
 _POSITION = r"400 position must be at most \d+"
-_STALE = r"412 It is at version \d+ now\."
+_STALE = r"412 The resource is at version \d+ now\. .*"
 _EVENTS = (
     r"400 events must not name an event twice",
     r"400 events must be among (create, update, delete, restore|enter, leave, change)",
 )
 """The allowed events depend on whether the webhook has a view."""
-_VIEW = r"400 view must be a view that everybody sees"
+_VIEW = r"400 view must be a view that all users of the project see"
 _GONE = (
     r"400 fields\.\w+ is not a known property",
     r"400 \S+ is not a field of the project",
@@ -96,12 +96,12 @@ Also about any id of an answer that schemathesis takes for that of a change.
 """
 
 _LOOK = (
-    r"400 (columns|footers)\.\d+\.field is named twice",
-    r"400 groups\.\d+\.timezone is not the name of a time zone, such as Europe/London",
-    r"400 groups\.\d+\.timezone is for the unit of a datetime",
-    r"400 groups\.\d+\.unit is for dates and datetimes",
-    r"400 footers\.\d+\.function is for number fields",
-    r"400 color is not a field whose values have colors",
+    r"400 (columns|footers)\.\d+\.field must not be named twice",
+    r"400 groups\.\d+\.timezone must be the name of a time zone, such as Europe/London",
+    r"400 groups\.\d+\.timezone can be used only with the unit of a datetime field",
+    r"400 groups\.\d+\.unit can be used only with date and datetime fields",
+    r"400 footers\.\d+\.function can be used only with number fields",
+    r"400 color must be a field whose options have colors",
 )
 _NOBODY = (r"400 mentions\.\d+ is not a user of the tenant",)
 
@@ -117,12 +117,12 @@ MEANT: dict[str, tuple[str, ...]] = {
     "activity": (
         _CURSOR,
         r"400 to must be later than from",
-        r"400 field must be a field that people change",
+        r"400 field must be a field that users can change",
         r"400 field is not a field of the project",
     ),
     "changes": (
         r"400 since is not a cursor of this project's changes",
-        r"400 (sort|filter) cannot go together with view",
+        r"400 (sort|filter) cannot be combined with view",
         _FILTER,
     ),
     "list_trash": (_CURSOR,),
@@ -137,22 +137,22 @@ MEANT: dict[str, tuple[str, ...]] = {
     "purge_project": (_STALE,),
     "create_attribute": (
         *_OPTIONS,
-        r"400 options only enum and multi_enum have options",
-        r"400 search only a text can be searched for words",
+        r"400 options only attributes of the types enum and multi_enum have options",
+        r"400 search only attributes of the type text can be searched for words",
         _POSITION,
     ),
     "update_attribute": (
         *_OPTIONS,
-        r"400 options only enum and multi_enum have options",
-        r"400 search only a text can be searched for words",
+        r"400 options only attributes of the types enum and multi_enum have options",
+        r"400 search only attributes of the type text can be searched for words",
         _POSITION,
         _STALE,
     ),
     "delete_attribute": (_STALE,),
     "purge_attribute": (_STALE,),
     "create_index": (
-        r"400 sort\.\d+\.field cannot be a key: ties are in number order anyway",
-        r"400 sort\.\d+\.field is repeated",
+        r"400 sort\.\d+\.field cannot be a key: issues with equal keys are sorted by number already",
+        r"400 sort\.\d+\.field must not be repeated",
     ),
     "delete_index": (_STALE,),
     "create_webhook": (*_EVENTS, _VIEW),
@@ -161,27 +161,27 @@ MEANT: dict[str, tuple[str, ...]] = {
     "update_matching": _ROWS,
     "delete_matching": _ROWS,
     "export": (
-        r"400 query\.(sort|filter|columns) cannot go together with view",
+        r"400 query\.(sort|filter|columns) cannot be combined with view",
         r"400 query\.columns must not name a field twice",
     ),
-    "undo": (r"400 X-Change-Id must not be the change that is taken back",),
+    "undo": (r"400 X-Change-Id must not be the change to undo",),
     "list_jobs": (_CURSOR,),
     "list_refused": (_CURSOR,),
     "list_deliveries": (_CURSOR,),
     "update_issue": (_STALE,),
     "delete_issue": (_STALE,),
-    "grid": (_CURSOR, r"400 offset cannot go together with cursor"),
-    "grid_get": (_CURSOR, r"400 offset cannot go together with cursor", _FILTER),
-    "position": (_FILTER,),
+    "grid": (_CURSOR, r"400 offset cannot be combined with cursor"),
+    "grid_get": (_CURSOR, r"400 offset cannot be combined with cursor", _FILTER),
+    "row_number": (_FILTER,),
     "groups": (
         _CURSOR,
-        r"400 by\.\d+\.timezone is not the name of a time zone, such as Europe/London",
-        r"400 by\.\d+\.timezone is for the unit of a datetime",
-        r"400 by\.\d+\.unit is for dates and datetimes",
+        r"400 by\.\d+\.timezone must be the name of a time zone, such as Europe/London",
+        r"400 by\.\d+\.timezone can be used only with the unit of a datetime field",
+        r"400 by\.\d+\.unit can be used only with date and datetime fields",
     ),
     "summary": (
-        r"400 fields\.\d+\.functions\.\d+ is for number fields",
-        r"400 fields\.\d+\.field is named twice",
+        r"400 fields\.\d+\.functions\.\d+ can be used only with number fields",
+        r"400 fields\.\d+\.field must not be named twice",
     ),
 }
 """By operation, the refusals of requests that its schema allows: status, field and message of each error, or the
@@ -209,7 +209,7 @@ def world(shared_account: Cloud) -> Cloud:
         shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
         shared_account.table.put(webhooks.delivered(webhook, project=PROJECT.id))
     shared_account.table.put(user_jobs.stored(project=PROJECT.id))
-    told_changes.put(shared_account.table, project=PROJECT.id)
+    recorded_changes.put(shared_account.table, project=PROJECT.id)
     return shared_account
 
 
@@ -261,7 +261,7 @@ def settings(mode: str, phases: tuple[str, ...]) -> dict[str, Any]:
     """
     statuses = {
         route.operation: sorted(
-            {told[:3] for told in meant(route.operation, phases)}
+            {word[:3] for word in meant(route.operation, phases)}
             | {"2xx", "401", "403", "404", "409", "429", *(("400", "412") if mode == "negative" else ())}
         )
         for route in ROUTES
@@ -327,15 +327,15 @@ def refusals(recorder: ScenarioRecorder, phases: tuple[str, ...]) -> Iterator[st
         valid = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
         if valid and response is not None and response.status_code in (400, 412, 413, 422):
             allowed = meant(case.operation.definition.raw["operationId"], phases)
-            for told in words_of(response):
-                if not any(re.fullmatch(one, told) for one in allowed):
-                    yield f"{case.operation.label}: {told}"
+            for word in words_of(response):
+                if not any(re.fullmatch(one, word) for one in allowed):
+                    yield f"{case.operation.label}: {word}"
 
 
 def words_of(response: Response) -> list[str]:
     problem = loads(response.content)
     errors = [f"{error['field']} {error['message']}" for error in problem.get("errors", ())]
-    return [f"{response.status_code} {told}" for told in errors or [problem["detail"]]]
+    return [f"{response.status_code} {word}" for word in errors or [problem["detail"]]]
 
 
 def test_every_meant_refusal_is_of_an_operation() -> None:
@@ -344,7 +344,9 @@ def test_every_meant_refusal_is_of_an_operation() -> None:
 
 def test_valid_requests_are_taken(world: Cloud) -> None:
     app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command", "live")})
-    findings, made = run(app, project_schema.told_of(PROJECT), "positive", "examples", "coverage", "fuzzing")
+    findings, made = run(
+        app, project_schema.constrained_to(PROJECT), "positive", "examples", "coverage", "fuzzing"
+    )
     assert not findings, "\n".join(findings)
     assert made.keys() == {route.operation for route in CALLED}
 
@@ -361,7 +363,7 @@ def test_calls_follow_each_other(world: Cloud) -> None:
     for module in world.modules.values():
         module.table = table  # type: ignore[attr-defined]
     findings, made = run(
-        local_api.served(world.handlers), project_schema.told_of(PROJECT), "positive", "stateful"
+        local_api.served(world.handlers), project_schema.constrained_to(PROJECT), "positive", "stateful"
     )
     assert not findings, "\n".join(findings)
     assert made

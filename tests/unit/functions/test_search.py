@@ -13,7 +13,7 @@ from tests.support.cloud import Cloud
 from tests.support.http import Client
 
 TENANT = "0807"
-REBUILDING = {"state": "rebuilding", "done": 0, "of": 3}
+REBUILDING = {"state": "rebuilding", "done": 0, "total": 3}
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_new_attribute_is_searched_at_once(api: Client, account: Cloud, projec
         {"type": "text", "search": 1},
     ],
 )
-def test_what_cannot_be_searched_is_refused_at_its_creation(
+def test_search_of_an_unsearchable_type_is_refused_at_creation(
     api: Client, project: str, body: dict[str, Any]
 ) -> None:
     answer = api.post(f"{project}/attributes", {"id": "note", "name": "Note", **body})
@@ -124,9 +124,7 @@ def test_switched_off_again_its_words_go(api: Client, account: Cloud, note: str)
     assert sorted_by_note(api, note) == [3, 1, 2]
 
 
-def test_who_changes_his_mind_while_it_is_built_gets_what_he_said_last(
-    api: Client, account: Cloud, note: str
-) -> None:
+def test_the_last_setting_during_a_build_wins(api: Client, account: Cloud, note: str) -> None:
     api.patch(note, {"search": True})
     assert api.patch(note, {"search": False}).body["build"] == REBUILDING
     account.upkeep()
@@ -152,7 +150,7 @@ def test_switched_on_during_the_first_build_it_waits_for_the_words(
     api.patch(note, {"indexed": True})
     searched = api.patch(note, {"search": True}).body
     assert (searched["indexed"], searched["search"], searched["build"]["state"]) == (True, True, "building")
-    assert api.get(f"{project}/grid", query={"sort": "note"}).kind == (409, "not-ready")
+    assert api.get(f"{project}/grid", query={"sort": "note"}).kind == (409, "index-building")
     account.upkeep()
     assert words(account, "a1.3.has") == {"rust", "and", "more"}
     assert words(account, "a1.2.has") == set()

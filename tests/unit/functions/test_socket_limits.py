@@ -100,7 +100,7 @@ def test_connections_that_broke_make_room_without_a_word(
 ) -> None:
     for _ in range(seats.MAX_USER_SOCKETS):
         now[0] += 1
-        connected(account, api, live).leave(told=False)
+        connected(account, api, live).leave(noticed=False)
     now[0] += 1
     again = [connected(account, api, live) for _ in range(10)]
     assert all("items" in one.subscribe()[0] for one in again)
@@ -227,7 +227,7 @@ def test_a_message_too_many_reads_one_item_and_writes_none(
     assert account.items() == before
 
 
-def test_a_container_that_has_not_met_a_connection_asks_whose_it_is(
+def test_a_container_reads_the_owner_of_a_connection_that_it_does_not_know(
     account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = connected(account, api, live)
@@ -358,7 +358,11 @@ def test_a_user_opens_100_sockets_and_subscriptions_at_once_and_2_a_second(
         assert "items" in clients[number % 5].subscribe("s")[0]
     assert opened(account, api, live) == 429
     (frame,) = clients[0].subscribe("s")
-    assert (frame["id"], frame["error"]["status"], frame["error"]["type"]) == ("s", 429, "too-many-starts")
+    assert (frame["id"], frame["error"]["status"], frame["error"]["type"]) == (
+        "s",
+        429,
+        "too-many-subscriptions",
+    )
     assert clients[0].is_open
     assert opened(account, api.acting(user="bob"), live) == 200, "each user has their own"
     now[0] += 0.5

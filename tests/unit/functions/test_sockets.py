@@ -83,18 +83,18 @@ def sockets_in(account: Cloud, tenant: str = "0807") -> set[str]:
 # Tickets
 
 
-def test_a_ticket_tells_where_to_connect_and_until_when(api: Client, live: str) -> None:
+def test_a_ticket_contains_where_to_connect_and_until_when(api: Client, live: str) -> None:
     answer = api.claiming(exp="1900000000").post(f"{live}/tickets")
     assert answer.body == {
         "ticket": answer.body["ticket"],
         "url": SOCKET_URL,
-        "until": "2030-03-17T17:46:40Z",
+        "token_expires": "2030-03-17T17:46:40Z",
     }
     assert answer.headers["cache-control"] == "no-store"
     assert api.post(f"{live}/tickets").body["ticket"] != answer.body["ticket"]
 
 
-def test_who_gets_no_ticket(account: Cloud, api: Client, live: str) -> None:
+def test_invalid_requests_get_no_ticket(account: Cloud, api: Client, live: str) -> None:
     assert api.acting(tenant="1910").post(f"{live}/tickets").status == 404
     assert api.acting(role="viewer").post(f"{live}/tickets").status == 200
     assert api.post(f"{live}/tickets", {"for": "ever"}).status == 400
@@ -133,7 +133,7 @@ def test_a_ticket_of_a_token_that_has_ended_opens_nothing(account: Cloud, api: C
 
 
 @pytest.mark.parametrize("text", ["", "x", "é" * 10, "A" * 5_000, "A" * 40])
-def test_what_is_no_ticket_opens_nothing(account: Cloud, live: str, text: str) -> None:
+def test_an_invalid_ticket_opens_nothing(account: Cloud, live: str, text: str) -> None:
     assert SocketClient(account).connect(text) == 401
     assert sockets_in(account) == set()
 
@@ -168,7 +168,7 @@ def test_a_subscription_without_a_cursor_begins_now(
     assert client.missed == 0
 
 
-def test_what_is_told_is_what_the_changes_are(
+def test_sockets_and_polling_deliver_the_same_changes(
     api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
 ) -> None:
     cursor = api.get(f"{live}/changes").body["next"]
@@ -239,7 +239,7 @@ def test_a_private_view_is_its_owners(account: Cloud, api: Client, live: str) ->
     assert other.subscribe(view=view)[0]["error"]["status"] == 404
 
 
-def test_a_view_that_becomes_private_is_told_to_its_owner_alone(
+def test_rows_of_a_view_that_becomes_private_reach_only_its_owner(
     account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
 ) -> None:
     made = {"name": "Open", "visibility": "shared", "query": {"filter": OPEN}}
@@ -256,7 +256,7 @@ def test_a_view_that_becomes_private_is_told_to_its_owner_alone(
     assert frame["error"]["status"] == 404
 
 
-def test_changed_definitions_are_told_at_once(
+def test_changed_definitions_are_a_reset_at_once(
     api: Client, live: str, client: SocketClient, commits: Commits
 ) -> None:
     client.subscribe()
@@ -279,24 +279,24 @@ def test_rows_that_definitions_do_not_have_any_more_are_an_error_of_their_subscr
     assert frames["all"]["items"] == [{"kind": "reset"}]
 
 
-def test_a_client_that_was_away_misses_nothing_and_is_told_nothing_twice(
+def test_a_client_that_was_away_misses_nothing_and_gets_nothing_twice(
     account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
 ) -> None:
     client = connected(account, api, live)
     client.subscribe()
-    told: list[str] = []
+    expected: list[str] = []
     for round_ in range(4):
-        told.append(f"{create(api, live, f'issue {round_}')}.1")
+        expected.append(f"{create(api, live, f'issue {round_}')}.1")
         stream.deliver()
         if round_ % 2:
-            client.leave(told=round_ == 1)
+            client.leave(noticed=round_ == 1)
             commits.push()
             back = connected(account, api, live)
             back.cursors, back.events = client.cursors, client.events
             client = back
             client.subscribe()
         commits.push()
-    assert client.ids() == told
+    assert client.ids() == expected
     assert client.missed == 0
 
 
@@ -306,7 +306,7 @@ class Killed(BaseException):
 
 @pytest.mark.filterwarnings("ignore:No application metrics")
 @pytest.mark.parametrize("seed", range(one_of(12)))
-def test_nothing_is_lost_whatever_dies(  # noqa: C901
+def test_kills_and_broken_connections_lose_nothing(  # noqa: C901
     account: Cloud,
     api: Client,
     live: str,
@@ -331,14 +331,14 @@ def test_nothing_is_lost_whatever_dies(  # noqa: C901
         if fate > 0.8:
             raise Killed
 
-    told = []
+    expected = []
     for step in range(10):
         num = create(api, live, f"issue {step}")
-        told.append(f"{num}.1")
+        expected.append(f"{num}.1")
         stream.look()
         if random.random() < 0.5:
             assert api.patch(f"{live}/issues/{num}", {"fields": {"kind": "a"}}).status == 200
-            told.append(f"{num}.2")
+            expected.append(f"{num}.2")
         stream.deliver()
         records = commits.take()
         monkeypatch.setattr(account.wire, "post", dying)
@@ -351,7 +351,7 @@ def test_nothing_is_lost_whatever_dies(  # noqa: C901
         monkeypatch.setattr(account.wire, "post", post)
         client.frames()
         if random.random() < 0.3:
-            client.leave(told=random.random() < 0.5)
+            client.leave(noticed=random.random() < 0.5)
             back = connected(account, api, live)
             back.cursors, back.events = client.cursors, client.events
             client = back
@@ -361,7 +361,7 @@ def test_nothing_is_lost_whatever_dies(  # noqa: C901
             client.subscribe()
     client.subscribe()
     seen = client.ids()
-    assert sorted(seen) == sorted(told)
+    assert sorted(seen) == sorted(expected)
     assert len(set(seen)) == len(seen)
     for issue in {one.partition(".")[0] for one in seen}:
         of_issue = [one for one in seen if one.startswith(f"{issue}.")]
@@ -381,13 +381,13 @@ def test_a_push_that_comes_before_the_copy_of_the_table_does_is_made_again(
     create(api, live)
     stream.deliver()
     records = commits.take()
-    behind = Log.after
+    known = Log.after
     late = {"is": True}
 
     def of_a_late_copy(self: Log, number: int, *, consistent: bool = True, **more: Any) -> Any:
         if late["is"] and not consistent:
-            return type(behind(self, number))()
-        return behind(self, number, consistent=consistent, **more)
+            return type(known(self, number))()
+        return known(self, number, consistent=consistent, **more)
 
     monkeypatch.setattr(Log, "after", of_a_late_copy)
     still.extend([lambda: None, lambda: late.update({"is": False})])
@@ -418,7 +418,7 @@ def test_a_number_that_a_dead_consumer_has_left_is_waited_for(
     records = commits.take()
     invocations = 1
     while commits.deliver(records)["batchItemFailures"]:
-        invocations += 1  # as the mapping repeats it: nobody waits for longer than a batch takes
+        invocations += 1  # as the mapping repeats it: no wait is longer than a batch takes
     assert 1 < invocations <= PUSH_RETRIES + 1
     assert client.ids() == ["1.1"]
 
@@ -514,7 +514,7 @@ def test_a_change_that_no_message_holds_is_a_reset(
     assert client.ids() == ["reset", "2.1"]
 
 
-def test_who_has_unsubscribed_is_told_nothing(
+def test_a_removed_subscription_gets_nothing(
     api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
 ) -> None:
     client.subscribe()
@@ -527,7 +527,7 @@ def test_who_has_unsubscribed_is_told_nothing(
     assert [frame["id"] for frame in client.frames()] == ["other"]
 
 
-def test_two_tenants_with_equal_projects_hear_their_own(
+def test_two_tenants_with_equal_projects_get_only_their_own_changes(
     account: Cloud, api: Client, live: str, stream: Stream
 ) -> None:
     others = api.acting(tenant="1910")
@@ -551,7 +551,7 @@ def test_two_tenants_with_equal_projects_hear_their_own(
     assert theirs.say(do="renew", ticket=ticket(api, live))[0]["error"]["status"] == 401
 
 
-def test_one_project_that_cannot_be_told_holds_up_no_other(
+def test_a_project_that_cannot_be_delivered_holds_up_no_other(
     account: Cloud,
     api: Client,
     live: str,
@@ -629,7 +629,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_message_that_is_no_good_is_told_so_and_the_socket_stands(
+def test_an_invalid_message_gets_an_error_and_the_socket_stays_open(
     account: Cloud, client: SocketClient, body: str
 ) -> None:
     before = sockets_in(account)
@@ -674,7 +674,7 @@ def test_a_defect_ends_neither_the_function_nor_the_socket(
     assert "items" in client.subscribe()[0]
 
 
-def test_who_is_not_known_is_closed(account: Cloud, live: str) -> None:
+def test_an_unknown_connection_is_closed(account: Cloud, live: str) -> None:
     stranger = SocketClient(account)
     account.wire.open.add(stranger.id)
     assert stranger.say(do="subscribe", id="x") == []
@@ -689,7 +689,7 @@ def test_a_socket_has_so_many_subscriptions(client: SocketClient) -> None:
         assert "items" in client.subscribe(f"s{number}")[0]
     (refused,) = client.say(do="subscribe", id="more")
     assert refused["error"]["status"] == 422
-    assert "items" in client.subscribe("s1")[0], "one that there is may begin anew"
+    assert "items" in client.subscribe("s1")[0], "an existing one may begin again"
     client.say(do="unsubscribe", id="s1")
     assert "items" in client.subscribe("more")[0]
 
@@ -723,27 +723,27 @@ def test_a_tenant_has_so_many_sockets(
 def test_a_client_that_has_gone_leaves_nothing(
     account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
 ) -> None:
-    gone, told = connected(account, api, live), connected(account, api, live)
-    for one in (gone, told):
+    gone, other = connected(account, api, live), connected(account, api, live)
+    for one in (gone, other):
         one.subscribe()
         one.subscribe("more")
-    gone.leave(told=False)
+    gone.leave(noticed=False)
     create(api, live)
     stream.deliver()
     commits.push()
-    assert sockets_in(account) == {f"plain.{told.id}{rest}" for rest in ("", ".all", ".more")}
-    assert told.ids() == ["1.1"]
-    told.leave()
+    assert sockets_in(account) == {f"plain.{other.id}{rest}" for rest in ("", ".all", ".more")}
+    assert other.ids() == ["1.1"]
+    other.leave()
     assert sockets_in(account) == set()
     assert not [pk for pk, _ in account.table.items if pk.startswith(live_keys.SOCKET_PREFIX)]
-    told.leave()  # delivered twice
+    other.leave()  # delivered twice
 
 
 def test_a_client_that_has_gone_before_it_is_refused_something_leaves_nothing(
     account: Cloud, client: SocketClient
 ) -> None:
     client.subscribe()
-    client.leave(told=False)
+    client.leave(noticed=False)
     client.send("{")
     assert sockets_in(account) == set()
 
@@ -786,7 +786,7 @@ def test_a_socket_ends_when_its_client_says_nothing(
     assert end_due(account) == 0
 
 
-def test_a_socket_ends_after_two_hours_whatever_its_client_says(
+def test_a_socket_ends_after_two_hours_even_in_use(
     account: Cloud, api: Client, client: SocketClient, later: Callable[[float], None]
 ) -> None:
     passed = 0.0
@@ -810,21 +810,21 @@ def test_a_socket_ends_with_its_users_token(
     later: Callable[[float], None],
 ) -> None:
     briefly = api.claiming(exp=str(int(clock.seconds()) + 300))
-    told, speaking = connected(account, briefly, live), connected(account, briefly, live)
-    for one in (told, speaking):
+    silent, speaking = connected(account, briefly, live), connected(account, briefly, live)
+    for one in (silent, speaking):
         one.subscribe()
     later(301)
     create(api, live)
     stream.deliver()
     assert speaking.say(do="look", num=1) == [{"bye": "expired"}]
     commits.push()
-    assert told.frames() == [{"bye": "expired"}], "and nothing of what was committed"
-    assert not told.is_open
+    assert silent.frames() == [{"bye": "expired"}], "and nothing of what was committed"
+    assert not silent.is_open
     assert not speaking.is_open
     assert sockets_in(account) == set()
 
 
-def test_a_socket_that_is_renewed_stands_as_long_as_the_next_token(
+def test_a_renewed_socket_stays_open_as_long_as_the_next_token(
     account: Cloud,
     api: Client,
     live: str,
@@ -875,16 +875,16 @@ def test_the_sockets_of_a_deleted_project_end(
 
 def people(frames: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
     """The users and the rows at which they look, by the last of these frames that contains them."""
-    told = [frame["people"] for frame in frames if "people" in frame]
-    return [(one["user"], one["num"]) for one in told[-1]]
+    lists = [frame["people"] for frame in frames if "people" in frame]
+    return [(one["user"], one["num"]) for one in lists[-1]]
 
 
-def test_people_see_who_looks_at_which_row(
+def test_users_see_which_row_others_look_at(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
     assert ann.say(do="look", num=7) == [{"people": [{"user": "ann", "name": "ann", "num": 7}]}]
-    assert bob.frames() == [], "who has not looked is told nothing"
+    assert bob.frames() == [], "a user who has not looked gets nothing"
     assert people(bob.say(do="look", num=None)) == [("ann", 7), ("bob", None)]
     assert people(ann.frames()) == [("ann", 7), ("bob", None)]
     clock.sleep(1.5)
@@ -894,7 +894,7 @@ def test_people_see_who_looks_at_which_row(
     assert people(ann.frames()) == [("ann", 7)]
 
 
-def test_the_same_row_again_is_told_to_nobody(
+def test_a_look_at_the_same_row_again_sends_no_frame(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
@@ -916,22 +916,22 @@ def test_a_client_says_at_most_once_a_second_where_it_looks(
     assert client.say(do="look", num=2)[0]["people"][0]["num"] == 2
 
 
-def test_people_are_told_at_most_once_a_second(
+def test_people_are_sent_at_most_once_a_second(
     account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]
 ) -> None:
     """Virtual time: a user who looks again within a second waits, and the last look is delivered."""
     users = [connected(account, api.acting(user=f"u{number}"), live) for number in range(6)]
-    told: list[int] = []
+    instants: list[int] = []
     monkeypatch.setattr(clock, "sleep", later)
     for one in users:
         shown = people(one.say(do="look", num=1))
-        told.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_announced"])
-    assert all(after - before >= 1_000 for before, after in pairwise(told))
+        instants.append(account.table.items[live_keys.sockets("0807"), "plain"]["people_announced"])
+    assert all(after - before >= 1_000 for before, after in pairwise(instants))
     assert [user for user, _ in shown] == [f"u{number}" for number in range(6)]
     assert people(users[0].frames()) == shown
 
 
-def test_while_one_call_waits_to_tell_people_no_other_waits(
+def test_while_one_call_waits_to_send_people_no_other_waits(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob, cid = (connected(account, api.acting(user=user), live) for user in ("ann", "bob", "cid"))
@@ -953,7 +953,7 @@ def test_while_one_call_waits_to_tell_people_no_other_waits(
     assert waited[0] < 0.1
 
 
-def test_of_two_calls_that_would_tell_people_at_once_one_does(
+def test_only_one_of_two_concurrent_calls_sends_people(
     account: Cloud,
     api: Client,
     live: str,
@@ -973,7 +973,7 @@ def test_of_two_calls_that_would_tell_people_at_once_one_does(
     assert [[one["num"] for one in frame["people"]] for frame in frames] == [[1, 2]]
 
 
-def test_fifty_people_are_told_of(
+def test_at_most_fifty_people_are_sent(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     clients = [connected(account, api.acting(user=f"u{number:02}"), live) for number in range(52)]
@@ -1001,7 +1001,7 @@ def test_one_person_with_two_pages_is_one(
     assert people(first.frames()) == [("ann", 1)]
 
 
-def test_where_people_have_looked_is_remembered_nowhere(
+def test_former_rows_of_users_are_not_stored(
     account: Cloud, client: SocketClient, still: list[Callable[[], None]]
 ) -> None:
     for num in (31, 32, 33):
@@ -1013,10 +1013,10 @@ def test_where_people_have_looked_is_remembered_nowhere(
     assert not [item for item in account.table.items.values() if item.get("num") in (31, 32, 33)]
 
 
-def test_what_stands_of_sockets_expires(account: Cloud, client: SocketClient) -> None:
+def test_stored_items_of_sockets_expire(account: Cloud, client: SocketClient) -> None:
     client.subscribe()
     client.say(do="look", num=1)
     prefixes = (live_keys.SOCKETS_PREFIX, live_keys.SOCKET_PREFIX, live_keys.TICKET_PREFIX)
-    standing = [item for (pk, _), item in account.table.items.items() if pk.startswith(prefixes)]
-    assert len(standing) == 5
-    assert all(0 < item[keys.TTL_ATTRIBUTE] - clock.seconds() < 4 * 3600 for item in standing)
+    stored = [item for (pk, _), item in account.table.items.items() if pk.startswith(prefixes)]
+    assert len(stored) == 5
+    assert all(0 < item[keys.TTL_ATTRIBUTE] - clock.seconds() < 4 * 3600 for item in stored)

@@ -113,7 +113,7 @@ def test_the_number_of_a_value_that_was_deleted_elsewhere_is_not_given_to_a_new_
     assert other.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}
 
 
-def test_what_the_client_did_wrong_is_still_wrong(account: Cloud, bridge: str, elsewhere: Elsewhere) -> None:
+def test_errors_of_the_client_remain_errors(account: Cloud, bridge: str, elsewhere: Elsewhere) -> None:
     elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
     answer = account.api().post(f"{bridge}/issues", {"name": "", "fields": {"late": 1, "later": 1}})
     assert answer.errors.keys() == {"name", "fields.late", "fields.later"}
@@ -141,9 +141,7 @@ def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
 
 
 @pytest.mark.usefixtures("severity")
-def test_a_cursor_of_an_order_whose_rebuilding_is_not_known_here_has_not_expired(
-    account: Cloud, bridge: str
-) -> None:
+def test_a_stale_catalog_serves_the_cursor_of_a_rebuilt_order(account: Cloud, bridge: str) -> None:
     order = {"sort": "3812", "limit": "1"}
     assert account.api().get(f"{bridge}/grid", query=order).status == 200
     late = account.modules["query"].catalogs

@@ -94,7 +94,7 @@ def assert_own(table: MemoryTable, home: tuple[str, str], expected: list[str]) -
     assert sum(group["count"] for group in found["groups"]) == len(expected)
 
 
-def test_a_project_shows_its_own_issues_alone(table: MemoryTable) -> None:
+def test_a_project_shows_only_its_own_issues(table: MemoryTable) -> None:
     for home in HOMES:
         assert_own(table, home, names(home))
 
@@ -119,8 +119,10 @@ def test_pages_and_row_numbers_are_those_of_the_own_issues(table: MemoryTable) -
         for other in HOMES:
             answer = ask(table, other, "POST", "/grid", rest)
             assert answer.status == (200 if other == home else 400)
-        behind = ask(table, home, "POST", "/grid", {"sort": ORDER, "offset": size - 1, "explain": True}).body
-        assert [row["num"] for row in behind["rows"]] == [size]
+        offset_page = ask(
+            table, home, "POST", "/grid", {"sort": ORDER, "offset": size - 1, "explain": True}
+        ).body
+        assert [row["num"] for row in offset_page["rows"]] == [size]
 
 
 def test_an_issue_is_the_one_of_its_project(table: MemoryTable) -> None:

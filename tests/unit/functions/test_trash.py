@@ -108,12 +108,12 @@ def test_it_is_in_no_count(api: Client, account: Cloud, deleted: dict[str, Any])
     assert counts() == [3, 3, 3, [(["open"], 2), (["closed"], 1)], 2, "2023-05-02"]
 
 
-def test_to_every_call_it_is_as_if_it_were_not_there(
+def test_every_call_treats_a_deleted_issue_as_missing(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     before = account.items()
     assert api.get(ISSUE).kind == (404, "not-found")
-    assert api.get(f"{ISSUE}/position", query={"sort": START}).status == 404
+    assert api.get(f"{ISSUE}/row-number", query={"sort": START}).status == 404
     for headers in ({}, {"if-match": '"2"'}):
         assert api.patch(ISSUE, {"name": "x"}, headers=headers).status == 404
         assert api.delete(ISSUE, headers=headers).status == 404
@@ -136,14 +136,14 @@ def test_the_document_stays_as_one_more_version(account: Cloud, deleted: dict[st
     assert document["fields"]
 
 
-def test_the_trash_tells_what_was_deleted_by_whom_and_until_when(
+def test_the_trash_lists_deleted_issues_with_user_and_expiry(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     (one,) = api.acting(role="viewer").get(TRASH).body["items"]
     document = stored(account)
     assert document is not None
-    told = {**deleted, "version": 2, "updated": one["deleted"], "updated_by": "bob", "deleted_by": "bob"}
-    assert one == {**told, "deleted": one["deleted"], "expires": one["expires"]}
+    expected = {**deleted, "version": 2, "updated": one["deleted"], "updated_by": "bob", "deleted_by": "bob"}
+    assert one == {**expected, "deleted": one["deleted"], "expires": one["expires"]}
     assert one["expires"] > one["deleted"][:8]
     assert round((document["ttl"] - clock.instant(document["deleted_at"])) / DAY, 3) == 30
 
@@ -224,7 +224,7 @@ def test_an_answer_ends_at_five_megabytes(
     assert [one["num"] for one in second["items"]] == [1]
 
 
-def test_after_thirty_days_nobody_can_restore_it_though_the_table_holds_it(
+def test_after_thirty_days_it_cannot_be_restored_though_the_table_still_has_it(
     api: Client, account: Cloud, deleted: dict[str, Any], later: Later
 ) -> None:
     later(30 * DAY - 60)
@@ -234,7 +234,7 @@ def test_after_thirty_days_nobody_can_restore_it_though_the_table_holds_it(
     assert restore(api).status == api.delete(f"{TRASH}/2").status == 404
 
 
-def test_what_the_table_removes_after_its_time_is_no_change(
+def test_removals_by_expiry_are_no_changes(
     api: Client, account: Cloud, deleted: dict[str, Any], later: Later
 ) -> None:
     document = stored(account)
@@ -254,7 +254,9 @@ def removal_of(document: dict[str, Any]) -> dict[str, Any]:
     return {"Records": [record(1, document, None)]}
 
 
-def test_an_administrator_removes_it_for_good(api: Client, account: Cloud, deleted: dict[str, Any]) -> None:
+def test_an_administrator_permanently_deletes_it(
+    api: Client, account: Cloud, deleted: dict[str, Any]
+) -> None:
     document = stored(account)
     assert document is not None
     assert api.acting(role="editor").delete(f"{TRASH}/2").status == 403
@@ -277,7 +279,7 @@ def test_a_purge_may_name_the_version(api: Client, account: Cloud, deleted: dict
     assert api.delete(f"{TRASH}/2", headers={"if-match": '"2"'}).status == 204
 
 
-def test_who_may_do_what(api: Client, deleted: dict[str, Any]) -> None:
+def test_roles_decide_who_may_use_the_trash(api: Client, deleted: dict[str, Any]) -> None:
     viewer, anonymous = api.acting(role="viewer"), api.anonymous()
     assert viewer.get(TRASH).status == 200
     assert restore(viewer).status == 403
@@ -289,7 +291,7 @@ def test_who_may_do_what(api: Client, deleted: dict[str, Any]) -> None:
     assert restore(api.acting(role="editor")).status == 200
 
 
-def test_another_tenant_is_told_as_of_what_does_not_exist(
+def test_the_trash_of_another_tenant_is_like_a_missing_one(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     before = account.items()
@@ -321,7 +323,7 @@ def test_under_a_key_it_is_restored_once(api: Client, account: Cloud, deleted: d
     assert (other.status, other.body["num"]) == (200, 1)
 
 
-def test_what_cannot_be_chosen_any_more_does_not_come_back(api: Client, account: Cloud, project: str) -> None:
+def test_retired_options_do_not_return_by_a_restore(api: Client, account: Cloud, project: str) -> None:
     attributes: list[dict[str, Any]] = [
         {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]},
         {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y"]},
@@ -371,7 +373,7 @@ def test_the_check_finds_a_trashed_and_a_restored_issue_right(
     assert differences_of(account, "35e9", 2) == []
 
 
-def test_a_new_issue_that_was_deleted_before_the_index_heard_of_it_is_in_no_page(
+def test_a_new_issue_that_was_deleted_before_the_index_had_it_is_in_no_page(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     account.derive()
@@ -385,7 +387,7 @@ def test_a_new_issue_that_was_deleted_before_the_index_heard_of_it_is_in_no_page
 
 
 @pytest.mark.parametrize("trashed", [True, False])
-def test_an_expiry_that_a_document_must_not_have_or_must_have_is_found_and_mended(
+def test_a_missing_or_needless_expiry_of_a_document_is_found_and_repaired(
     api: Client, account: Cloud, deleted: dict[str, Any], trashed: bool
 ) -> None:
     if not trashed:
@@ -456,7 +458,7 @@ def test_a_repetition_of_a_delete_that_comes_late_does_not_delete_what_was_resto
     assert api.get(ISSUE).status == 200
 
 
-def test_a_delete_whose_answer_was_lost_is_done(
+def test_a_delete_is_done_though_its_answer_was_lost(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table
@@ -472,7 +474,7 @@ def test_a_delete_whose_answer_was_lost_is_done(
     assert api.delete(ISSUE).status == 404
 
 
-def test_a_clock_that_is_behind_deletes_all_the_same(api: Client, account: Cloud, bridge: str) -> None:
+def test_a_slow_clock_does_not_prevent_a_delete(api: Client, account: Cloud, bridge: str) -> None:
     document = stored(account)
     assert document is not None
     account.table.put({**document, "updated": "2999-01-01T00:00:00.000000Z"})
@@ -552,7 +554,7 @@ def test_a_full_project_takes_no_issue_back(
     assert restore(api).status == 200
 
 
-def test_of_a_restore_and_another_one_wins(
+def test_one_of_two_concurrent_restores_wins(
     api: Client, account: Cloud, deleted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table
@@ -568,7 +570,7 @@ def test_of_a_restore_and_another_one_wins(
     assert api.get(ISSUE).body["updated_by"] == "bob"
 
 
-def test_a_restore_whose_answer_was_lost_is_done(
+def test_a_restore_is_done_though_its_answer_was_lost(
     api: Client, account: Cloud, deleted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = account.modules["command"].table

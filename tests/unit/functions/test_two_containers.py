@@ -75,8 +75,8 @@ READS = (
     Asked("POST", "/groups", {"by": [{"field": "severity"}]}),
     Asked("POST", "/groups", {"by": [{"field": "state"}]}),
     Asked("POST", "/summary", {"fields": [{"field": "due", "functions": ["min", "max"]}]}),
-    Asked("GET", "/issues/1/position", query={"sort": "severity"}),
-    Asked("GET", "/issues/1/position", query={"sort": "due"}),
+    Asked("GET", "/issues/1/row-number", query={"sort": "severity"}),
+    Asked("GET", "/issues/1/row-number", query={"sort": "due"}),
 )
 WRITES = (
     Asked("POST", "/issues", {"name": "New", "fields": {"severity": "low", "due": "2024-02-01"}}),
@@ -169,7 +169,7 @@ def containers(
         vars(shared_account.modules[name]).update(held)
 
 
-def told(answer: Answer) -> Any:
+def content_of(answer: Answer) -> Any:
     """The part of an answer that is equal for two containers: without times, cursors and the number of a new issue.
 
     A cursor of changes names the minute in which it was made. A number may be used up under the former definitions.
@@ -181,7 +181,7 @@ def told(answer: Answer) -> Any:
         if not isinstance(value, dict):
             return value
         return {
-            name: one is not None if name in {"next", "prev", "changes"} else plain(one)
+            name: one is not None if name in {"next", "prev", "changes_cursor"} else plain(one)
             for name, one in value.items()
             if name not in {"created", "updated", "request_id"}
         }
@@ -215,8 +215,8 @@ def test_a_change_that_was_answered_is_seen_by_every_request_that_begins_then(
         here.know()
         here.go_on(mine)
         elsewhere.begin(theirs)
-        expected = told(elsewhere.ask(asked))
-        assert told(here.ask(asked)) == expected, asked
+        expected = content_of(elsewhere.ask(asked))
+        assert content_of(here.ask(asked)) == expected, asked
         assert documents(mine) == documents(theirs), asked
 
 
@@ -292,16 +292,18 @@ def test_a_page_reads_the_epoch_beside_its_first_call(
     here, _ = containers
     here.begin(site.copy())
     here.know()
-    told = here.ask(Asked("POST", "/grid", {**body, "explain": True})).body["explain"]
-    queries = [call for call in told["calls"] if (call["operation"], call["target"]) == ("query", "table")]
+    content_of = here.ask(Asked("POST", "/grid", {**body, "explain": True})).body["explain"]
+    queries = [
+        call for call in content_of["calls"] if (call["operation"], call["target"]) == ("query", "table")
+    ]
     of_the_epoch = {"operation": "query", "target": "table", "round": 1, "items_read": 2, "read_units": 1}
     assert of_the_epoch in queries, "and of the counter, which is beside it"
     assert {call["round"] for call in queries} == {1}, "the other one reads the journal"
-    (node,) = [node for node in told["tree"]["children"] if node["node"] == "epoch read"]
+    (node,) = [node for node in content_of["tree"]["children"] if node["node"] == "epoch read"]
     assert (node["read_units"], node["rounds"]) == (1, [1])
-    assert node["sentence"] in told["plan"]
+    assert node["sentence"] in content_of["plan"]
     here.begin(site.copy())  # a request that reads all definitions needs no epoch
-    told = here.ask(Asked("POST", "/grid", {**body, "explain": True})).body["explain"]
+    content_of = here.ask(Asked("POST", "/grid", {**body, "explain": True})).body["explain"]
     of_the_journal = {
         "operation": "get_item",
         "target": "table",
@@ -309,5 +311,5 @@ def test_a_page_reads_the_epoch_beside_its_first_call(
         "items_read": 1,
         "read_units": 1,
     }
-    assert [call for call in told["calls"] if call["operation"] == "get_item"] in ([], [of_the_journal])
-    assert "epoch read" not in [node["node"] for node in told["tree"]["children"]]
+    assert [call for call in content_of["calls"] if call["operation"] == "get_item"] in ([], [of_the_journal])
+    assert "epoch read" not in [node["node"] for node in content_of["tree"]["children"]]

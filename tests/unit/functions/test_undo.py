@@ -14,7 +14,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.journal.change_members import members_of
 from gridview.journal.history import read_changes
 from gridview.support import clock
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 
@@ -43,7 +43,7 @@ def path(account: Cloud, project: str, api: Client) -> str:
 def settled(account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The history is never late, and no request waits for more of a change."""
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
 
 
 def undo(
@@ -142,7 +142,7 @@ def test_a_restore_is_taken_back_by_a_delete(account: Cloud, api: Client, path: 
     assert values(api, path, 1) is None
 
 
-def test_what_others_have_changed_since_stays_and_is_told_with_its_version(
+def test_later_changes_of_others_stay_and_are_listed_with_their_version(
     account: Cloud, api: Client, path: str
 ) -> None:
     change = edit(api, path, 1, {"name": "Pier 2", "fields": {"start": "2026-11-21", "kind": "b"}})
@@ -151,10 +151,10 @@ def test_what_others_have_changed_since_stays_and_is_told_with_its_version(
     edit(api, path, 1, {"state": "closed"})
     answer = undo(account, api, path, change)
     assert undone(answer) == {1: 5, 2: 3}
-    told = refused(answer)[1]
-    assert (told["type"], told["status"]) == ("edit-conflict", 409)
-    assert "version 3" in told["detail"]
-    assert told["conflicts"] == [
+    problem = refused(answer)[1]
+    assert (problem["type"], problem["status"]) == ("edit-conflict", 409)
+    assert "version 3" in problem["detail"]
+    assert problem["conflicts"] == [
         {"field": "start", "yours": None, "theirs": "2026-11-22", "by": "bob", "version": 3}
     ]
     assert values(api, path, 1) == {
@@ -165,9 +165,7 @@ def test_what_others_have_changed_since_stays_and_is_told_with_its_version(
     assert values(api, path, 2)["name"] == "Deck"
 
 
-def test_what_others_have_set_to_the_former_value_is_no_conflict(
-    account: Cloud, api: Client, path: str
-) -> None:
+def test_a_former_value_set_by_others_is_no_conflict(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     edit(api.acting(user="bob"), path, 1, {"name": "Pier"})
     answer = undo(account, api, path, change)
@@ -220,7 +218,9 @@ def test_a_new_issue_that_others_have_deleted_and_restored_stays(
     assert values(api, path, 3)["name"] == "New"
 
 
-def test_what_others_have_deleted_or_restored_or_purged_since(account: Cloud, api: Client, path: str) -> None:
+def test_an_undo_of_issues_that_others_deleted_restored_or_purged(
+    account: Cloud, api: Client, path: str
+) -> None:
     bob = api.acting(user="bob")
     edited = edit(api, path, 1, {"name": "Pier 2"})
     bob.delete(f"{path}/issues/1")
@@ -251,7 +251,7 @@ def test_an_issue_that_was_edited_and_deleted_in_one_change_comes_back_as_it_was
     assert api.get(f"{path}/trash").body["items"][0]["name"] == "Pier 2", "it is in the trash as it was"
 
 
-def test_what_was_made_and_deleted_in_one_change_needs_nothing(
+def test_an_issue_made_and_deleted_in_one_change_needs_no_undo(
     account: Cloud, api: Client, path: str
 ) -> None:
     api.post(f"{path}/issues", {"name": "New"}, headers={"x-change-id": CHANGE})
@@ -279,13 +279,13 @@ def test_attributes_and_options_that_were_deleted_since_are_named(
     problem = refused(answer)[1]
     assert problem["type"] == "conflict"
     assert {one["field"]: one["message"] for one in problem["errors"]} == {
-        "fields": "an attribute that was set is deleted",
-        "fields.kind": "an option that it had is deleted",
+        "fields": "an attribute that the change set was deleted",
+        "fields.kind": "the former option was deleted",
     }
     assert values(api, path, 1) == {"name": "Pier", "state": "open", "fields": {"kind": "b"}}
 
 
-def test_what_is_required_by_now_is_not_cleared(account: Cloud, api: Client, path: str) -> None:
+def test_a_value_required_by_now_is_not_cleared(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"fields": {"start": "2026-11-21"}})
     assert api.patch(f"{path}/attributes/start", {"required": True}).status == 200
     answer = undo(account, api, path, change)
@@ -361,7 +361,7 @@ def test_another_tenant_finds_nothing(account: Cloud, api: Client, path: str) ->
     assert values(api, path, 1)["name"] == "Pier 2"
 
 
-def test_what_is_no_change_of_the_project(account: Cloud, api: Client, path: str) -> None:
+def test_unknown_and_invalid_changes_are_refused(account: Cloud, api: Client, path: str) -> None:
     assert undo(account, api, path, str(uuid4())).kind == (404, "not-found")
     for body in (
         {},
@@ -380,18 +380,18 @@ def test_what_is_no_change_of_the_project(account: Cloud, api: Client, path: str
 # Certainty
 
 
-def test_what_has_not_been_told_is_waited_for(
+def test_an_undo_waits_until_the_history_is_ready(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the token of a write it is certain; without it more writes may come."""
     written = api.patch(f"{path}/issues/1", {"name": "Pier 2"}, headers={"x-change-id": CHANGE})
     token = written.headers["x-consistency-token"]
     answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=token)
-    assert (answer.kind, answer.headers["retry-after"]) == ((409, "not-told"), "1")
+    assert (answer.kind, answer.headers["retry-after"]) == ((409, "history-not-ready"), "1")
     account.follow()
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
     answer = undo(account, api, path, CHANGE)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert 1 <= int(answer.headers["retry-after"]) <= 3
     assert values(api, path, 1)["name"] == "Pier 2"
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
@@ -400,7 +400,10 @@ def test_what_has_not_been_told_is_waited_for(
 def test_a_token_of_a_delete_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     deleted = api.delete(f"{path}/issues/1", headers={"x-change-id": CHANGE})
     token = deleted.headers["x-consistency-token"]
-    assert undo(account, api, path, CHANGE, follow=False, x_consistency_token=token).kind == (409, "not-told")
+    assert undo(account, api, path, CHANGE, follow=False, x_consistency_token=token).kind == (
+        409,
+        "history-not-ready",
+    )
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
 
 
@@ -418,42 +421,42 @@ def test_a_token_of_a_write_that_the_history_lacks_is_waited_for_though_it_has_a
     )
     tokens = ", ".join(answer.headers["x-consistency-token"] for answer in (first, late))
     answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=tokens)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert values(api, path, 1)["name"] == "Pier 2"
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=tokens)) == {1: 3, 2: 3}
 
 
-def test_tokens_of_other_issues_tell_nothing_of_a_change(
+def test_tokens_of_other_issues_do_not_complete_a_change(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     other = api.patch(f"{path}/issues/2", {"name": "Deck 2"}).headers["x-consistency-token"]
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
-    assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "not-told")
+    assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "history-not-ready")
 
 
-def test_what_somebody_has_seen_of_a_change_is_not_all_of_it(
+def test_a_token_of_a_read_does_not_complete_a_change(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     seen = api.get(f"{path}/issues/1").headers["x-consistency-token"]
     monkeypatch.setattr(undoing, "SETTLED", 3.0)
-    assert undo(account, api, path, CHANGE, x_consistency_token=seen).kind == (409, "not-told")
+    assert undo(account, api, path, CHANGE, x_consistency_token=seen).kind == (409, "history-not-ready")
 
 
 def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
-    told_changes.on_time(account.table, behind=20)
+    recorded_changes.on_time(account.table, lag=20)
     answer = undo(account, api, path, change)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert 15 <= int(answer.headers["retry-after"]) <= 20
-    assert undo(account, api, path, str(uuid4())).kind == (409, "not-told"), "it may be of just now"
+    assert undo(account, api, path, str(uuid4())).kind == (409, "history-not-ready"), "it may be of just now"
     account.table.delete(keys.LAG_OF_BEAT, keys.LAG)
     account.table.delete(keys.lag("0807", "plain"), keys.LAG)
-    assert undo(account, api, path, change).kind == (409, "not-told"), "nobody can tell how late it is"
+    assert undo(account, api, path, change).kind == (409, "history-not-ready"), "its lag is unknown"
 
 
-def test_an_issue_of_which_a_version_has_not_been_told_is_refused(
+def test_an_issue_with_a_version_that_the_history_lacks_is_refused(
     account: Cloud, api: Client, path: str
 ) -> None:
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
@@ -462,17 +465,17 @@ def test_an_issue_of_which_a_version_has_not_been_told_is_refused(
     edit(api, path, 1, {"state": "closed"}, CHANGE)
     answer = undo(account, api, path, CHANGE, follow=False)
     assert undone(answer) == {2: 3}
-    assert refused(answer)[1]["type"] == "not-told"
+    assert refused(answer)[1]["type"] == "history-not-ready"
     assert undone(undo(account, api, path, CHANGE, x_change_id=answer.body["change"])) == {1: 4, 2: 3}
 
 
 def test_without_history_there_is_no_undo(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     assert api.patch(path, {"history": {"enabled": False}}).status == 200
-    assert undo(account, api, path, change).kind == (409, "history-off")
+    assert undo(account, api, path, change).kind == (409, "history-disabled")
 
 
-def test_what_is_forgotten_is_not_taken_back(
+def test_an_expired_change_cannot_be_undone(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
@@ -483,7 +486,7 @@ def test_what_is_forgotten_is_not_taken_back(
         with monkeypatch.context() as patch:
             patch.setattr(clock, "seconds", lambda: now + hours * 3600)  # noqa: B023
             patch.setattr(clock, "after", lambda more: stored(now + hours * 3600 + more))  # noqa: B023
-            told_changes.on_time(account.table)
+            recorded_changes.on_time(account.table)
             answer = undo(account, api, path, change)
             assert answer.status == status, answer.text
     assert answer.kind == (410, "history-expired")
@@ -543,10 +546,10 @@ def test_a_large_change_is_taken_back_by_a_job_which_can_be_undone(
     assert (answer.status, answer.body["kind"], answer.body["state"]) == (202, "undo", "waiting")
     assert answer.headers["location"] == f"{path}/jobs/{answer.body['id']}"
     assert answer.headers["x-change-id"] == answer.body["change"]
-    assert len(account.hints) == 1, "a worker is told at once"
+    assert len(account.hints) == 1, "a worker gets a hint at once"
     account.upkeep()
     done = api.get(answer.headers["location"]).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 2, 2, 0)
     assert [values(api, path, num)["name"] for num in (1, 2)] == ["Pier", "Deck"]
     redo = undo(account, api, path, answer.body["change"])
     account.upkeep()
@@ -561,7 +564,7 @@ def test_a_job_lists_what_stays(account: Cloud, api: Client, path: str) -> None:
     job = undo(account, api, path, CHANGE).headers["location"]
     account.upkeep()
     done = api.get(job).body
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 1, 2, 1)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 1, 2, 1)
     (one,) = api.get(f"{job}/refused").body["items"]
     assert (one["num"], one["problem"]["type"]) == (2, "edit-conflict")
     assert one["problem"]["conflicts"][0]["version"] == 3
@@ -603,7 +606,7 @@ def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
     assert len(api.get(f"{path}/jobs").body["items"]) == 1
 
 
-def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
+def test_a_change_without_a_given_id_needs_no_item_and_can_be_undone(
     account: Cloud, api: Client, path: str
 ) -> None:
     """Its id contains the second in which the activity lists it."""
@@ -614,13 +617,13 @@ def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
     assert undone(undo(account, api, path, change)) == {1: 3}
 
 
-def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> None:
+def test_a_change_item_contains_the_instant_of_its_version(account: Cloud, api: Client, path: str) -> None:
     """The basis of an undo: an instant of each version."""
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     account.follow()
     (found,) = members_of(account.table, "0807", "plain", UUID(CHANGE).bytes)
-    (told,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
-    assert (found.at, found.num, found.version) == (told.at, 1, 2)
+    (change,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
+    assert (found.at, found.num, found.version) == (change.at, 1, 2)
 
 
 # Right after the write
@@ -634,7 +637,7 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def not_yet(answer: Answer) -> None:
     """The history cannot have the change yet, and the answer says when to retry."""
-    assert answer.kind == (409, "not-told"), answer.text
+    assert answer.kind == (409, "history-not-ready"), answer.text
     assert 1 <= int(answer.headers["retry-after"]) <= 4
 
 
@@ -703,7 +706,7 @@ def test_an_id_under_which_nothing_was_written_is_unknown_at_once(
     not_yet(undo(account, api, path, recent))
     now = clock.seconds() + 6
     monkeypatch.setattr(clock, "seconds", lambda: now)
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     assert undo(account, api, path, recent).kind == (404, "not-found")
     far = UUID(int=int((now + 3_600) * 1000) << 80 | 7 << 76 | 1 << 63)
     assert undo(account, api, path, str(far)).kind == (404, "not-found"), "no write can have left no note"
@@ -751,17 +754,17 @@ def test_the_callers_own_change_comes_first_also_before_it_is_known(
 
 
 @pytest.mark.usefixtures("large")
-def test_the_callers_own_change_is_found_behind_a_large_one(account: Cloud, api: Client, path: str) -> None:
+def test_the_callers_own_change_is_found_after_a_large_one(account: Cloud, api: Client, path: str) -> None:
     ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
     for num in (1, 2):
         edit(ben, path, num, {"name": "ben's"}, CHANGE)
     third = api.post(f"{path}/issues", {"name": "New"}).body["num"]
     edit(cem, path, third, {"name": "cem's"}, CHANGE)
     assert undone(undo(account, cem, path, CHANGE)) == {third: 3}
-    assert undo(account, api, path, CHANGE).kind == (409, "conflict"), "ben's alone fills a request"
+    assert undo(account, api, path, CHANGE).kind == (409, "conflict"), "ben's part fills a request"
 
 
-def test_an_administrator_names_whose_change_where_several_wrote(
+def test_an_administrator_names_the_user_of_a_change_of_several(
     account: Cloud, api: Client, path: str
 ) -> None:
     ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")

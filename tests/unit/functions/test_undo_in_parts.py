@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gridview.commands import undo as undoing
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 
@@ -16,7 +16,7 @@ CHANGE = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
 def path(account: Cloud, project: str, api: Client, monkeypatch: pytest.MonkeyPatch) -> str:
     """A project of five issues. Its history is never late."""
     monkeypatch.setattr(undoing, "SETTLED", 0.0)
-    told_changes.on_time(account.table)
+    recorded_changes.on_time(account.table)
     api.made(f"{project}/attributes", {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]})
     for name in ("Pier", "Deck", "Cable", "Bolt", "Rail"):
         api.made(f"{project}/issues", {"name": name, "fields": {"kind": "a"}})
@@ -111,7 +111,7 @@ def test_a_part_of_a_redo_is_taken_back(account: Cloud, api: Client, path: str) 
     assert seen(api, path)[0] != before[0]
 
 
-def test_what_others_have_made_as_it_was_needs_nothing(account: Cloud, api: Client, path: str) -> None:
+def test_parts_that_others_have_undone_are_not_written(account: Cloud, api: Client, path: str) -> None:
     """The issue that the change created is deleted, and the one that it deleted is restored: nothing is left to do."""
     change = changed(account, api, path)
     bob = api.acting(user="bob")
@@ -132,8 +132,8 @@ def test_issues_that_the_change_did_not_touch_are_named(account: Cloud, api: Cli
     assert answer.kind == (400, "invalid-request")
     assert answer.body["detail"] == "The change did not touch the issues 4, 99. Leave them out of `nums`."
     assert answer.body["errors"] == [
-        {"field": "nums.1", "message": "is no issue that the change touched"},
-        {"field": "nums.2", "message": "is no issue that the change touched"},
+        {"field": "nums.1", "message": "must be an issue that the change touched"},
+        {"field": "nums.2", "message": "must be an issue that the change touched"},
     ]
     assert seen(api, path) == before, "nothing is taken back"
 
@@ -170,7 +170,7 @@ def test_issues_that_the_history_may_not_know_yet_are_waited_for(
     account.follow()
     headers = {"x-consistency-token": edited.headers["x-consistency-token"]}
     answer = api.post(f"{path}/undo", {"change": change, "nums": [4, 5]}, headers=headers)
-    assert answer.kind == (409, "not-told")
+    assert answer.kind == (409, "history-not-ready")
     assert undone(api.post(f"{path}/undo", {"change": change, "nums": [4]}, headers=headers)) == [4]
 
 

@@ -22,7 +22,7 @@ def names(client: Client, **parameters: str) -> list[str]:
     return [one["name"] for one in answer.body["items"]]
 
 
-def test_the_caller_is_who_the_token_says(account: Cloud) -> None:
+def test_the_caller_comes_from_the_token(account: Cloud) -> None:
     client = account.api(role="editor", user="ann").claiming(name=" Ann Arrol ", email="ann@example.com")
     assert client.get("/v1/me").body == {"id": "ann", "name": "Ann Arrol", "tenant": "0807", "role": "editor"}
 
@@ -38,7 +38,7 @@ def test_the_caller_is_who_the_token_says(account: Cloud) -> None:
         ({"name": 7}, "ann"),
     ],
 )
-def test_a_name_is_what_the_token_tells_of_it(
+def test_the_name_of_a_user_comes_from_the_token(
     account: Cloud, claims: dict[str, object], expected: str
 ) -> None:
     client = account.api(user="ann").claiming(**claims)
@@ -74,7 +74,7 @@ def test_pages_of_users_are_all_users(account: Cloud) -> None:
     assert client.get("/v1/users", query={"limit": "2", **cursor}).kind == (400, "invalid-request")
 
 
-def test_a_tenant_knows_its_own_users_alone(account: Cloud) -> None:
+def test_a_tenant_lists_only_its_own_users(account: Cloud) -> None:
     ours = signed_in(account, "ann", "Ann Arrol")
     theirs = signed_in(account, "ann", "Another Ann", tenant="0808")
     signed_in(account, "7.ann", "Sneaky", tenant="080")

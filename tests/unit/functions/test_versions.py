@@ -89,7 +89,7 @@ def test_a_tag_is_good_for_one_change(api: Client, path: str, resource: Resource
     assert api.get(path).status == 404
 
 
-def test_what_changes_nothing_is_no_change(
+def test_a_patch_without_effect_keeps_the_version(
     api: Client, account: Cloud, path: str, resource: Resource
 ) -> None:
     changed = api.patch(path, resource.change)
@@ -102,7 +102,7 @@ def test_what_changes_nothing_is_no_change(
 
 
 @pytest.mark.parametrize("tag", ['"1"', "*"])
-def test_of_what_does_not_exist_no_version_matches(api: Client, bridge: str, tag: str) -> None:
+def test_no_version_matches_a_missing_resource(api: Client, bridge: str, tag: str) -> None:
     for missing in (f"{bridge}/issues/99", f"{bridge}/attributes/none", "/v1/projects/none"):
         assert api.patch(missing, {"name": "x"}, headers=matching(tag)).status == 404
         assert api.delete(missing, headers=matching(tag)).status == 404
@@ -129,7 +129,7 @@ def test_two_writers_of_one_issue_lose_no_field(
     assert (issue["name"], issue["state"]) == ("Other", "closed")
 
 
-def test_a_writer_that_named_a_version_is_told_when_another_was_faster(
+def test_a_writer_that_named_a_version_gets_412_when_another_was_faster(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, path = account.modules["command"].table, f"{bridge}/issues/1"
@@ -145,7 +145,7 @@ def test_a_writer_that_named_a_version_is_told_when_another_was_faster(
     assert api.get(path).body["state"] == "open"
 
 
-def test_who_loses_every_race_is_told_so(
+def test_a_write_that_loses_every_race_is_a_conflict(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: Any) -> None:

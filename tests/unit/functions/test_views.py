@@ -56,16 +56,16 @@ LOOK: dict[str, Any] = {
         {"field": "seen", "unit": "month", "timezone": "Europe/London"},
     ],
     "footers": [{"field": "cost", "function": "sum"}, {"field": "kind", "function": "distinct"}],
-    "color": "kind",
-    "height": 56,
+    "color_by": "kind",
+    "row_height": 56,
 }
 PLAIN: dict[str, Any] = {
     "query": {"sort": [], "filter": None},
     "columns": None,
     "groups": [],
     "footers": [],
-    "color": None,
-    "height": 32,
+    "color_by": None,
+    "row_height": 32,
 }
 
 
@@ -102,19 +102,19 @@ def test_a_view_is_answered_whole_and_found_again(api: Client, home: str) -> Non
     made = answer.body
     assert look(made) == LOOK
     assert (made["id"], made["name"], made["visibility"], made["version"]) == ("v1", "Mine", "shared", 1)
-    assert (made["created_by"], made["updated_by"], made["gone"]) == ("ann", "ann", [])
+    assert (made["created_by"], made["updated_by"], made["missing"]) == ("ann", "ann", [])
     assert api.get(f"{home}/v1").body == made
     assert api.get(f"{home}/v1").etag == '"1"'
     assert api.get(home).body == {"items": [made], "next": None}
 
 
-def test_a_view_with_a_name_alone_is_private_and_plain(api: Client, home: str) -> None:
+def test_a_view_with_only_a_name_is_private_and_plain(api: Client, home: str) -> None:
     made = api.made(home, {"name": "Mine"})
     assert look(made) == PLAIN
     assert made["visibility"] == "private"
 
 
-def test_what_a_view_tells_is_what_a_view_may_be_made_of(api: Client, home: str) -> None:
+def test_a_view_can_be_made_from_the_fields_of_another(api: Client, home: str) -> None:
     first = api.made(home, {"name": "One", **LOOK})
     second = api.made(home, {"name": "Two", **look(first)})
     assert look(second) == look(first)
@@ -179,11 +179,11 @@ def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition
         ({"name": "x", "footers": [{"field": "kind", "function": "sum"}]}, {"footers.0.function"}),
         ({"name": "x", "footers": [{"field": "num", "function": "sum"}] * 2}, {"footers.1.field"}),
         ({"name": "x", "footers": [{"field": "cost", "function": "mode"}]}, {"footers.0.function"}),
-        ({"name": "x", "color": "cost"}, {"color"}),
-        ({"name": "x", "color": "tags"}, {"color"}),
-        ({"name": "x", "color": "colour"}, {"color"}),
-        ({"name": "x", "height": 15}, {"height"}),
-        ({"name": "x", "height": "32"}, {"height"}),
+        ({"name": "x", "color_by": "cost"}, {"color_by"}),
+        ({"name": "x", "color_by": "tags"}, {"color_by"}),
+        ({"name": "x", "color_by": "colour"}, {"color_by"}),
+        ({"name": "x", "row_height": 15}, {"row_height"}),
+        ({"name": "x", "row_height": "32"}, {"row_height"}),
         (
             {"name": "", "query": {"sort": [{"field": "kin"}], "filter": {"not": 7}}, "columns": [{}]},
             {"name", "query.sort.0.field", "query.filter.not", "columns.0.field", "columns.0.width"},
@@ -191,7 +191,7 @@ def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition
         (["name"], {"body"}),
     ],
 )
-def test_everything_wrong_with_a_view_is_told_at_once_and_nothing_is_written(
+def test_all_errors_of_a_view_are_listed_at_once_and_nothing_is_written(
     api: Client, account: Cloud, home: str, body: Any, wrong: set[str]
 ) -> None:
     made = api.made(home, {"name": "There"})
@@ -209,7 +209,7 @@ def test_a_view_has_a_size(api: Client, home: str) -> None:
 
     made = api.made(home, holding(125))
     for answer in (api.post(home, holding(135)), api.patch(f"{home}/{made['id']}", holding(135))):
-        assert answer.kind == (422, "unprocessable")
+        assert answer.kind == (422, "limit-exceeded")
         assert "64 KB" in answer.body["detail"]
     assert api.get(f"{home}/{made['id']}").body == made
 
@@ -230,12 +230,12 @@ def test_a_view_of_every_field_of_a_large_project_fits(api: Client, account: Clo
 
 def test_a_patch_replaces_the_parts_that_it_gives(api: Client, home: str) -> None:
     made = api.made(home, {"name": "One", **LOOK})
-    answer = api.patch(f"{home}/v1", {"name": "Two", "query": {"sort": [{"field": "due"}]}, "color": None})
+    answer = api.patch(f"{home}/v1", {"name": "Two", "query": {"sort": [{"field": "due"}]}, "color_by": None})
     assert (answer.status, answer.etag) == (200, '"2"')
     expected = {
         **LOOK,
         "query": {"sort": [{"field": "due", "direction": "asc", "nulls": "last"}], "filter": None},
-        "color": None,
+        "color_by": None,
     }
     assert look(answer.body) == expected
     assert (answer.body["name"], answer.body["created"]) == ("Two", made["created"])
@@ -244,7 +244,7 @@ def test_a_patch_replaces_the_parts_that_it_gives(api: Client, home: str) -> Non
     assert look(api.get(f"{home}/v1").body) == PLAIN
 
 
-def test_what_changes_nothing_is_not_written(api: Client, account: Cloud, home: str) -> None:
+def test_a_patch_without_effect_is_not_written(api: Client, account: Cloud, home: str) -> None:
     made = api.made(home, {"name": "One", **LOOK})
     before = account.items()
     for body in ({}, {"name": "One"}, {"visibility": "private", **LOOK}):
@@ -287,7 +287,7 @@ def test_a_view_is_saved_once_under_a_key(api: Client, home: str) -> None:
 # Readers and writers
 
 
-def test_a_private_view_is_its_owners_alone(account: Cloud, api: Client, home: str) -> None:
+def test_only_its_owner_sees_a_private_view(account: Cloud, api: Client, home: str) -> None:
     viewer = account.api(role="viewer", user="vic")
     made = viewer.made(home, {"name": "Vic's"})
     path = f"{home}/{made['id']}"
@@ -358,7 +358,7 @@ def test_a_project_has_one_default_and_the_one_before_stays_shared(
     assert api.get(path).body["version"] == 5, "it was not the default any more"
 
 
-def test_what_is_another_tenants_is_not_there(account: Cloud, api: Client, home: str) -> None:
+def test_views_of_another_tenant_are_not_found(account: Cloud, api: Client, home: str) -> None:
     api.made(home, {"name": "Ours", "visibility": "shared"})
     stranger = account.api(tenant="0808")
     for answer in (
@@ -398,7 +398,7 @@ def test_a_project_has_so_many_shared_views_and_a_user_so_many_of_their_own(
 
     def full(most: int, *answers: Any) -> None:
         for answer in answers:
-            assert answer.kind == (422, "unprocessable")
+            assert answer.kind == (422, "limit-exceeded")
             assert f" {most} " in answer.body["detail"]
 
     full(
@@ -467,12 +467,12 @@ def test_a_view_follows_options_and_states_that_are_renamed(api: Client, home: s
     states = [{**one, "value": one["value"].upper()} for one in api.get(project).body["states"]]
     assert api.patch(project, {"states": states}).status == 200
     view = api.get(f"{home}/v1").body
-    assert view["gone"] == []
-    told = view["query"]["filter"]["and"]
-    assert (told[0]["value"], told[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
+    assert view["missing"] == []
+    parts = view["query"]["filter"]["and"]
+    assert (parts[0]["value"], parts[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
 
 
-def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home: str, project: str) -> None:
+def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, project: str) -> None:
     made = api.made(home, {"name": "x", **LOOK})
     for field in ("cost", "due", "kind", "note"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
@@ -485,8 +485,8 @@ def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home:
         "columns": LOOK["columns"][:2],
         "groups": LOOK["groups"][1:],
         "footers": [],
-        "color": None,
-        "height": 56,
+        "color_by": None,
+        "row_height": 56,
     }
     parts = {
         "sort": {"cost"},
@@ -494,9 +494,9 @@ def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home:
         "columns": {"due"},
         "groups": {"kind"},
         "footers": {"cost", "kind"},
-        "color": {"kind"},
+        "color_by": {"kind"},
     }
-    assert sorted((one["part"], one["field"]) for one in view["gone"]) == sorted(
+    assert sorted((one["part"], one["field"]) for one in view["missing"]) == sorted(
         (part, field) for part, fields in parts.items() for field in fields
     )
     assert view["version"] == made["version"]
@@ -507,26 +507,24 @@ def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home:
 def test_a_field_with_the_id_of_a_deleted_one_is_another_field(
     api: Client, account: Cloud, home: str, project: str
 ) -> None:
-    api.made(home, {"name": "x", "color": "kind", "columns": [{"field": "kind", "width": 80}]})
+    api.made(home, {"name": "x", "color_by": "kind", "columns": [{"field": "kind", "width": 80}]})
     assert api.delete(f"{project}/attributes/kind").status == 204
     assert api.delete(f"{project}/deleted-attributes/kind").status == 204
     account.upkeep()
     api.made(f"{project}/attributes", {**FIELDS[0], "type": "text", "options": None})
     view = api.get(f"{home}/v1").body
-    assert (view["color"], view["columns"]) == (None, [])
-    assert view["gone"] == [{"part": "columns", "field": "kind"}, {"part": "color", "field": "kind"}]
+    assert (view["color_by"], view["columns"]) == (None, [])
+    assert view["missing"] == [{"part": "columns", "field": "kind"}, {"part": "color_by", "field": "kind"}]
 
 
-def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_it(
-    api: Client, home: str, project: str
-) -> None:
-    api.made(home, {"name": "x", "color": "kind", "footers": [{"field": "cost", "function": "sum"}]})
+def test_missing_parts_remain_until_they_are_written(api: Client, home: str, project: str) -> None:
+    api.made(home, {"name": "x", "color_by": "kind", "footers": [{"field": "cost", "function": "sum"}]})
     for field in ("cost", "kind"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
     renamed = api.patch(f"{home}/v1", {"name": "y"}).body
-    assert [one["field"] for one in renamed["gone"]] == ["cost", "kind"]
-    settled = api.patch(f"{home}/v1", {"footers": renamed["footers"], "color": renamed["color"]}).body
-    assert (settled["gone"], settled["version"]) == ([], 3)
+    assert [one["field"] for one in renamed["missing"]] == ["cost", "kind"]
+    settled = api.patch(f"{home}/v1", {"footers": renamed["footers"], "color_by": renamed["color_by"]}).body
+    assert (settled["missing"], settled["version"]) == ([], 3)
 
 
 @pytest.mark.parametrize(
@@ -542,7 +540,7 @@ def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_
         ({"field": "kind", "op": "in", "value": ["small"]}, ["small"], set()),
     ],
 )
-def test_options_that_are_gone_are_left_out_of_a_filter(
+def test_missing_options_are_left_out_of_a_filter(
     api: Client, home: str, project: str, condition: Any, left: Any, gone: set[str]
 ) -> None:
     api.made(home, {"name": "x", "query": {"filter": {"not": {"or": [condition]}}}})
@@ -551,40 +549,40 @@ def test_options_that_are_gone_are_left_out_of_a_filter(
     view = api.get(f"{home}/v1").body
     expected = None if left is None else {"not": {"or": [{**condition, "value": left}]}}
     assert view["query"]["filter"] == expected
-    assert {(one["part"], one["field"], one["value"]) for one in view["gone"]} == {
+    assert {(one["part"], one["field"], one["value"]) for one in view["missing"]} == {
         ("filter", condition["field"], value) for value in gone
     }
 
 
-def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
+def test_a_filter_that_has_grown_too_large_to_return_is_missing(
     api: Client, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x", **LOOK})
     monkeypatch.setattr(saved_views, "MAX_FILTER_BYTES", 100)
     view = api.get(f"{home}/v1").body
-    assert (view["query"]["filter"], view["gone"]) == (None, [{"part": "filter"}])
+    assert (view["query"]["filter"], view["missing"]) == (None, [{"part": "filter"}])
     assert view["query"]["sort"] == LOOK["query"]["sort"]
 
 
-def test_an_answer_tells_so_much_of_what_is_gone(
+def test_an_answer_lists_a_limited_number_of_missing_parts(
     api: Client, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_views, "MAX_GONE", 3)
+    monkeypatch.setattr(saved_views, "MAX_MISSING", 3)
     api.made(home, {"name": "x", **LOOK})
     for field in ("cost", "due", "kind"):
         assert api.delete(f"{project}/attributes/{field}").status == 204
-    assert len(api.get(f"{home}/v1").body["gone"]) == 3
+    assert len(api.get(f"{home}/v1").body["missing"]) == 3
 
 
 # The needs of a view
 
 
-def test_a_view_whose_order_has_no_index_tells_what_builds_it(
+def test_a_view_without_an_index_for_its_order_has_the_remedy(
     api: Client, account: Cloud, home: str, project: str
 ) -> None:
     made = api.made(home, {"name": "x", "visibility": "shared", "query": {"sort": [{"field": "note"}]}})
     refusal = api.post(f"{project}/grid", made["query"])
-    assert refusal.kind == (422, "unprocessable")
+    assert refusal.kind == (422, "query-too-expensive")
     (remedy,) = made["remedies"]
     assert made["remedies"] == refusal.body["remedies"]
     assert api.call(remedy["method"], remedy["path"], remedy["body"]).status == 200
@@ -610,22 +608,22 @@ def other_container(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Callable
     return call
 
 
-def test_a_container_with_older_definitions_tells_and_writes_by_the_present_ones(
+def test_a_container_with_older_definitions_reads_and_writes_by_the_present_ones(
     api: Client, account: Cloud, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x"})
-    assert api.get(f"{home}/v1").status == api.patch(f"{home}/v1", {"height": 24}).status == 200
+    assert api.get(f"{home}/v1").status == api.patch(f"{home}/v1", {"row_height": 24}).status == 200
     elsewhere = other_container(account, monkeypatch)
     elsewhere(
         "POST", f"{project}/attributes", {"id": "late", "name": "Late", "type": "enum", "options": ["a"]}
     )
-    assert elsewhere("PATCH", f"{home}/v1", {"color": "late"}).status == 200
-    assert api.get(f"{home}/v1").body["color"] == "late"
-    assert api.get(home).body["items"][0]["color"] == "late"
+    assert elsewhere("PATCH", f"{home}/v1", {"color_by": "late"}).status == 200
+    assert api.get(f"{home}/v1").body["color_by"] == "late"
+    assert api.get(home).body["items"][0]["color_by"] == "late"
     assert api.patch(f"{home}/v1", {"footers": [{"field": "late", "function": "count"}]}).status == 200
     elsewhere("DELETE", f"{project}/attributes/late", None)
-    assert refused(api.post(home, {"name": "y", "color": "late"})).keys() == {"color"}
-    assert api.get(f"{home}/v1").body["color"] is None
+    assert refused(api.post(home, {"name": "y", "color_by": "late"})).keys() == {"color_by"}
+    assert api.get(f"{home}/v1").body["color_by"] is None
 
 
 def test_views_that_are_saved_at_once_have_numbers_of_their_own_and_are_all_counted(

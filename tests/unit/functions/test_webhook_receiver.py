@@ -29,12 +29,12 @@ def page() -> dict[str, Any]:
 
 def answer(page: dict[str, Any], headers: dict[str, str], body: bytes = BODY) -> int:
     """The status that the receiver answers to a message."""
-    told = Headers()
+    sent = Headers()
     for name, value in {**headers, "content-length": str(len(body))}.items():
-        told[name] = value
+        sent[name] = value
     answered: list[int] = []
     request = SimpleNamespace(
-        headers=told, rfile=io.BytesIO(body), send_response=answered.append, end_headers=lambda: None
+        headers=sent, rfile=io.BytesIO(body), send_response=answered.append, end_headers=lambda: None
     )
     page["Receiver"].do_POST(request)
     (status,) = answered
@@ -44,18 +44,18 @@ def answer(page: dict[str, Any], headers: dict[str, str], body: bytes = BODY) ->
 @pytest.fixture
 def secret(page: dict[str, Any]) -> str:
     page["SECRET"] = new_secret()
-    told: str = page["SECRET"]
-    return told
+    found: str = page["SECRET"]
+    return found
 
 
-def test_a_message_of_ours_is_taken(page: dict[str, Any], secret: str) -> None:
+def test_a_genuine_message_is_accepted(page: dict[str, Any], secret: str) -> None:
     now = int(clock.seconds())
     assert answer(page, signed_headers([secret], "w_1_2", now, BODY)) == 204
     assert answer(page, signed_headers([new_secret(), secret], "w_1_2", now, BODY)) == 204
     assert Reply(204).succeeded
 
 
-def test_what_somebody_else_has_sent_or_changed_or_kept_is_refused(page: dict[str, Any], secret: str) -> None:
+def test_forged_changed_and_delayed_messages_are_refused(page: dict[str, Any], secret: str) -> None:
     now = int(clock.seconds())
     good = signed_headers([secret], "w_1_2", now, BODY)
     assert answer(page, signed_headers([new_secret()], "w_1_2", now, BODY)) == 401

@@ -63,11 +63,11 @@ def test_a_webhook_is_answered_whole_and_found_again(api: Client, followed: str)
         "view": None,
         "frozen": None,
         "columns": None,
-        "gone": [],
+        "missing": [],
         "events": ALL,
         "enabled": True,
-        "notice": None,
-        "rotating_until": None,
+        "warning": None,
+        "previous_secret_expires": None,
         "version": 1,
         "created_by": "ann",
         "updated_by": "ann",
@@ -104,7 +104,7 @@ def test_webhooks_are_listed_in_creation_order(api: Client, followed: str) -> No
         ({"url": "x", "enabled": 1, "events": [1]}, {"url", "enabled", "events.0"}),
     ],
 )
-def test_what_cannot_be_a_webhook_is_refused_by_name(
+def test_an_invalid_webhook_is_refused_by_name(
     api: Client, account: Cloud, followed: str, webhook: str, body: Any, wrong: set[str]
 ) -> None:
     before = account.items()
@@ -121,11 +121,11 @@ def test_what_cannot_be_a_webhook_is_refused_by_name(
 def test_a_url_that_is_refused_says_why(api: Client, followed: str) -> None:
     answer = api.post(followed, {"url": "https://10.0.0.1/"})
     assert answer.errors == {
-        "url": "must name a host in lower case, such as hooks.example.org, and no address"
+        "url": "must have a host name in lower case, such as hooks.example.org, not an IP address"
     }
 
 
-def test_events_are_told_in_their_order(api: Client, followed: str) -> None:
+def test_events_are_listed_in_their_order(api: Client, followed: str) -> None:
     assert api.made(followed, {"url": URL, "events": ["delete", "create"]})["events"] == ["create", "delete"]
 
 
@@ -133,7 +133,7 @@ def test_a_project_has_twenty_at_most(api: Client, followed: str) -> None:
     made = [api.made(followed, {"url": URL})["id"] for _ in range(20)]
     assert len(set(made)) == 20
     answer = api.post(followed, {"url": URL})
-    assert answer.kind == (422, "unprocessable")
+    assert answer.kind == (422, "limit-exceeded")
     assert "20" in answer.body["detail"]
     assert api.delete(f"{followed}/{made[0]}").status == 204
     assert api.post(followed, {"url": URL}).status == 201
@@ -231,7 +231,7 @@ def test_a_version_that_is_not_the_present_one_is_refused(api: Client, account: 
     assert api.delete(webhook, headers={"if-match": '"2"'}).status == 204
 
 
-def test_a_deleted_webhook_is_gone(api: Client, account: Cloud, followed: str, webhook: str) -> None:
+def test_a_deleted_webhook_is_not_found(api: Client, account: Cloud, followed: str, webhook: str) -> None:
     assert api.delete(webhook).status == 204
     assert api.get(webhook).kind == api.delete(webhook).kind == (404, "not-found")
     assert api.get(followed).body["items"] == []
@@ -265,12 +265,14 @@ def test_a_project_takes_its_webhooks_along(api: Client, account: Cloud, followe
 # Secrets
 
 
-def test_a_secret_is_told_when_it_is_made_and_never_again(api: Client, account: Cloud, followed: str) -> None:
+def test_a_secret_is_returned_when_it_is_made_and_never_again(
+    api: Client, account: Cloud, followed: str
+) -> None:
     made = api.made(followed, {"url": URL})
     assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
     path = f"{followed}/{made['id']}"
     for answer in (api.get(path), api.get(followed), api.patch(path, {"enabled": False})):
-        assert "secret" not in answer.text
+        assert "secret" not in answer.text.replace("previous_secret_expires", "")
     assert secrets_in(account) == [made["secret"]]
 
 
@@ -290,7 +292,7 @@ def test_the_table_holds_no_secret_in_the_clear(api: Client, account: Cloud, fol
         assert secret.removeprefix("whsec_") not in held
 
 
-def test_a_repeated_request_is_told_the_same_secret(api: Client, account: Cloud, followed: str) -> None:
+def test_a_repeated_request_gets_the_same_secret(api: Client, account: Cloud, followed: str) -> None:
     key = {"idempotency-key": "k"}
     first, again = (api.post(followed, {"url": URL}, headers=key) for _ in range(2))
     assert (again.text, again.headers) == (first.text, first.headers)
@@ -310,7 +312,7 @@ def test_a_key_of_one_webhook_is_not_that_of_another(api: Client, followed: str)
     assert [one["id"] for one in rotated] == [first["id"], second["id"]]
 
 
-def test_a_kept_answer_whose_seal_nobody_can_open_is_no_error_of_the_server(
+def test_a_kept_answer_under_an_unknown_secret_is_a_conflict(
     api: Client, account: Cloud, followed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = {"idempotency-key": "k"}
@@ -330,18 +332,18 @@ def test_a_rotated_secret_signs_for_another_day(
     assert (rotated.status, rotated.etag) == (200, '"2"')
     assert without_secret(rotated) == api.get(webhook).body
     assert secrets_in(account) == [rotated.body["secret"], first]
-    until = datetime.fromisoformat(rotated.body["rotating_until"])
+    until = datetime.fromisoformat(rotated.body["previous_secret_expires"])
     assert 86_390 < (until - datetime.now(UTC)).total_seconds() <= 86_400
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 86_401))
-    assert api.get(webhook).body["rotating_until"] is None
+    assert api.get(webhook).body["previous_secret_expires"] is None
     third = api.post(f"{webhook}/rotate").body
     assert secrets_in(account) == [third["secret"], rotated.body["secret"]]
 
 
 def test_a_few_secrets_sign_at_once_and_no_more(api: Client, account: Cloud, webhook: str) -> None:
-    told = [api.post(f"{webhook}/rotate").body["secret"] for _ in range(6)]
-    assert secrets_in(account) == told[::-1][:4]
+    secrets = [api.post(f"{webhook}/rotate").body["secret"] for _ in range(6)]
+    assert secrets_in(account) == secrets[::-1][:4]
 
 
 def test_the_seal_of_a_secret_opens_for_no_other_webhook(api: Client, account: Cloud, followed: str) -> None:
@@ -361,18 +363,20 @@ def test_a_webhook_that_was_disabled_by_itself_says_so_until_it_is_enabled(
 ) -> None:
     (place,) = (place for place in account.table.items if live_keys.is_webhooks(place[0]))
     item = account.table.items[place]
-    notice = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
-    account.table.put({**item, "enabled": False, "notice": notice, "version": 2})
-    told = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
-    assert api.get(webhook).body["notice"] == told
-    assert [(one["enabled"], one["notice"]) for one in api.get(followed).body["items"]] == [(False, told)]
-    assert api.patch(webhook, {"url": OTHER}).body["notice"] == told
+    warning = ["2026-11-21T08:00:00.000000Z", "Nothing was delivered for 24 hours."]
+    account.table.put({**item, "enabled": False, "warning": warning, "version": 2})
+    expected = {"at": "2026-11-21T08:00:00Z", "reason": "Nothing was delivered for 24 hours."}
+    assert api.get(webhook).body["warning"] == expected
+    assert [(one["enabled"], one["warning"]) for one in api.get(followed).body["items"]] == [
+        (False, expected)
+    ]
+    assert api.patch(webhook, {"url": OTHER}).body["warning"] == expected
     enabled = api.patch(webhook, {"enabled": True})
-    assert (enabled.body["enabled"], enabled.body["notice"], enabled.etag) == (True, None, '"4"')
+    assert (enabled.body["enabled"], enabled.body["warning"], enabled.etag) == (True, None, '"4"')
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_who_loses_a_race_reads_again(
+def test_a_patch_that_loses_a_race_reads_again(
     api: Client, account: Cloud, webhook: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module: Any = account.modules["command"]

@@ -153,7 +153,7 @@ FORGERIES = (
 )
 
 
-def test_claims_that_a_client_writes_into_headers_are_nobodys(wire: Wire) -> None:
+def test_claims_in_headers_are_ignored(wire: Wire) -> None:
     status, _, _ = wire.call("GET", "/v1/projects", *FORGERIES[:-3])
     assert status == 401
     status, _, content = wire.call("GET", "/v1/projects", bearer(), *FORGERIES[:-3], *FORGERIES[-2:])
@@ -168,7 +168,7 @@ def test_claims_that_a_client_writes_into_headers_are_nobodys(wire: Wire) -> Non
     assert status == 400
 
 
-def test_headers_that_stand_twice_are_joined(wire: Wire) -> None:
+def test_repeated_headers_are_joined(wire: Wire) -> None:
     status, _, content = wire.call(
         "DELETE", f"{PATH}/issues/1", bearer("editor"), 'If-Match: "7"', 'if-match: W/"8" , "9"'
     )
@@ -216,17 +216,17 @@ def test_control_characters_in_headers_are_refused(wire: Wire, line: bytes) -> N
         (("Transfer-Encoding : chunked",), 400),
     ],
 )
-def test_a_body_of_two_lengths_or_of_none_is_refused_and_nothing_behind_it_is_read(
+def test_a_body_of_two_lengths_or_of_none_is_refused_and_nothing_after_it_is_read(
     wire: Wire, lines: tuple[str, ...], refused: int
 ) -> None:
     head = [f"POST {PATH}/grid HTTP/1.1", "Host: x", bearer(), *lines]
-    behind = f"DELETE {PATH} HTTP/1.1\r\nHost: x\r\n{bearer('admin')}\r\n\r\n"
-    answers = wire.send(("\r\n".join(head) + "\r\n\r\n{}" + behind).encode())
+    following = f"DELETE {PATH} HTTP/1.1\r\nHost: x\r\n{bearer('admin')}\r\n\r\n"
+    answers = wire.send(("\r\n".join(head) + "\r\n\r\n{}" + following).encode())
     assert [status for status, _, _ in answers] == [refused]
     assert wire.events == []
 
 
-def test_the_chunks_are_the_body_whatever_length_is_said(wire: Wire) -> None:
+def test_chunks_are_the_body_despite_a_content_length(wire: Wire) -> None:
     head = [
         f"POST {PATH}/grid HTTP/1.1",
         "Host: x",
@@ -266,7 +266,7 @@ def test_the_chunks_are_the_body_whatever_length_is_said(wire: Wire) -> None:
         ("OPTIONS", "/v1/projects", 405),
     ],
 )
-def test_what_stands_in_the_first_line(wire: Wire, method: str, target: str, status: int) -> None:
+def test_the_first_line_of_a_request(wire: Wire, method: str, target: str, status: int) -> None:
     answered, headers, content = wire.call(method, target, bearer())
     assert answered == status, content
     assert ("allow" in headers) == (status == 405)

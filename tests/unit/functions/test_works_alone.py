@@ -52,7 +52,7 @@ def test_a_job_is_finished_by_the_task_and_the_heart_beats(alone: Cloud, api: Cl
 
 
 @pytest.mark.parametrize("works_alone", [True, False])
-def test_the_minute_tells_the_age_of_the_canary_and_which_fold_is_overdue(
+def test_each_minute_measures_the_age_of_the_canary_and_overdue_folds(
     alone: Cloud,
     api: Client,
     project: str,
@@ -63,16 +63,18 @@ def test_the_minute_tells_the_age_of_the_canary_and_which_fold_is_overdue(
     upkeep = alone.modules["upkeep"]
     monkeypatch.setattr(upkeep, "alone", works_alone)
     monkeypatch.setattr(upkeep, "canary", Canary())
-    told: dict[str, float] = {}
-    monkeypatch.setattr(upkeep.metrics, "add_metric", lambda **one: told.update({one["name"]: one["value"]}))
+    measured: dict[str, float] = {}
+    monkeypatch.setattr(
+        upkeep.metrics, "add_metric", lambda **one: measured.update({one["name"]: one["value"]})
+    )
     _task(alone, "upkeep", "jobs")
-    assert 0 <= told["CanaryAge"] < 30
-    assert "FoldOverdue" not in told, "what nobody needs is not written, since it is paid for"
+    assert 0 <= measured["CanaryAge"] < 30
+    assert "FoldOverdue" not in measured, "an unneeded metric is not written, since it costs money"
     api.made(f"{project}/issues", {"name": "a"})
     alone.derive()
     later(pace().seconds + 1_200)
     _task(alone, "upkeep", "jobs")
-    assert told["FoldOverdue"] == pytest.approx(1_200, abs=60)
+    assert measured["FoldOverdue"] == pytest.approx(1_200, abs=60)
 
 
 def test_no_job_is_begun_when_the_time_is_up(alone: Cloud, api: Client, project: str) -> None:
@@ -89,7 +91,7 @@ def test_due_messages_are_sent_by_the_task_until_none_is_left(courier: Courier, 
     courier.account.outboxes.clear()
     sent = _task(courier.account, "deliver", "webhooks")
     assert (sent["attempts"], sent["failures"]) == (3, 0)
-    assert sorted(one["data"]["num"] for one in courier.receiver.told) == [1, 2, 3]
+    assert sorted(one["data"]["num"] for one in courier.receiver.contents) == [1, 2, 3]
     assert _task(courier.account, "deliver", "webhooks")["attempts"] == 0
 
 
@@ -99,7 +101,7 @@ def test_nothing_is_sent_when_the_time_is_up(courier: Courier, project: str) -> 
     courier.issue(project)
     late = Context(milliseconds_left=20_000)
     assert _task(courier.account, "deliver", "webhooks", late)["attempts"] == 0
-    assert courier.receiver.told == []
+    assert courier.receiver.contents == []
 
 
 def test_the_heart_beats_in_the_minutes_without_jobs(alone: Cloud) -> None:
@@ -117,7 +119,7 @@ def client(alone: Cloud, api: Client, project: str) -> SocketClient:
     return made
 
 
-def _heard(client: SocketClient) -> list[Any]:
+def _received(client: SocketClient) -> list[Any]:
     client.frames()
     return [event["id"] for event in client.events["all"]]
 
@@ -130,15 +132,15 @@ def test_one_invocation_pushes_and_gives_its_turn_back(
         api.made(f"{project}/issues", {"name": "one"})
         alone.derive()
         assert commits.push() == {"batchItemFailures": []}
-        assert len(_heard(client)) == number
+        assert len(_received(client)) == number
         assert (live_keys.PUSHING, live_keys.PUSHING) not in alone.table.items
 
 
-def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
+def test_other_invocations_end_at_once_and_the_busy_one_sends_their_changes(
     alone: Cloud, api: Client, project: str, client: SocketClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While one pushes the first issue, another receives the second: it sends nothing, and records the debt."""
-    commits, quiet = Commits(alone), api.made("/v1/projects", {"name": "Nobody listens"})["id"]
+    commits, quiet = Commits(alone), api.made("/v1/projects", {"name": "No listener"})["id"]
     api.made(f"{project}/issues", {"name": "one"})
     alone.derive()
     first = commits.take()
@@ -160,7 +162,7 @@ def test_others_end_at_once_and_the_one_at_work_sends_what_they_have(
 
     monkeypatch.setattr(wire, "post", meanwhile)
     assert commits.deliver(first) == {"batchItemFailures": []}
-    assert len(_heard(client)) == 2
+    assert len(_received(client)) == 2
     assert client.missed == 0
     assert [place for place in alone.table.items if place[1] in (live_keys.OWED, live_keys.PUSHING)] == []
 
@@ -176,12 +178,12 @@ def test_the_turn_of_an_invocation_that_died_ends(
     alone.derive()
     records = commits.take()
     commits.deliver(records)
-    assert _heard(client) == []
+    assert _received(client) == []
     item = alone.table.items[live_keys.PUSHING, live_keys.PUSHING]
     assert item["until"] <= clock.after(push_turn.SECONDS)
     alone.table.put({**item, "until": clock.after(-1)})
     commits.deliver(records)
-    assert len(_heard(client)) == 1
+    assert len(_received(client)) == 1
     # Only the holder gives it back.
     other = push_turn.take(alone.table)
     push_turn.give_back(alone.table, holder)

@@ -18,7 +18,7 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from infra.routes import ROUTES
-from tests.support import told_changes, user_jobs, webhooks
+from tests.support import recorded_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.functions import freshly_imported
 from tests.support.http import Answer, Client, claims
@@ -37,7 +37,7 @@ BODIES: dict[str, Any] = {
     "create_index": {"sort": [{"field": "state"}, {"field": "name"}]},
     "update_matching": {"filter": None, "set": {"name": "New"}},
     "delete_matching": {"filter": None},
-    "undo": {"change": told_changes.CHANGE},
+    "undo": {"change": recorded_changes.CHANGE},
     "export": {"format": "csv"},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "Other"},
@@ -154,7 +154,7 @@ def both(
     account.table.put(webhooks.delivered(WEBHOOK, project="plain"))
     account.table.put(user_jobs.stored(project="plain"))
     api.made(f"{project}/issues/1/comments", {"text": "First"})
-    told_changes.put(account.table, project="plain")
+    recorded_changes.put(account.table, project="plain")
     # The clock of the functions shows another time.
     monkeypatch.setattr(undo, "require_settled", lambda *_: None)
     module: Any = account.modules["command"]
@@ -196,7 +196,7 @@ def test_containers_share_the_limit_and_a_window_lasts_for_ten_seconds(both: Con
     assert both.create(0).status == 201
 
 
-def test_another_tenant_has_a_count_of_its_own(both: Containers) -> None:
+def test_another_tenant_has_its_own_count(both: Containers) -> None:
     both.limit(1)
     assert [both.create().status for _ in range(11)] == [201] * 10 + [429]
     assert both.create(tenant="3cc8").status == 201

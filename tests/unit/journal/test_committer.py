@@ -164,7 +164,7 @@ def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: Me
     items = table.query_all(issue(1), consistent=True)
     assert differences(issue(1), items, catalog_of(table), head=log_of(table).head()) == []
     assert given(table, {**one, "version": 2}) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 2)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 2)]
 
 
 def bulk_load(table: MemoryTable, *made: Item) -> None:
@@ -197,13 +197,13 @@ def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table:
     assert given(table, one) is None
     assert ledger(table, 1).number == 3
     assert numbers_in(record_of(table, 3)) == [1]
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
 
 
 # The items for the feed
 
 
-def told(table: MemoryTable) -> list[tuple[int, int | None, int]]:
+def journaled(table: MemoryTable) -> list[tuple[int, int | None, int]]:
     """Number, and the versions after which and up to which it delivers changes, for each change in order that delivers
     any.
     """
@@ -215,47 +215,47 @@ def told(table: MemoryTable) -> list[tuple[int, int | None, int]]:
     ]
 
 
-def test_each_version_is_told_once(table: MemoryTable) -> None:
+def test_each_version_is_journaled_once(table: MemoryTable) -> None:
     versions = [document(table, 1, version=version) for version in range(1, 8)]
     assert given(table, versions[0], versions[1]) is None
     assert given(table, versions[1], versions[2]) is None
     assert given(table, versions[0]) is None
     assert given(table, *versions[3:6]) is None
     assert given(table, *versions) is None
-    assert told(table) == [(1, 0, 2), (1, 2, 3), (1, 3, 6), (1, 6, 7)]
+    assert journaled(table) == [(1, 0, 2), (1, 2, 3), (1, 3, 6), (1, 6, 7)]
 
 
-def test_what_a_pass_derives_is_told_when_it_comes_through_the_stream(table: MemoryTable) -> None:
+def test_a_version_that_a_pass_derives_is_journaled_when_the_stream_brings_it(table: MemoryTable) -> None:
     first, second = document(table, 1), document(table, 1, version=2, start="2023-05-02")
     assert given(table, first) is None
     pass_over_with(table, second)
     assert ledger(table, 1).version == 2
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     pass_over_with(table, second)
     assert given(table, second) is None
     assert given(table, second) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 2)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 2)]
 
 
-def test_a_version_that_a_pass_has_gone_past_is_told_with_the_next(table: MemoryTable) -> None:
+def test_a_version_that_a_pass_has_gone_past_is_journaled_with_the_next(table: MemoryTable) -> None:
     one, two, three = (document(table, 1, version, f"2023-05-0{version}") for version in (1, 2, 3))
     assert given(table, one) is None
     pass_over_with(table, three)
     assert given(table, two) is None  # the stream has three too
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert given(table, three) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 3)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 3)]
 
 
-def test_who_completes_what_a_dead_pass_has_begun_does_not_tell_it(table: MemoryTable) -> None:
+def test_completing_the_intent_of_a_dead_pass_does_not_journal_it(table: MemoryTable) -> None:
     one, two, three = (document(table, 1, version, f"2023-05-0{version}") for version in (1, 2, 3))
     assert given(table, one) is None
     with pytest.raises(Overloaded):
         pass_over_with(table, three, seen=table.seen_through(fails_at(puts_journal_item)))
     assert given(table, two) is None  # completes what the ledger intends, which is three
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert given(table, three) is None
-    assert told(table) == [(1, 0, 1), (1, 1, 3)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, 3)]
 
 
 def pass_over_with(table: MemoryTable, document: Item, seen: Table | None = None) -> None:
@@ -269,7 +269,7 @@ def _unexpected(poison: Poison) -> None:
 
 
 @pytest.mark.parametrize("finished_by", ["the consumer", "a pass", "a later version", "an older version"])
-def test_what_an_item_that_came_to_nothing_was_to_tell_is_told_by_the_next(
+def test_the_versions_of_an_emptied_item_are_journaled_by_the_next(
     table: MemoryTable, finished_by: str
 ) -> None:
     versions = [document(table, 1, version, f"2023-05-0{version}") for version in range(1, 5)]
@@ -278,11 +278,11 @@ def test_what_an_item_that_came_to_nothing_was_to_tell_is_told_by_the_next(
     assert given(watched, *versions[1:3]) is not None
     if finished_by == "a pass":
         pass_over_with(table, versions[2])
-        assert told(table) == [(1, 0, 1), (1, 1, 3)]
+        assert journaled(table) == [(1, 0, 1), (1, 1, 3)]
     later = {"a later version": versions[3:], "an older version": versions[1:2]}.get(finished_by, [])
     assert given(table, *(later or versions[1:3])) is None
     last = 4 if finished_by == "a later version" else 3
-    assert told(table) == [(1, 0, 1), (1, 1, last)]
+    assert journaled(table) == [(1, 0, 1), (1, 1, last)]
 
 
 def fails_at(meant: Callable[[Attempted], bool]) -> Callable[..., Any]:
@@ -296,27 +296,27 @@ def fails_at(meant: Callable[[Attempted], bool]) -> Callable[..., Any]:
     return around
 
 
-def test_what_a_bulk_load_wrote_is_not_told(table: MemoryTable) -> None:
+def test_the_versions_of_a_bulk_load_are_not_journaled(table: MemoryTable) -> None:
     bulk_load(table, document(table, 1))
     assert given(table, document(table, 1)) is None
     assert given(table, document(table, 1, version=2)) is None
-    assert told(table) == [(1, 1, 2)]
+    assert journaled(table) == [(1, 1, 2)]
 
 
-def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable) -> None:
+def test_after_a_lost_ledger_the_version_before_is_unknown(table: MemoryTable) -> None:
     first = document(table, 1)
     assert given(table, first) is None
     table.put(first)
     table.delete(issue(1), derived_keys.LEDGER)
     assert repair_issue(table, Catalogs(), issue(1))
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert given(table, document(table, 1, version=2)) is None
-    assert told(table) == [(1, 0, 1), (1, None, 2)]
+    assert journaled(table) == [(1, 0, 1), (1, None, 2)]
     assert given(table, document(table, 1, version=3)) is None
-    assert told(table)[-1] == (1, 2, 3)
+    assert journaled(table)[-1] == (1, 2, 3)
 
 
-def test_a_number_whose_item_the_table_refuses_is_emptied_at_once(table: MemoryTable) -> None:
+def test_a_number_is_emptied_at_once_when_the_table_refuses_its_item(table: MemoryTable) -> None:
     one = document(table, 1)
     watched = table.seen_through(
         fails_at(lambda attempted: puts_journal_item(attempted) and "changes" in (attempted.item or {}))
@@ -324,7 +324,7 @@ def test_a_number_whose_item_the_table_refuses_is_emptied_at_once(table: MemoryT
     assert given(watched, one) is not None
     assert numbers_in(record_of(table, 1)) == []
     assert given(table, one) is None
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
 
 
 def test_an_item_that_arrived_after_all_is_left(table: MemoryTable) -> None:
@@ -335,11 +335,11 @@ def test_an_item_that_arrived_after_all_is_left(table: MemoryTable) -> None:
         return perform()
 
     assert given(table.seen_through(around), document(table, 1)) is None
-    assert told(table) == [(1, 0, 1)]
+    assert journaled(table) == [(1, 0, 1)]
     assert log_of(table).head().last == 1
 
 
-def test_who_loses_a_ledger_is_in_the_item_of_a_later_number(table: MemoryTable) -> None:
+def test_an_issue_that_lost_its_ledger_is_in_the_item_of_a_later_number(table: MemoryTable) -> None:
     """Another invocation overtakes issue 1 before its ledger is written."""
     one, two = document(table, 1), document(table, 2)
 
@@ -381,7 +381,7 @@ def test_an_answer_that_the_sdk_missed_is_not_taken_for_a_lost_race(table: Memor
     assert numbers_in(record_of(table, 1)) == [1]
 
 
-def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_anew(table: MemoryTable) -> None:
+def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_again(table: MemoryTable) -> None:
     watched = table.seen_through(before(puts_journal_item, lambda: log_of(table).close(1)))
     assert given(watched, document(table, 1)) is None
     assert numbers_in(record_of(table, 1)) == []
@@ -391,7 +391,7 @@ def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_anew(table: 
     assert all(move.thorough for move in found.changes[0].moves.values())
 
 
-def test_a_ledger_whose_number_has_no_item_is_unfinished_and_the_number_is_closed(table: MemoryTable) -> None:
+def test_a_ledger_without_its_journal_item_is_unfinished_and_the_number_is_closed(table: MemoryTable) -> None:
     """Its writer died before the item."""
     one = document(table, 1)
 
@@ -409,7 +409,7 @@ def test_a_ledger_whose_number_has_no_item_is_unfinished_and_the_number_is_close
 
 
 @pytest.mark.parametrize("few", [0, journal.FEW_ENTRIES])
-def test_an_item_without_its_mark_is_completed_by_who_finds_it(
+def test_the_next_writer_completes_an_item_without_its_mark(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(journal, "FEW_ENTRIES", few)
@@ -423,7 +423,7 @@ def test_an_item_without_its_mark_is_completed_by_who_finds_it(
     assert log_of(table).marked([1]) == (set() if few else {1})
 
 
-def test_what_is_there_of_an_item_is_not_put_again(
+def test_existing_entries_of_an_item_are_not_put_again(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "FEW_ENTRIES", 0)
@@ -475,7 +475,7 @@ def test_an_entry_of_a_lower_revision_is_not_put(table: MemoryTable) -> None:
     assert table.get(new[keys.PK], new[keys.SK]) == new
 
 
-def test_what_the_head_knows_is_read_nowhere_else(table: MemoryTable) -> None:
+def test_the_head_is_enough_for_numbers_that_it_knows(table: MemoryTable) -> None:
     assert settled(log_of(table), []) == {}
     log = log_of(table)
     numbers = [log.reserve(1) for _ in range(2)]

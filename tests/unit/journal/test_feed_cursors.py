@@ -23,13 +23,13 @@ def at(number: int, place: int = 0) -> FeedCursor:
     return FeedCursor(FeedPosition(number, place, NOW), 4, "rows", AHEAD, NOW + AHEAD_SECONDS)
 
 
-def test_it_stands_for_the_journal_up_to_its_place_and_for_the_versions_ahead() -> None:
+def test_a_cursor_covers_the_journal_up_to_its_place_and_the_versions_ahead() -> None:
     until = NOW + FEED_DAYS * 86_400
     ahead = RecentWrites(CATALOG.project, NOW + AHEAD_SECONDS, AHEAD, 0)
     assert held(at(58)) == (RecentWrites(CATALOG.project, until, {}, 57), ahead)
 
 
-def test_a_place_within_an_item_stands_for_all_of_it() -> None:
+def test_a_place_within_an_item_covers_all_of_it() -> None:
     assert held(at(58, 1)) == (
         RecentWrites(CATALOG.project, NOW + FEED_DAYS * 86_400, {}, 58),
         RecentWrites(CATALOG.project, NOW + AHEAD_SECONDS, AHEAD, 0),
@@ -48,5 +48,5 @@ def test_it_is_good_for_as_long_as_there_may_be_anything_that_the_index_lacks() 
 
 @pytest.mark.parametrize(("tenant", "project"), [("other", CATALOG.project), (CATALOG.tenant, "other")])
 def test_it_is_of_one_tenant_and_project(tenant: str, project: str) -> None:
-    with pytest.raises(ValueError, match="no cursor"):
+    with pytest.raises(ValueError, match="not a cursor"):
         held(at(58), tenant, project)

@@ -88,7 +88,7 @@ def test_many_batches_make_one_write_of_a_block(table: MemoryTable) -> None:
     assert log_of(table).head().folded == 20
 
 
-def test_what_is_folded_is_not_folded_again(table: MemoryTable) -> None:
+def test_a_folded_item_is_not_folded_again(table: MemoryTable) -> None:
     log(table, moved(1, None, _A))
     assert fold(table) == 1
     written, around = block_writes(table)
@@ -164,7 +164,7 @@ def test_an_item_of_few_sort_entries_is_passed_once_they_are_there(table: Memory
     assert own.marked([number]) == frozenset()
 
 
-def test_an_item_that_changes_orders_without_entries_alone_needs_no_mark(table: MemoryTable) -> None:
+def test_an_item_with_only_orders_without_entries_needs_no_mark(table: MemoryTable) -> None:
     own = log_of(table)
     number = own.reserve(1)
     assert own.put(number, [moved(1, None, _A)]) is not None
@@ -173,15 +173,15 @@ def test_an_item_that_changes_orders_without_entries_alone_needs_no_mark(table: 
     assert own.marked([number]) == frozenset()
 
 
-def test_a_block_that_cannot_be_read_is_told_and_stops_nothing_else(table: MemoryTable) -> None:
+def test_a_block_that_cannot_be_read_is_reported_and_stops_nothing_else(table: MemoryTable) -> None:
     log(table, moved(1, None, _A))
     assert fold(table) == 1
     log(table, moved(1, _A, _B), moved(2, None, _A), moved(1, None, "2023-05-01", "a1.1"))
     key = derived_keys.block(TENANT, PROJECT, KIND, HEAD), derived_keys.directory(TENANT, PROJECT, KIND)
     table.put({**table.items[key], "set": b"\x07"})
-    told: list[Poison] = []
-    assert fold(table, told.append) == 1
-    ((issue, version, error),) = told
+    letters: list[Poison] = []
+    assert fold(table, letters.append) == 1
+    ((issue, version, error),) = letters
     assert (issue, version) == (keys.issue(TENANT, PROJECT, 1), 0)
     assert KIND in error
     assert log_of(table).head().folded == 2
@@ -205,7 +205,7 @@ def test_the_watermark_stays_where_others_keep_changing_a_block(table: MemoryTab
     assert log_of(table).head().folded == 1
 
 
-def test_a_family_that_nobody_writes_any_more_stays_away(table: MemoryTable) -> None:
+def test_a_family_that_is_no_longer_written_is_not_created(table: MemoryTable) -> None:
     log(table, moved(1, None, _A, "a9.1"))
     assert fold(table) == 1
     assert chain(table, catalog_of(table), "a9.1") == []
@@ -214,7 +214,7 @@ def test_a_family_that_nobody_writes_any_more_stays_away(table: MemoryTable) -> 
 @pytest.mark.parametrize(
     ("up_to", "position", "count"),
     [(None, 4, 1), (None, 6, 2), (10, 6, 1), (10, 11, 2)],
-    ids=["alike", "apart, and no fold", "apart, and nothing waits between", "behind the fold"],
+    ids=["alike", "apart, and no fold", "apart, and nothing waits between", "after the fold"],
 )
 def test_two_blocks_become_one_if_both_say_the_same_of_the_journal(
     table: MemoryTable, up_to: int | None, position: int, count: int
@@ -257,7 +257,7 @@ def test_a_repair_keeps_the_position_of_a_block(table: MemoryTable) -> None:
     assert [one.position for one in blocks.split(block)] == [1]
 
 
-def test_a_page_of_the_journal_that_ends_is_gone_on_with(
+def test_a_fold_continues_after_a_full_page_of_the_journal(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gridview.journal.fold.MOST", 2)
@@ -267,7 +267,7 @@ def test_a_page_of_the_journal_that_ends_is_gone_on_with(
     assert members(table, KIND) == {_A: [1, 2, 3, 4, 5]}
 
 
-def test_a_head_that_another_fold_has_moved_is_left_alone(table: MemoryTable) -> None:
+def test_a_head_that_another_fold_has_moved_is_not_overwritten(table: MemoryTable) -> None:
     own = log_of(table)
     head = own.head()
     assert own.advance(head, [JournalItem(own.reserve(0), 0.0)], 0.0) is not None

@@ -27,7 +27,7 @@ def test_the_first_missing_number_is_the_first_that_no_item_has() -> None:
     assert first_missing(4, items(n5=0, n6=0, n8=0)) == 7
 
 
-def test_a_number_is_overdue_once_a_later_item_has_stood_for_some_seconds() -> None:
+def test_a_number_is_overdue_some_seconds_after_a_later_item() -> None:
     young, old = MISSING_SECONDS - 0.1, MISSING_SECONDS
     assert overdue(4, [], NOW) == []
     assert overdue(4, items(n5=old, n6=old), NOW) == []
@@ -58,9 +58,7 @@ def test_a_look_empties_what_was_left(table: MemoryTable, monkeypatch: pytest.Mo
     assert log.put(left, [CHANGE]) is None  # too late
 
 
-def test_the_last_number_is_left_to_whoever_took_it(
-    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_number_is_left_to_its_writer(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """No writer waits for it: there is nothing after it."""
     log = log_of(table)
     last = log.reserve(1)
@@ -69,7 +67,7 @@ def test_the_last_number_is_left_to_whoever_took_it(
     assert log.item(last) is None
 
 
-def test_what_was_whole_is_not_read_again(table: MemoryTable) -> None:
+def test_a_range_without_gaps_is_not_read_again(table: MemoryTable) -> None:
     read: list[Attempted] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -89,16 +87,16 @@ def test_what_was_whole_is_not_read_again(table: MemoryTable) -> None:
     assert len(read) == 2
 
 
-def test_a_project_that_was_made_anew_is_looked_at_from_its_beginning(
+def test_a_project_that_was_made_again_is_checked_from_its_beginning(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gaps, log = Gaps(), log_of(table)
     for _ in range(5):
         log.put(log.reserve(1), [CHANGE])
     gaps.close(log, log.head())
-    anew = log_of(new_table())
-    left, taken = anew.reserve(1), anew.reserve(1)
-    anew.put(taken, [CHANGE])
+    second = log_of(new_table())
+    left, taken = second.reserve(1), second.reserve(1)
+    second.put(taken, [CHANGE])
     monkeypatch.setattr(clock, "seconds", lambda: NOW + MISSING_SECONDS)
-    gaps.close(anew, anew.head())
-    assert anew.item(left) is not None
+    gaps.close(second, second.head())
+    assert second.item(left) is not None

@@ -90,7 +90,7 @@ def listed(table: MemoryTable, kind: str) -> set[tuple[int, int]]:
     return {(entry["num"], entry["version"]) for entry in found}
 
 
-def told(table: MemoryTable, *records: dict[str, Any]) -> list[tuple[int, str, str, dict[str, Values]]]:
+def events_of(table: MemoryTable, *records: dict[str, Any]) -> list[tuple[int, str, str, dict[str, Values]]]:
     assert work(table, records) is None
     return [(at, one.kind, one.by, dict(one.fields)) for at, one in remembered(table).items()]
 
@@ -99,33 +99,33 @@ BASE = {"name": Values(None, "Pier"), "state": Values(None, "o1")}
 GONE = {"name": Values("Pier", None), "state": Values("o1", None)}
 
 
-def test_a_create_tells_each_value(table: MemoryTable) -> None:
+def test_a_create_records_each_value(table: MemoryTable) -> None:
     made = version(table, 1, a1="x")
     expected = {**BASE, "a1": Values(None, "x")}
-    assert told(table, record(1, None, made)) == [(1, "create", "user 1", expected)]
+    assert events_of(table, record(1, None, made)) == [(1, "create", "user 1", expected)]
     (change,) = remembered(table).values()
     assert (change.at, change.change) == (made["updated"], CHANGE.bytes)
 
 
-def test_an_update_tells_what_differs(table: MemoryTable) -> None:
+def test_an_update_records_the_differences(table: MemoryTable) -> None:
     old, new = version(table, 1, a1="x", a2="same"), version(table, 2, a1="y", a2="same")
-    assert told(table, record(1, old, new)) == [(2, "update", "user 2", {"a1": Values("x", "y")})]
+    assert events_of(table, record(1, old, new)) == [(2, "update", "user 2", {"a1": Values("x", "y")})]
     cleared = version(table, 3, a2="same")
-    assert told(table, record(2, new, cleared))[1] == (3, "update", "user 3", {"a1": Values("y", None)})
+    assert events_of(table, record(2, new, cleared))[1] == (3, "update", "user 3", {"a1": Values("y", None)})
 
 
-def test_every_version_of_a_batch_is_remembered_though_the_newest_alone_is_derived(
+def test_every_version_of_a_batch_is_recorded_though_only_the_newest_is_derived(
     table: MemoryTable,
 ) -> None:
     images = [None, *(version(table, number, a1=f"{number}") for number in range(1, 6))]
     stream = [record(at, *images[at : at + 2]) for at in range(5)]
-    assert [at for at, *_ in told(table, *stream)] == [1, 2, 3, 4, 5]
+    assert [at for at, *_ in events_of(table, *stream)] == [1, 2, 3, 4, 5]
     assert listed(table, "activity") == listed(table, "change") == {(7, number) for number in range(1, 6)}
 
 
 def test_options_in_another_order_are_no_change(table: MemoryTable) -> None:
     old, new = version(table, 1, a1=["o1", "o2"], a2="x"), version(table, 2, a1=["o2", "o1"], a2="y")
-    assert told(table, record(1, old, new)) == [(2, "update", "user 2", {"a2": Values("x", "y")})]
+    assert events_of(table, record(1, old, new)) == [(2, "update", "user 2", {"a2": Values("x", "y")})]
 
 
 def test_the_trash(table: MemoryTable) -> None:
@@ -134,37 +134,37 @@ def test_the_trash(table: MemoryTable) -> None:
     back = version(table, 3, a1="x")
     values = {**GONE, "a1": Values("x", None)}
     again = {**BASE, "a1": Values(None, "x")}
-    assert told(table, record(1, live, gone), record(2, gone, back)) == [
+    assert events_of(table, record(1, live, gone), record(2, gone, back)) == [
         (2, "delete", "bob", values),
         (3, "restore", "user 3", again),
     ]
 
 
-def test_what_leaves_the_trash_for_good_is_no_change(table: MemoryTable) -> None:
-    assert told(table, record(1, trashed(version(table, 1)), None)) == []
+def test_a_purge_from_the_trash_is_no_change(table: MemoryTable) -> None:
+    assert events_of(table, record(1, trashed(version(table, 1)), None)) == []
     assert kept(table, "activity") == []
 
 
-def test_a_removal_from_the_table_is_a_change_by_nobody(table: MemoryTable) -> None:
+def test_a_removal_from_the_table_is_a_change_without_a_user(table: MemoryTable) -> None:
     removal = record(1, version(table, 4, a1="x"), None)
     removal["dynamodb"]["ApproximateCreationDateTime"] = 1_800_000_000.0
-    assert told(table, removal) == [(5, "delete", "", {**GONE, "a1": Values("x", None)})]
+    assert events_of(table, removal) == [(5, "delete", "", {**GONE, "a1": Values("x", None)})]
     assert remembered(table)[5].at == "2027-01-15T08:00:00.000000Z"
     assert kept(table, "change") == []
 
 
-def test_what_keeps_its_version_is_no_change(table: MemoryTable) -> None:
+def test_a_write_that_keeps_the_version_is_no_change(table: MemoryTable) -> None:
     """Upkeep removes values of deleted attributes from documents in place, including those in the trash."""
     old, new = version(table, 2, a1="x"), version(table, 2)
-    assert told(table, record(1, old, new), record(2, trashed(old), trashed(new))) == []
+    assert events_of(table, record(1, old, new), record(2, trashed(old), trashed(new))) == []
 
 
-def test_what_happens_in_the_trash_is_no_change(table: MemoryTable) -> None:
+def test_a_write_in_the_trash_is_no_change(table: MemoryTable) -> None:
     gone = trashed(version(table, 1))
-    assert told(table, record(1, gone, gone | {"version": 3})) == []
+    assert events_of(table, record(1, gone, gone | {"version": 3})) == []
 
 
-def test_what_comes_twice_is_remembered_once(table: MemoryTable) -> None:
+def test_a_repeated_record_is_recorded_once(table: MemoryTable) -> None:
     images = [None, *(version(table, number, a1=f"{number}") for number in range(1, 4))]
     stream = [record(at, *images[at : at + 2]) for at in range(3)]
     work(table, stream)
@@ -206,9 +206,7 @@ def test_a_poison_issue_is_remembered_as_far_as_it_can_be_read(table: MemoryTabl
     ],
     ids=str,
 )
-def test_a_document_that_is_none_is_passed_over_and_the_batch_goes_on(
-    table: MemoryTable, spoil: Item
-) -> None:
+def test_an_invalid_document_is_skipped_and_the_batch_continues(table: MemoryTable, spoil: Item) -> None:
     old = version(table, 1, a1=["o1"])
     other = {**version(table, 1), keys.PK: keys.issue(TENANT, PROJECT, 8), "num": 8}
     assert work(table, [record(1, old, {**version(table, 2), **spoil}), record(2, None, other)]) is None
@@ -216,10 +214,10 @@ def test_a_document_that_is_none_is_passed_over_and_the_batch_goes_on(
     assert list(read_changes(table, TENANT, PROJECT, [(8, 1)])) == [(8, 1)]
 
 
-def test_a_record_without_its_old_image_tells_no_change(table: MemoryTable) -> None:
+def test_a_record_without_its_old_image_records_no_change(table: MemoryTable) -> None:
     partial = record(1, version(table, 1), version(table, 2))
     del partial["dynamodb"]["OldImage"]
-    assert told(table, partial) == []
+    assert events_of(table, partial) == []
 
 
 def test_other_items_are_passed_over(table: MemoryTable) -> None:
@@ -228,7 +226,7 @@ def test_other_items_are_passed_over(table: MemoryTable) -> None:
     assert [item for item in table.items.values() if item not in items] == []
 
 
-def test_where_history_is_off_the_feed_still_finds_a_change(table: MemoryTable) -> None:
+def test_with_the_history_off_the_feed_still_finds_a_change(table: MemoryTable) -> None:
     setting(table, enabled=False)
     work(table, [record(1, None, version(table, 1))])
     assert list(remembered(table)) == [1]
@@ -246,17 +244,17 @@ def test_a_setting_holds_for_containers_that_knew_another(table: MemoryTable) ->
 def test_nothing_is_remembered_of_a_deleted_project(table: MemoryTable) -> None:
     made = version(table, 1)
     remove_project(table, ADMIN, PROJECT)
-    assert told(table, record(1, None, made)) == []
+    assert events_of(table, record(1, None, made)) == []
 
 
-def test_a_project_whose_definitions_are_lost_remembers_as_by_default(table: MemoryTable) -> None:
+def test_a_project_without_its_definitions_has_the_default_history(table: MemoryTable) -> None:
     made = version(table, 1)
     table.delete(keys.project(TENANT, PROJECT), keys.CATALOG)
-    assert told(table, record(1, None, made)) == [(1, "create", "user 1", BASE)]
+    assert events_of(table, record(1, None, made)) == [(1, "create", "user 1", BASE)]
     assert len(kept(table, "activity")) == 1
 
 
-def test_a_forgotten_change_is_not_told_though_the_table_still_has_it(
+def test_an_expired_change_is_not_returned_though_the_table_still_has_it(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     setting(table, days=8)

@@ -31,10 +31,10 @@ def test_an_item_is_read_back_as_it_was_stored() -> None:
     assert JournalItem.from_item(item) == record
 
 
-def test_an_item_says_of_each_issue_what_was_told_before() -> None:
-    told = CHANGE._replace(before=1), SEEN, CHANGE._replace(num=9, before=3)
-    item = JournalItem(57, 1_700_000_000.25, told).to_item("acme", "bridge")
-    assert JournalItem.from_item(item).changes == told
+def test_an_item_contains_the_version_before_of_each_issue() -> None:
+    changes = CHANGE._replace(before=1), SEEN, CHANGE._replace(num=9, before=3)
+    item = JournalItem(57, 1_700_000_000.25, changes).to_item("acme", "bridge")
+    assert JournalItem.from_item(item).changes == changes
 
 
 def test_an_older_version_of_this_code_reads_the_changes_as_it_did() -> None:
@@ -76,21 +76,21 @@ def test_a_large_batch_is_cut_and_nothing_is_lost() -> None:
     assert list(cut([CHANGE], limit=1)) == [[CHANGE]]  # one issue is never cut
 
 
-@pytest.mark.parametrize(("number", "told"), [(4, True), (5, False), (6, True), (7, None)])
-def test_a_head_tells_of_numbers_up_to_the_watermark(number: int, told: bool | None) -> None:
-    assert Head(last=9, folded=6, emptied=BitMap((5,))).committed(number) is told
+@pytest.mark.parametrize(("number", "known"), [(4, True), (5, False), (6, True), (7, None)])
+def test_a_head_knows_numbers_up_to_the_watermark(number: int, known: bool | None) -> None:
+    assert Head(last=9, folded=6, emptied=BitMap((5,))).committed(number) is known
 
 
 def test_a_new_head_knows_nothing_and_is_not_due() -> None:
     assert Head.from_item(new_head("acme", "bridge")) == Head()
 
 
-def test_what_is_shown_to_all_is_a_watermark_that_stood_long_enough() -> None:
-    head, told = Head(), []
+def test_readers_get_a_watermark_that_is_old_enough() -> None:
+    head, shown = Head(), []
     for number, now in ((10, 100.0), (20, 120.0), (30, 140.0), (40, 165.0), (50, 220.0)):
         head = replace(head, folded=number, trail=tuple(head_trail(head, number, now)))
-        told.append((head.shown(now), head.shown(now + SHOWN_SECONDS)))
-    assert told == [(0, 10), (0, 20), (10, 30), (20, 40), (40, 50)]
+        shown.append((head.shown(now), head.shown(now + SHOWN_SECONDS)))
+    assert shown == [(0, 10), (0, 20), (10, 30), (20, 40), (40, 50)]
 
 
 def test_the_trail_goes_back_as_far_as_readers_may_be_held_back_and_stays_short() -> None:
@@ -105,7 +105,7 @@ def test_the_trail_goes_back_as_far_as_readers_may_be_held_back_and_stays_short(
         "so none reads the journal from its beginning"
     )
     assert head.trail[0][0] > 3_000 - HELD_SECONDS - SHOWN_SECONDS - 2 * TRAIL_SECONDS, (
-        "what nobody needs any more is forgotten"
+        "unneeded entries are dropped"
     )
 
 

@@ -85,11 +85,11 @@ class Invocation:
             if not attempted.writes or attempted.key[0] != ISSUE:
                 return perform()
             self._hub.switch()
-            stood = table.items.get(attempted.key, {})
+            former = table.items.get(attempted.key, {})
             try:
                 return perform()
             finally:
-                assert progress(table.items[attempted.key]) >= progress(stood), "a write goes back"
+                assert progress(table.items[attempted.key]) >= progress(former), "a write goes back"
 
         def run() -> None:
             failed = consume(table.seen_through(around), Catalogs(), changes, no_poison)
@@ -157,7 +157,7 @@ def test_two_invocations_that_meet_leave_nothing(
 
 
 @pytest.mark.parametrize("first", ["the edit", "the removal"])
-def test_of_an_issue_that_is_cleared_the_last_version_stays(
+def test_the_last_version_of_a_cleared_issue_stays(
     removed: tuple[MemoryTable, Item, Item], first: str
 ) -> None:
     pristine, before, after = removed

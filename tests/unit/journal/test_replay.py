@@ -69,12 +69,12 @@ def test_the_last_word_on_each_key_counts() -> None:
         ],
         {ORDER},
     )
-    told = {(one.key, one.present, one.number) for one in words[ORDER]}
-    assert told == {(key("a"), True, 3), (key("b"), False, 3), (key("a", 2), True, 2)}
+    last = {(one.key, one.present, one.number) for one in words[ORDER]}
+    assert last == {(key("a"), True, 3), (key("b"), False, 3), (key("a", 2), True, 2)}
     assert {one.issue for one in words[ORDER]} == {"issue-acme.bridge.00000001", "issue-acme.bridge.00000002"}
 
 
-def test_a_family_that_nobody_writes_is_left_out() -> None:
+def test_a_family_that_is_not_written_is_left_out() -> None:
     assert last_words(PARTITION, [record(1, MOVED)], {"a2.1"}) == {}
 
 
@@ -83,14 +83,14 @@ def test_a_string_that_is_no_key_of_the_issue_is_in_no_block() -> None:
 
 
 @pytest.mark.parametrize(("thorough", "stays"), [(False, []), (True, [True])])
-def test_tokens_that_stay_are_written_only_if_somebody_may_have_left_others(
+def test_unchanged_tokens_are_written_only_after_an_unfinished_write(
     thorough: bool, stays: list[bool]
 ) -> None:
     left, to = (sort_string(joined(words), 1) for words in (("x", "y"), ("y", "z")))
     words = last_words(PARTITION, [record(1, change(1, TOKENS, left, to, thorough=thorough))], {TOKENS})
-    told = {(one.key, one.present) for one in words[TOKENS]}
-    assert told - {(key("y"), True)} == {(key("x"), False), (key("z"), True)}
-    assert [present for one, present in told if one == key("y")] == stays
+    last = {(one.key, one.present) for one in words[TOKENS]}
+    assert last - {(key("y"), True)} == {(key("x"), False), (key("z"), True)}
+    assert [present for one, present in last if one == key("y")] == stays
 
 
 def block(position: int, *members: int) -> Block:

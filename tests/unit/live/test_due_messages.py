@@ -19,7 +19,7 @@ from tests.support.derived_project import catalog_of, new_table
 from tests.support.webhooks import NOW, stored
 
 START = FeedPosition(6, 3, 0.0, "before")
-BEHIND = tuple(FeedPosition(7, place, 0.0, "item") for place in (1, 2, 4))
+FOLLOWING = tuple(FeedPosition(7, place, 0.0, "item") for place in (1, 2, 4))
 END = FeedPosition(9, 0, 0.0, "last")
 ENTERS = RowMove("enter", "key", None)
 
@@ -39,34 +39,34 @@ def messages(
 ) -> DueMessages:
     """The messages of three changes, with the effect of each on the rows of a view."""
     view = FrozenView(1, "All", [], None, {}, NOW, "ann")
-    webhook = Webhook.from_item(stored("w1", view=view, events=("enter", "leave", "change", "update")))
+    webhook = Webhook.from_item(stored("w1", view=view, events=("enter", "leave", "update")))
     changes = tuple(Change(num, 2, "update", "ann", NOW, None, {}, NOW) for num in (11, 12, 13))
-    page = FeedPage(changes, END, reset, catalog_of(table), BEHIND, ended=False, overdue=(8,))
+    page = FeedPage(changes, END, reset, catalog_of(table), FOLLOWING, ended=False, overdue=(8,))
     rows = view.rows(page.catalog).fingerprint
     monkeypatch.setattr(due_messages, "moves_of", lambda *_: list(verdicts))
     return messages_on(table, webhook, Outbox(START, NOW, missed=missed, rows=rows), page)
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "told", "position"),
+    ("verdicts", "sent", "position"),
     [
         ([ENTERS, ENTERS, ENTERS], [11, 12, 13], END),
-        ([ENTERS, ENTERS, Unjudged.YET], [11, 12], BEHIND[1]),
-        ([ENTERS, Unjudged.YET, ENTERS], [11], BEHIND[0]),
+        ([ENTERS, ENTERS, Unjudged.YET], [11, 12], FOLLOWING[1]),
+        ([ENTERS, Unjudged.YET, ENTERS], [11], FOLLOWING[0]),
         ([Unjudged.YET, ENTERS, ENTERS], [], START),
     ],
 )
-def test_a_page_ends_before_the_first_change_whose_row_cannot_be_judged_yet(
+def test_a_page_ends_before_the_first_change_that_cannot_be_judged_yet(
     table: MemoryTable,
     monkeypatch: pytest.MonkeyPatch,
     verdicts: Sequence[Verdict],
-    told: Sequence[int],
+    sent: Sequence[int],
     position: FeedPosition,
 ) -> None:
     found = messages(table, monkeypatch, verdicts)
-    assert [one.delivery.num for one in found.messages] == told
+    assert [one.delivery.num for one in found.messages] == sent
     assert found.page.position == position
-    assert len(found.page.events) == len(found.page.ends) == len(told)
+    assert len(found.page.events) == len(found.page.ends) == len(sent)
     is_cut = position != END
     assert (found.page.ended, found.page.held, found.page.overdue) == (is_cut, is_cut, () if is_cut else (8,))
 
@@ -82,7 +82,7 @@ def test_a_change_that_is_never_judged_is_a_reset_at_its_place(
 
 
 @pytest.mark.parametrize("state", [{"missed": True}, {"reset": True}])
-def test_what_was_missed_is_a_reset_at_the_position_before_all_others(
+def test_missed_changes_are_a_reset_before_all_others(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch, state: dict[str, bool]
 ) -> None:
     found = messages(table, monkeypatch, [None, None, ENTERS], **state)

@@ -25,7 +25,7 @@ from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import clock
-from gridview.support.errors import FeedExpired, NotFound, Overloaded
+from gridview.support.errors import CursorExpired, NotFound, Overloaded
 from tests.support.derived_project import (
     ADMIN,
     PROJECT,
@@ -166,7 +166,7 @@ def walk(table: Table, limit: int) -> list[str]:
         position = one.position
 
 
-def test_each_version_is_told_once_in_order(writer: Writer) -> None:
+def test_each_version_is_delivered_once_in_order(writer: Writer) -> None:
     writer.edit(1, start="2023-05-01")
     writer.edit(2)
     writer.edit(1, start="2023-05-02")
@@ -188,7 +188,7 @@ def test_each_version_is_told_once_in_order(writer: Writer) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 7, 100])
-def test_pages_of_any_size_tell_the_same(writer: Writer, limit: int) -> None:
+def test_pages_of_any_size_deliver_the_same(writer: Writer, limit: int) -> None:
     expected = []
     for place in range(12):
         for num in range(1, 2 + place % 4):
@@ -230,7 +230,7 @@ def test_a_reader_stops_at_the_first_number_without_an_item(writer: Writer, time
     assert ids(page(writer.table, late.position)) == ["2.1"]
 
 
-def test_a_gap_behind_a_full_page_is_not_waited_for(writer: Writer, time: Time) -> None:
+def test_a_gap_after_a_full_page_is_not_waited_for(writer: Writer, time: Time) -> None:
     writer.edit(1)
     writer.edit(2)
     assert writer.consume() is None
@@ -243,7 +243,7 @@ def test_a_gap_behind_a_full_page_is_not_waited_for(writer: Writer, time: Time) 
     assert page(writer.table, limit=3).overdue == (2,)
 
 
-def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer) -> None:
+def test_a_new_follower_gets_everything_committed_from_now_on(writer: Writer) -> None:
     log = log_of(writer.table)
     writer.edit(1)
     assert writer.consume() is None
@@ -259,7 +259,7 @@ def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer
     assert ids(page(writer.table, FeedPosition(4, 0, NOW))) == ["2.2"]
 
 
-def test_a_change_that_nobody_remembers_is_a_reset_before_what_follows(writer: Writer) -> None:
+def test_a_change_without_its_history_is_a_reset_before_later_events(writer: Writer) -> None:
     for num in (1, 2, 3):
         writer.edit(num)
     assert writer.consume() is None
@@ -271,7 +271,7 @@ def test_a_change_that_nobody_remembers_is_a_reset_before_what_follows(writer: W
     assert page(writer.table, second.position).events == ()
 
 
-def test_what_an_older_version_of_this_code_put_is_a_reset(writer: Writer) -> None:
+def test_a_journal_item_of_older_code_is_a_reset(writer: Writer) -> None:
     log = log_of(writer.table)
     log.put(log.reserve(1), [IssueChange(num, 4, removed=False, revision=1, moves={}) for num in (7, 8)])
     writer.edit(1)
@@ -326,7 +326,7 @@ def test_a_position_is_good_for_seven_days(writer: Writer, time: Time) -> None:
     still = page(writer.table, end)
     assert still.events == ()
     time.now += 1
-    with pytest.raises(FeedExpired):
+    with pytest.raises(CursorExpired):
         page(writer.table, end)
     time.now += 7 * DAY - 2
     assert page(writer.table, still.position).events == ()  # a reader that asked meanwhile has a newer one
@@ -341,7 +341,7 @@ def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time:
     assert page(writer.table).position[:3] == (2, 0, NOW + DAY)
 
 
-def test_changes_are_told_by_definitions_that_know_them(writer: Writer) -> None:
+def test_changes_are_delivered_with_definitions_that_contain_them(writer: Writer) -> None:
     """An option that is younger than the reader's definitions."""
     from gridview.commands import attributes
 
@@ -359,7 +359,7 @@ def test_changes_are_told_by_definitions_that_know_them(writer: Writer) -> None:
     assert ids(found) == ["1.1"]
 
 
-def test_a_project_that_is_gone_is_not_found(writer: Writer) -> None:
+def test_a_deleted_project_is_not_found(writer: Writer) -> None:
     catalog = catalog_of(writer.table)
     writer.edit(1)
     assert writer.consume() is None
@@ -370,7 +370,7 @@ def test_a_project_that_is_gone_is_not_found(writer: Writer) -> None:
         read_changes(writer.table, Catalogs(), catalog, beginning(), 10)
 
 
-def test_what_it_costs(writer: Writer) -> None:
+def test_the_read_units_of_the_feed(writer: Writer) -> None:
     catalogs = Catalogs()
     catalog = catalogs.get(writer.table, TENANT, PROJECT)
 
@@ -392,8 +392,8 @@ def test_what_it_costs(writer: Writer) -> None:
     assert units(FeedPosition(2, 0, NOW)) <= 0.5 * (2 + 50) + 1
 
 
-def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer) -> None:
-    """Nobody made a version then, so there is none to deliver."""
+def test_an_issue_that_was_removed_from_the_table_by_hand_is_a_reset(writer: Writer) -> None:
+    """No user made a version then, so there is none to deliver."""
     writer.edit(1)
     assert writer.consume() is None
     end = page(writer.table).position
@@ -447,7 +447,7 @@ def test_a_late_write_of_a_removal_by_hand_makes_the_version_that_was_put_back_a
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_once_and_no_reset(
+def test_a_delete_that_a_repair_commits_before_the_stream_is_delivered_once(
     writer: Writer, known: bool
 ) -> None:
     """The repair commits the moves and delivers nothing, not even that the issue is gone."""
@@ -463,9 +463,9 @@ def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_onc
     assert ahead.position.number > end.number, "the repair has committed what has moved"
     assert writer.consume() is None
     found = page(writer.table, ahead.position)
-    told = ["1.2"] if known else ["1.2", "1.3"]
-    assert (ids(found), found.reset) == (told, False)
-    assert walk(writer.table, 1) == ["1.1", *told]
+    delivered = ["1.2"] if known else ["1.2", "1.3"]
+    assert (ids(found), found.reset) == (delivered, False)
+    assert walk(writer.table, 1) == ["1.1", *delivered]
 
 
 def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writer: Writer) -> None:
@@ -505,44 +505,44 @@ def interrupted(table: MemoryTable, meant: Callable[[Attempted], bool]) -> Table
     return table.seen_through(around)
 
 
-def mend_first(table: Table) -> None:
+def repair_first(table: Table) -> None:
     repair_issue(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0)
 
 
 @pytest.mark.parametrize("dies", [False, True])
 @pytest.mark.parametrize("how", ["deleted", "taken out"])
-def test_what_is_repaired_of_an_issue_that_is_gone_is_not_told(writer: Writer, how: str, dies: bool) -> None:
+def test_the_repair_of_a_removed_issue_is_not_delivered(writer: Writer, how: str, dies: bool) -> None:
     """Its removal was delivered before, also if the repair is repeated because the first one has died."""
     writer.edit(1)
     assert writer.consume() is None
     gone(writer, how)
     writer.consume(interrupted(writer.table, puts("xvalue")))
-    told = page(writer.table, page(writer.table, limit=1).position)
-    assert (ids(told), told.reset) == ((["1.2"], False) if how == "deleted" else ([], True))
+    removal = page(writer.table, page(writer.table, limit=1).position)
+    assert (ids(removal), removal.reset) == ((["1.2"], False) if how == "deleted" else ([], True))
     if dies:
         with pytest.raises(Overloaded):
-            mend_first(interrupted(writer.table, puts_journal_item))
-    mend_first(writer.table)
-    found = page(writer.table, told.position)
-    assert found.position.number > told.position.number
+            repair_first(interrupted(writer.table, puts_journal_item))
+    repair_first(writer.table)
+    found = page(writer.table, removal.position)
+    assert found.position.number > removal.position.number
     assert (ids(found), found.reset) == ([], False)
 
 
-def test_a_delete_that_comes_again_under_newer_definitions_is_not_told(writer: Writer) -> None:
+def test_a_repeated_delete_under_newer_definitions_is_not_delivered(writer: Writer) -> None:
     writer.edit(1)
     writer.delete(1)
     again = writer.waiting
     assert writer.consume() is None
-    told = page(writer.table)
+    first = page(writer.table)
     attributes.create_attribute(
         writer.table, Catalogs(), ADMIN, PROJECT, {"name": "Effort", "id": "effort", "type": "text"}
     )
     assert consume(writer.table, Catalogs(), again, _unexpected) is None
-    found = page(writer.table, told.position)
+    found = page(writer.table, first.position)
     assert (ids(found), found.reset) == ([], False)
 
 
-def test_that_an_issue_was_taken_out_is_told_though_its_item_came_to_nothing(writer: Writer) -> None:
+def test_a_removal_is_delivered_though_its_journal_item_was_emptied(writer: Writer) -> None:
     writer.edit(1)
     assert writer.consume() is None
     end = page(writer.table).position

@@ -96,7 +96,7 @@ def image(document: Item) -> dict[str, Any] | None:
 
 
 @given(STEPS, st.data())
-def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], data: st.DataObject) -> None:
+def test_a_course_has_the_values_of_the_documents(steps: list[Any], data: st.DataObject) -> None:
     life = Life(steps)
     last = len(life.documents)
     first = data.draw(st.integers(1, last))
@@ -118,7 +118,9 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
 
 
 @given(STEPS, st.data())
-def test_a_document_tells_what_no_later_version_has_changed(steps: list[Any], data: st.DataObject) -> None:
+def test_a_document_gives_the_fields_that_no_later_version_has_changed(
+    steps: list[Any], data: st.DataObject
+) -> None:
     """Without the later changes, no field that it returns is wrong."""
     life = Life(steps)
     end = data.draw(st.integers(1, len(life.documents)))

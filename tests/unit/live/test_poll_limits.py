@@ -51,7 +51,7 @@ def test_a_poll_is_dead_only_when_no_clock_of_a_second_apart_can_see_it_open() -
     poll = Poll(1_000_000, "a", "ann")
     assert not poll.is_dead(1_000 + MAX_WAIT + 2)
     assert poll.is_dead(1_000 + KNOWN_SECONDS + 1)
-    assert not poll.is_dead(999), "a clock ahead of ours has started it"
+    assert not poll.is_dead(999), "a faster clock has started it"
 
 
 @pytest.mark.parametrize(

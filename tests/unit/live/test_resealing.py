@@ -62,7 +62,7 @@ def test_every_secret_is_sealed_again_and_nothing_else_changes(table: MemoryTabl
     assert table.items == items
 
 
-def test_what_is_no_webhook_is_not_touched(table: MemoryTable) -> None:
+def test_other_items_than_webhooks_are_not_touched(table: MemoryTable) -> None:
     table.put({keys.PK: "issue-0807.35e9.1", keys.SK: "project-0807.35e9", "secrets": [["sealed", None]]})
     assert reseal_webhooks(table, ROTATED) == Resealed(0, 0, ())
 
@@ -115,7 +115,7 @@ def test_killed_at_any_call_every_webhook_opens_and_the_next_pass_goes_on(
         assert opened(table, name, NEW) == [name.encode()]
 
 
-def test_a_writer_who_read_the_webhook_before_cannot_bring_its_former_seals_back(table: MemoryTable) -> None:
+def test_a_writer_with_an_older_copy_cannot_bring_former_seals_back(table: MemoryTable) -> None:
     put(table, "w1", b"one")
     read = Webhook.from_item(table.items[live_keys.webhooks("0807", "35e9"), "w1"])
     reseal_webhooks(table, ROTATED)

@@ -70,7 +70,7 @@ def judged(table: MemoryTable, catalog: Catalog, rows: FollowedRows, *changes: C
     ]
 
 
-def test_what_the_changes_tell_themselves_reads_nothing(table: MemoryTable, catalog: Catalog) -> None:
+def test_changes_with_all_values_need_no_reads(table: MemoryTable, catalog: Catalog) -> None:
     kind = key_of(catalog, "kind")
     created = Change(
         7, 1, "create", "ann", LONG_AGO, None, {"name": Values(None, "n"), kind: Values(None, "o1")}
@@ -82,15 +82,13 @@ def test_what_the_changes_tell_themselves_reads_nothing(table: MemoryTable, cata
     rows = rows_of(catalog, {**KIND_A, "sort": [{"field": "start"}, {"field": "updated"}]})
     assert judged(own, catalog, rows, created, renamed(2), deleted) == [
         "enter",
-        "change",
+        "update",
         "leave",
     ]
     assert own.meter.calls == []
 
 
-def test_a_new_issue_has_nothing_that_its_creation_does_not_tell(
-    table: MemoryTable, catalog: Catalog
-) -> None:
+def test_fields_that_a_creation_omits_are_empty(table: MemoryTable, catalog: Catalog) -> None:
     fields = {"name": Values(None, "n"), key_of(catalog, "kind"): Values(None, "o1")}
     created = Change(7, 1, "create", "ann", LONG_AGO, None, fields)
     own = table.metered()
@@ -102,12 +100,12 @@ def test_a_new_issue_has_nothing_that_its_creation_does_not_tell(
 def test_a_document_of_this_version_is_one_read(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2))
     own = table.metered()
-    assert judged(own, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["change"]
+    assert judged(own, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["update"]
     assert own.meter.capacity == 1
 
 
 @pytest.mark.parametrize(("updated", "expected"), [(JUST_NOW, Unjudged.YET), (LONG_AGO, Unjudged.FOREVER)])
-def test_a_field_that_is_ahead_is_told_by_what_changed_it_or_waited_for(
+def test_a_field_that_changed_later_comes_from_that_change_or_is_waited_for(
     table: MemoryTable, catalog: Catalog, updated: str, expected: Unjudged
 ) -> None:
     kind, rows = key_of(catalog, "kind"), rows_of(catalog, KIND_A)
@@ -117,10 +115,10 @@ def test_a_field_that_is_ahead_is_told_by_what_changed_it_or_waited_for(
     remembered(table, later)
     assert judged(table, catalog, rows, renamed(2)) == [expected]  # 3 may have changed it too
     remembered(table, renamed(3))
-    assert judged(table, catalog, rows, renamed(2)) == ["change"]
+    assert judged(table, catalog, rows, renamed(2)) == ["update"]
 
 
-def test_the_first_later_change_of_a_field_tells(table: MemoryTable, catalog: Catalog) -> None:
+def test_the_first_later_change_of_a_field_has_its_value(table: MemoryTable, catalog: Catalog) -> None:
     kind = key_of(catalog, "kind")
     table.put(document(catalog, 4, fields={kind: "o1"}, changed={kind: 4}))
     edits = (("o2", None), (None, "o1"))
@@ -134,13 +132,13 @@ def test_the_first_later_change_of_a_field_tells(table: MemoryTable, catalog: Ca
     assert judged(table, catalog, rows_of(catalog, KIND_A), renamed(2)) == [None]  # it was o2 then
 
 
-def test_a_document_that_somebody_has_put_back_tells_nothing(table: MemoryTable, catalog: Catalog) -> None:
+def test_a_document_older_than_the_change_gives_no_value(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 1))
     assert judged(table, catalog, rows_of(catalog, KIND_A), renamed(2)) == [Unjudged.FOREVER]
 
 
 @pytest.mark.parametrize("remember", [True, False])
-def test_of_an_issue_without_a_document_its_deletion_tells(
+def test_the_deletion_of_an_issue_without_a_document_has_its_values(
     table: MemoryTable, catalog: Catalog, remember: bool
 ) -> None:
     kind = key_of(catalog, "kind")
@@ -148,10 +146,10 @@ def test_of_an_issue_without_a_document_its_deletion_tells(
     gone = Change(7, 3, "delete", "", LONG_AGO, None, {kind: Values("o1", None)}, LONG_AGO, created=LONG_AGO)
     if remember:
         remembered(table, gone)
-    assert judged(table, catalog, rows, renamed(2)) == ["change" if remember else Unjudged.FOREVER]
+    assert judged(table, catalog, rows, renamed(2)) == ["update" if remember else Unjudged.FOREVER]
 
 
-def test_an_option_that_nobody_knows_any_more_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
+def test_an_option_that_no_longer_exists_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2, fields={key_of(catalog, "kind"): "o99"}))
     rows = rows_of(catalog, {"sort": [{"field": "kind"}]})
     assert judged(table, catalog, rows, renamed(2)) == [Unjudged.FOREVER]
@@ -169,8 +167,8 @@ def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, cat
     plain = Change(7, 2, "update", "ann", LONG_AGO, None, {"name": Values("m", "n")})
     by_update = rows_of(catalog, {"sort": [{"field": "updated"}]})
     assert judged(table, catalog, by_update, plain) == [Unjudged.FOREVER]
-    assert judged(table, catalog, by_update, renamed(2)) == ["change"]
-    assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["change"]
+    assert judged(table, catalog, by_update, renamed(2)) == ["update"]
+    assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["update"]
 
 
 def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) -> None:
@@ -179,12 +177,12 @@ def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) 
     rows = rows_of(catalog, KIND_A)
     assert judged(table, catalog, rows, other, renamed(2), other) == [
         Unjudged.FOREVER,
-        "change",
+        "update",
         Unjudged.FOREVER,
     ]
 
 
-def test_rows_are_told_apart_by_filter_order_and_form(catalog: Catalog) -> None:
+def test_the_fingerprints_of_rows_differ_by_filter_order_and_form(catalog: Catalog) -> None:
     queries: list[dict[str, Any]] = [
         {},
         KIND_A,
@@ -195,6 +193,6 @@ def test_rows_are_told_apart_by_filter_order_and_form(catalog: Catalog) -> None:
         {"sort": [{"field": "kind"}, {"field": "start"}]},
         {**KIND_A, "sort": [{"field": "kind"}]},
     ]
-    told = [rows_of(catalog, query).fingerprint for query in queries]
-    assert len(set(told)) == len(queries)
-    assert told == [rows_of(catalog, query).fingerprint for query in queries]
+    fingerprints = [rows_of(catalog, query).fingerprint for query in queries]
+    assert len(set(fingerprints)) == len(queries)
+    assert fingerprints == [rows_of(catalog, query).fingerprint for query in queries]

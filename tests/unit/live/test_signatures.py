@@ -40,7 +40,7 @@ def test_a_signature_is_the_one_of_the_standard(
 
 
 def test_every_part_of_a_message_is_signed() -> None:
-    told = {
+    headers = {
         signature(SECRET, *parts)
         for parts in (
             ("a", 1, b"x"),
@@ -51,8 +51,8 @@ def test_every_part_of_a_message_is_signed() -> None:
             ("a", 1, b""),
         )
     }
-    assert len(told) == 6
-    assert signature(new_secret(), "a", 1, b"x") not in told
+    assert len(headers) == 6
+    assert signature(new_secret(), "a", 1, b"x") not in headers
 
 
 def test_the_headers_have_a_signature_by_each_secret_in_order() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gridview.live.frozen_views import FrozenView
-from gridview.live.webhook import Notice, SealedSecret, Webhook
+from gridview.live.webhook import SealedSecret, Webhook, WebhookWarning
 from gridview.schema.catalog import Catalog
 from tests.support.webhooks import NOW, stored
 
@@ -18,7 +18,7 @@ def test_a_webhook_is_stored_and_read_again() -> None:
     other = replace(
         made,
         secrets=(SealedSecret("a"), SealedSecret("b", LATER)),
-        notice=Notice(NOW, "why"),
+        warning=WebhookWarning(NOW, "why"),
         enabled=False,
         events=("enter",),
         view=VIEW,
@@ -37,12 +37,14 @@ def test_a_secret_that_was_replaced_signs_until_its_time_has_come() -> None:
     assert rotated.signing(NOW) == ("new", "sealed")
     assert rotated.signing("2026-11-22T07:59:59.999999Z") == ("new", "sealed")
     assert rotated.signing(LATER) == ("new",)
-    assert rotated.to_json(CATALOG, NOW)["rotating_until"] == "2026-11-22T08:00:00Z"
-    assert rotated.to_json(CATALOG, LATER)["rotating_until"] is None
+    assert rotated.to_json(CATALOG, NOW)["previous_secret_expires"] == "2026-11-22T08:00:00Z"
+    assert rotated.to_json(CATALOG, LATER)["previous_secret_expires"] is None
 
 
 def test_no_form_of_a_webhook_that_is_answered_has_a_secret() -> None:
-    assert "secret" not in str(Webhook.from_item(stored("w3k9q2m7x1c0z")).to_json(CATALOG, NOW))
+    answered = Webhook.from_item(stored("w3k9q2m7x1c0z")).to_json(CATALOG, NOW)
+    assert answered.pop("previous_secret_expires") is None
+    assert "secret" not in str(answered)
 
 
 def test_keys_are_sent_only_with_the_fields_that_they_are_made_of() -> None:

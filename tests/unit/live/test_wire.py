@@ -46,7 +46,7 @@ def test_a_message_goes_to_its_connection(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("status", [410, 400])
-def test_nobody_is_there_any_more(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+def test_a_closed_connection_is_gone(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     answers = Answers(status)
     with pytest.raises(Gone):
         wire_to(monkeypatch, answers).post("abc=", b"{}")
@@ -72,7 +72,9 @@ def test_pauses_between_attempts_grow_and_are_drawn_from_their_upper_half(
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_who_takes_nothing_in_three_attempts_is_slow(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+def test_a_client_that_accepts_nothing_in_three_attempts_is_slow(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
     answers = Answers(*[status] * 3)
     with pytest.raises(Slow):
         wire_to(monkeypatch, answers).post("abc=", b"{}")

@@ -137,10 +137,10 @@ def finish(table: Table, time: Passing, job: str) -> Any:
     for _ in range(30):
         time.over += LEASE + 1
         work(table)
-        told = jobs.get_job(table, BEN, PROJECT, job)
-        if told["state"] in ("done", "failed", "cancelled") and not due_lines(table):
-            return told
-    raise AssertionError(told)
+        found = jobs.get_job(table, BEN, PROJECT, job)
+        if found["state"] in ("done", "failed", "cancelled") and not due_lines(table):
+            return found
+    raise AssertionError(found)
 
 
 def stored(table: Table, num: int) -> Item | None:
@@ -216,8 +216,8 @@ def test_everything_that_matches_is_changed_once_as_one_change_of_the_user(
     table: MemoryTable, time: Passing, body: dict[str, Any]
 ) -> None:
     job, written = start(table, body), Written()
-    told = finish(table.seen_through(written.around), time, job)
-    assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES, ISSUES, 0)
+    ended = finish(table.seen_through(written.around), time, job)
+    assert (ended["state"], ended["done"], ended["total"], ended["refused"]) == ("done", ISSUES, ISSUES, 0)
     assert written == Counter(range(1, ISSUES + 1))
     assert all(is_as_wanted(table, body, num) for num in range(1, ISSUES + 1))
     untouched = stored(table, ISSUES + 1)
@@ -230,8 +230,13 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_writes_noth
 ) -> None:
     job = start(table, body)
     for copy, written in killed_copies(table, time):
-        told = finish(copy.seen_through(written.around), time, job)
-        assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES, ISSUES, 0)
+        ended = finish(copy.seen_through(written.around), time, job)
+        assert (ended["state"], ended["done"], ended["total"], ended["refused"]) == (
+            "done",
+            ISSUES,
+            ISSUES,
+            0,
+        )
         assert written == Counter(range(1, ISSUES + 1))
         assert all(is_as_wanted(copy, body, num) for num in range(1, ISSUES + 1))
 
@@ -244,7 +249,7 @@ def edit(table: Table, num: int, **fields: Any) -> None:
 
 @pytest.mark.parametrize("edits", [1, 2])
 @pytest.mark.parametrize("fields", [{"cost": 1}, {"bare": 7}, {"kind": "c"}, {"kind": "a", "cost": 2}])
-def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twice(
+def test_edits_of_others_after_a_kill_stay_and_no_issue_is_written_twice(
     table: MemoryTable, time: Passing, body: dict[str, Any], fields: dict[str, Any], edits: int
 ) -> None:
     job, all_edits = start(table, body), [fields, {"bare": 100}][:edits]
@@ -254,15 +259,17 @@ def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twi
         for num in range(1, ISSUES + 1):
             for later in all_edits:
                 edit(copy, num, **later)
-        told = finish(copy.seen_through(written.around), time, job)
+        ended = finish(copy.seen_through(written.around), time, job)
         assert max(written.values(), default=1) == 1
-        assert (told["state"], told["done"] + told["refused"]) == ("done", told["of"])
-        assert len(refused(copy, job)) == told["refused"]
+        assert (ended["state"], ended["done"] + ended["refused"]) == ("done", ended["total"])
+        assert len(refused(copy, job)) == ended["refused"]
         for num in range(1, ISSUES + 1):
             found = stored(copy, num)
             if "set" in body and before[num]:
                 assert found is not None
-                assert all(found["fields"][_key(name)] == value for name, value in told_values(last).items())
+                assert all(
+                    found["fields"][_key(name)] == value for name, value in stored_values(last).items()
+                )
             elif written[num]:
                 assert is_as_wanted(copy, body, num)
             else:
@@ -271,7 +278,7 @@ def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twi
 
 
 @pytest.mark.parametrize("fields", [{"cost": 1}, {"bare": 7}])
-def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
+def test_the_history_of_an_issue_decides_whether_the_job_has_written_it(
     table: MemoryTable, time: Passing, fields: dict[str, Any]
 ) -> None:
     """Two edits by others while the worker is dead; the consumer has processed everything."""
@@ -287,8 +294,8 @@ def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
                 remember(copy, num, 2, BEN.user, CHANGE.bytes)
             else:
                 remember(copy, num, 2, ADMIN.user, None)
-        told = finish(copy.seen_through(written.around), time, job)
-        assert (told["done"], told["refused"], max(written.values())) == (ISSUES, 0, 1)
+        ended = finish(copy.seen_through(written.around), time, job)
+        assert (ended["done"], ended["refused"], max(written.values())) == (ISSUES, 0, 1)
         for num in range(1, ISSUES + 1):
             found = stored(copy, num)
             assert found is not None
@@ -297,8 +304,8 @@ def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
 
 def remember(table: Table, num: int, version: int, by: str, change: bytes | None) -> None:
     """Record a change as the consumer does."""
-    told = Change(num, version, "update", by, clock.now(), change, {})
-    for item in to_items(TENANT, PROJECT, told, clock.expiry(1)):
+    change_ = Change(num, version, "update", by, clock.now(), change, {})
+    for item in to_items(TENANT, PROJECT, change_, clock.expiry(1)):
         table.put(item)
 
 
@@ -306,7 +313,7 @@ def _key(name: str) -> str:
     return {"kind": "a1", "cost": "a2", "bare": "a3"}[name]
 
 
-def told_values(fields: dict[str, Any]) -> dict[str, Any]:
+def stored_values(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: {"a": "o1", "b": "o2", "c": "o3"}.get(value, value) for name, value in fields.items()}
 
 
@@ -346,13 +353,13 @@ def test_a_late_write_of_a_dead_worker_is_known_for_the_job_s_own(
                     written.around(*kept[0])
             return written.around(attempted, perform)
 
-        told = finish(copy.seen_through(around), time, job)
-        assert (told["done"], told["refused"]) == (ISSUES, 0)
+        ended = finish(copy.seen_through(around), time, job)
+        assert (ended["done"], ended["refused"]) == (ISSUES, 0)
         assert max(written.values(), default=1) == 1
         time.over = began
 
 
-def test_an_issue_that_is_edited_just_before_it_is_written_is_decided_anew(
+def test_an_issue_that_is_edited_just_before_it_is_written_is_decided_again(
     table: MemoryTable, time: Passing
 ) -> None:
     job, seen = start(table, CHANGES["set"]), set[int]()
@@ -363,8 +370,8 @@ def test_an_issue_that_is_edited_just_before_it_is_written_is_decided_anew(
             edit(table, num, **({"kind": "c"} if num == 2 else {"bare": 50}))
         return perform()
 
-    told = finish(table.seen_through(around), time, job)
-    assert (told["done"], told["refused"], refused(table, job)) == (ISSUES - 1, 1, {2: "conflict"})
+    ended = finish(table.seen_through(around), time, job)
+    assert (ended["done"], ended["refused"], refused(table, job)) == (ISSUES - 1, 1, {2: "conflict"})
     for num in {*range(1, ISSUES + 1)} - {2}:
         document = stored(table, num)
         assert document is not None
@@ -381,12 +388,12 @@ def test_an_issue_that_others_keep_changing_is_refused_in_the_end(table: MemoryT
             edit(table, 5, bare=attempts[5] + 100)
         return perform()
 
-    told = finish(table.seen_through(around), time, job)
-    assert (told["done"], refused(table, job)) == (ISSUES - 1, {5: "conflict"})
+    ended = finish(table.seen_through(around), time, job)
+    assert (ended["done"], refused(table, job)) == (ISSUES - 1, {5: "conflict"})
     assert attempts[5] == TRIES
 
 
-def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, time: Passing) -> None:
+def test_issues_that_cannot_be_written_are_refused_with_a_reason(table: MemoryTable, time: Passing) -> None:
     catalog = now(table)
     attributes.create_attribute(
         table, Catalogs(), ADMIN, PROJECT, {"name": "Due", "type": "date", "id": "due"}
@@ -398,8 +405,13 @@ def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, t
     table.remove(keys.issue(TENANT, PROJECT, 4), keys.project(TENANT, PROJECT), [("fields", "a2")])
     edit(table, 5, kind="b")
     job = start(table, {"filter": KIND_A, "set": {"fields": {"due": "2024-01-01"}}})
-    told = finish(table, time, job)
-    assert (told["state"], told["done"], told["refused"], told["of"]) == ("done", ISSUES - 3, 3, ISSUES)
+    ended = finish(table, time, job)
+    assert (ended["state"], ended["done"], ended["refused"], ended["total"]) == (
+        "done",
+        ISSUES - 3,
+        3,
+        ISSUES,
+    )
     assert refused(table, job) == {3: "not-found", 4: "invalid-request", 5: "conflict"}
 
 
@@ -407,13 +419,13 @@ def test_what_cannot_be_written_is_refused_with_its_reason(table: MemoryTable, t
     "only",
     [{"field": "bare", "op": "eq", "value": 1}, {"and": [KIND_A, {"field": "bare", "op": "eq", "value": 1}]}],
 )
-def test_what_only_documents_decide_is_decided_by_them_and_never_was_meant_if_it_does_not_match(
+def test_documents_decide_which_candidates_belong_to_the_job(
     table: MemoryTable, time: Passing, only: dict[str, Any]
 ) -> None:
     job = start(table, {"filter": only, "set": {"state": "closed"}})
-    told = finish(table, time, job)
+    ended = finish(table, time, job)
     matching = [1, 3, 5, 7, *([9] if "field" in only else [])]
-    assert (told["done"], told["of"], told["refused"]) == (len(matching), len(matching), 0)
+    assert (ended["done"], ended["total"], ended["refused"]) == (len(matching), len(matching), 0)
     documents = {num: stored(table, num) for num in range(1, ISSUES + 2)}
     assert [num for num, one in documents.items() if one is not None and one["version"] == 2] == matching
 
@@ -427,15 +439,17 @@ def test_rows_of_an_order_are_changed_and_no_others(table: MemoryTable, time: Pa
 
 def test_nothing_at_all_is_done_at_once(table: MemoryTable, time: Passing) -> None:
     only = {"field": "cost", "op": "gt", "value": 100}
-    told = finish(table, time, start(table, {"filter": only, "set": {"state": "closed"}}))
-    assert (told["state"], told["of"], told["done"]) == ("done", 0, 0)
+    ended = finish(table, time, start(table, {"filter": only, "set": {"state": "closed"}}))
+    assert (ended["state"], ended["total"], ended["done"]) == ("done", 0, 0)
 
 
-def test_what_is_so_already_is_done_and_not_written(table: MemoryTable, time: Passing) -> None:
+def test_an_issue_with_the_wanted_values_counts_as_done_and_is_not_written(
+    table: MemoryTable, time: Passing
+) -> None:
     written = Written()
     job = start(table, {"filter": KIND_A, "set": {"fields": {"cost": 4}}})
-    told = finish(table.seen_through(written.around), time, job)
-    assert told["done"] == ISSUES
+    ended = finish(table.seen_through(written.around), time, job)
+    assert ended["done"] == ISSUES
     assert written == Counter({*range(1, ISSUES + 1)} - {4})
 
 
@@ -462,7 +476,7 @@ class Cancelling:
         return result
 
 
-def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
+def test_a_job_that_is_cancelled_at_any_call_reports_what_it_has_done(
     table: MemoryTable, time: Passing, body: dict[str, Any]
 ) -> None:
     job, began = start(table, body), time.over
@@ -472,15 +486,15 @@ def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
         cancelling = Cancelling(copy, job, at)
         time.over = began
         work(copy.seen_through(cancelling.around))
-        told = finish(copy.seen_through(cancelling.written.around), time, job)
-        if told["state"] == "done":
+        ended = finish(copy.seen_through(cancelling.written.around), time, job)
+        if ended["state"] == "done":
             break
-        assert told["state"] == "cancelled"
-        assert told["ended"] is not None
-        assert told["done"] == cancelling.written.total()
-        some.add(told["done"])
+        assert ended["state"] == "cancelled"
+        assert ended["ended"] is not None
+        assert ended["done"] == cancelling.written.total()
+        some.add(ended["done"])
     assert {0, 3} <= some
-    assert told["done"] == ISSUES
+    assert ended["done"] == ISSUES
 
 
 def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_written(
@@ -490,35 +504,35 @@ def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_writte
     for copy, written in killed_copies(table, time):
         jobs.cancel_job(copy, BEN, PROJECT, job)
         before = written.total()
-        told = finish(copy.seen_through(written.around), time, job)
-        assert told["done"] == written.total() == before
-        assert told["refused"] == 0 or told["state"] == "done"
-        assert told["state"] == (
-            "done" if told["done"] == ISSUES and told["state"] == "done" else "cancelled"
+        ended = finish(copy.seen_through(written.around), time, job)
+        assert ended["done"] == written.total() == before
+        assert ended["refused"] == 0 or ended["state"] == "done"
+        assert ended["state"] == (
+            "done" if ended["done"] == ISSUES and ended["state"] == "done" else "cancelled"
         )
 
 
 def test_a_job_that_is_over_cannot_be_cancelled_any_more(table: MemoryTable, time: Passing) -> None:
     job = start(table, CHANGES["set"])
-    told = finish(table, time, job)
+    ended = finish(table, time, job)
     jobs.cancel_job(table, BEN, PROJECT, job)
-    assert jobs.get_job(table, BEN, PROJECT, job) == told
+    assert jobs.get_job(table, BEN, PROJECT, job) == ended
 
 
 # Waiting
 
 
-def test_a_job_waits_while_the_index_is_behind(
+def test_a_job_waits_while_the_index_lags(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = start(table, CHANGES["set"])
-    late = freshness.Note(clock.seconds(), numbered_turn.MOST_LAG + 1)
+    late = freshness.Note(clock.seconds(), numbered_turn.TOLERATED_LAG + 1)
     with monkeypatch.context() as patch:
         patch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), late, None))
         (waited,) = work(table)
         assert waited.issues == 0
         assert RETRY - 1 < clock.until(waited.hints[0].due) <= RETRY
-        assert jobs.get_job(table, BEN, PROJECT, job)["of"] is None
+        assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
     assert finish(table, time, job)["done"] == ISSUES
 
 
@@ -568,12 +582,12 @@ def test_a_job_that_the_table_refuses_waits_a_little_and_writes_nothing_twice(
     (waited,) = work(table.seen_through(around))
     assert waited.refusals == 1
     assert RETRY - 1 < clock.until(waited.hints[0].due) <= RETRY
-    told = finish(table.seen_through(around), time, job)
-    assert told["done"] == ISSUES
+    ended = finish(table.seen_through(around), time, job)
+    assert ended["done"] == ISSUES
     assert max(written.values(), default=1) == 1
 
 
-def test_a_turn_ends_when_its_time_is_up_and_is_gone_on_with(table: MemoryTable, time: Passing) -> None:
+def test_a_turn_ends_when_its_time_is_up_and_another_continues(table: MemoryTable, time: Passing) -> None:
     job = start(table, CHANGES["set"])
     left = iter([60.0] * 3)
     (ended,) = work(table, left=lambda: next(left, 0.0))
@@ -594,33 +608,33 @@ def test_fields_and_options_may_be_renamed_while_a_job_goes_on(table: MemoryTabl
     work(table, left=lambda: next(left, 0.0))
     renamed = {"name": "Sort", "options": [{"id": "o1", "value": "b"}, {"id": "o2", "value": "a"}, "c"]}
     attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", renamed, None, settling=0)
-    told = finish(table, time, job)
-    assert (told["done"], told["refused"]) == (ISSUES, 0)
+    ended = finish(table, time, job)
+    assert (ended["done"], ended["refused"]) == (ISSUES, 0)
     documents = [stored(table, num) for num in range(1, ISSUES + 1)]
     assert all(one is not None and one["fields"]["a1"] == "o2" for one in documents)
 
 
 @pytest.mark.parametrize("deleted", ["kind", "cost"])
-def test_a_job_whose_filter_or_values_have_lost_their_field_fails(
+def test_a_job_fails_if_its_filter_or_values_lose_their_field(
     table: MemoryTable, time: Passing, deleted: str
 ) -> None:
     job = start(table, {"filter": KIND_A, "set": {"fields": {"cost": 70}}})
     left = iter([60.0] * 3)
     work(table, left=lambda: next(left, 0.0))
     attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, deleted, None)
-    told = finish(table, time, job)
-    assert (told["state"], told["done"], told["problem"]["type"]) == ("failed", 3, "conflict")
+    ended = finish(table, time, job)
+    assert (ended["state"], ended["done"], ended["problem"]["type"]) == ("failed", 3, "conflict")
 
 
-def test_a_job_whose_option_has_been_dropped_fails(table: MemoryTable, time: Passing) -> None:
+def test_a_job_fails_if_its_option_is_dropped(table: MemoryTable, time: Passing) -> None:
     job = start(
         table, {"filter": {"field": "kind", "op": "eq", "value": "b"}, "set": {"fields": {"kind": "c"}}}
     )
     options = {"options": [{"id": "o1", "value": "a"}, {"id": "o2", "value": "b"}]}
     attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", options, None, settling=0)
-    told = finish(table, time, job)
-    assert told["state"] == "failed"
-    assert told["problem"]["type"] == "conflict"
+    ended = finish(table, time, job)
+    assert ended["state"] == "failed"
+    assert ended["problem"]["type"] == "conflict"
 
 
 def test_a_job_of_a_project_that_is_deleted_fails(table: MemoryTable, time: Passing) -> None:
@@ -628,8 +642,8 @@ def test_a_job_of_a_project_that_is_deleted_fails(table: MemoryTable, time: Pass
     left = iter([60.0] * 3)
     work(table, left=lambda: next(left, 0.0))
     projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
-    told = finish(table, time, job)
-    assert (told["state"], told["problem"]["type"]) == ("failed", "not-found")
+    ended = finish(table, time, job)
+    assert (ended["state"], ended["problem"]["type"]) == ("failed", "not-found")
 
 
 # The line
@@ -666,7 +680,7 @@ def test_a_hint_is_heeded_once_and_the_lease_keeps_others_away(table: MemoryTabl
     assert turn(table, hint) is None
 
 
-def test_a_worker_whose_lease_ran_out_writes_no_more_of_the_job(table: MemoryTable, time: Passing) -> None:
+def test_a_worker_without_its_lease_writes_no_more_of_the_job(table: MemoryTable, time: Passing) -> None:
     job, written = start(table, CHANGES["set"]), Written()
     overtaken: list[Any] = []
 
@@ -715,9 +729,9 @@ def test_a_job_that_fails_by_our_fault_is_given_up_after_a_while(
             work(table)
         except ZeroDivisionError:
             failures += 1
-    told = jobs.get_job(table, BEN, PROJECT, job)
-    assert (failures, told["state"]) == (MOST_FAILURES, "failed")
-    assert told["problem"]["type"] == "internal"
+    ended = jobs.get_job(table, BEN, PROJECT, job)
+    assert (failures, ended["state"]) == (MOST_FAILURES, "failed")
+    assert ended["problem"]["type"] == "internal"
     assert jobs.get_job(table, BEN, PROJECT, other)["done"] == ISSUES
 
 

@@ -68,18 +68,18 @@ class World:
 
     def __init__(self, table: MemoryTable, s3: MemoryS3) -> None:
         self.table, self.s3 = table, s3
-        self.untold: list[dict[str, Any]] = []
-        table.tell(self._hear)
+        self.waiting: list[dict[str, Any]] = []
+        table.set_listener(self._receive)
 
-    def _hear(self, old: Any, new: Any) -> None:
+    def _receive(self, old: Any, new: Any) -> None:
         one = new or old or {}
         if keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK]):
-            self.untold.append(record(len(self.untold) + 1, old, new))
+            self.waiting.append(record(len(self.waiting) + 1, old, new))
 
     def remember(self) -> None:
         """Let the consumer process everything."""
-        told, self.untold = self.untold, []
-        history.record(self.table, told, lambda _: HISTORY)
+        shown, self.waiting = self.waiting, []
+        history.record(self.table, shown, lambda _: HISTORY)
 
     def copy(self) -> "World":
         return World(self.table.copy(), self.s3.copy())
@@ -133,7 +133,7 @@ def due_lines(table: Table) -> list[Hint]:
     return [hint for hint in due_jobs(table) if keys.is_job_line(hint.partition)]
 
 
-def told(world: World, job: str) -> Any:
+def shown(world: World, job: str) -> Any:
     return jobs.get_job(world.table, BEN, PROJECT, job)
 
 
@@ -141,9 +141,9 @@ def finish(world: World, time: Passing, job: str) -> Any:
     for _ in range(60):
         time.over += LEASE + 1
         work(world)
-        if told(world, job)["state"] in ("done", "failed", "cancelled") and not due_lines(world.table):
-            return told(world, job)
-    raise AssertionError(told(world, job))
+        if shown(world, job)["state"] in ("done", "failed", "cancelled") and not due_lines(world.table):
+            return shown(world, job)
+    raise AssertionError(shown(world, job))
 
 
 def rows(world: World) -> list[dict[str, str]]:
@@ -182,21 +182,21 @@ def turns(world: World, time: Passing, count: int) -> None:
 def test_the_rows_of_a_grid_are_in_the_file_in_its_order(world: World, time: Passing) -> None:
     job = begin(world, filter=KIND_A, sort=[{"field": "cost"}])
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 8, 8, 0)
     assert rows(world) == expected(*range(8, 0, -1))
     assert not world.s3.uploads
 
 
 def test_nothing_at_all_and_less_than_a_part_are_files_too(world: World, time: Passing) -> None:
     only = {"field": "cost", "op": "gt", "value": 0}
-    assert finish(world, time, begin(world, filter=only))["of"] == 0
+    assert finish(world, time, begin(world, filter=only))["total"] == 0
     assert list(world.s3.files.values()) == [b"num,name,Kind,Cost\r\n"]
     world.s3.objects.clear()
     finish(world, time, begin(world, filter=only, form="ndjson"))
     assert list(world.s3.files.values()) == [b""]
 
 
-def test_ndjson_tells_rows_as_the_api_does(world: World, time: Passing) -> None:
+def test_ndjson_has_the_rows_of_the_api(world: World, time: Passing) -> None:
     finish(world, time, begin(world, form="ndjson", columns=None))
     (body,) = world.s3.files.values()
     found = [json.loads(line) for line in body.splitlines()]
@@ -208,7 +208,7 @@ def test_ndjson_tells_rows_as_the_api_does(world: World, time: Passing) -> None:
 def test_a_turn_of_any_length_is_enough(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 20)
-    assert told(world, job)["state"] == "done"
+    assert shown(world, job)["state"] == "done"
     assert rows(world) == expected(*range(1, 10))
 
 
@@ -243,33 +243,33 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_makes_the_s
     job = begin(world, form=form, **query)
     for copy in killed_copies(world, time):
         done = finish(copy, time, job)
-        assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
+        assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 8, 8, 0)
         assert list(copy.s3.files.values()) == [body]
 
 
-def test_a_job_that_is_cancelled_at_any_time_tells_of_no_file(world: World, time: Passing) -> None:
+def test_a_job_that_is_cancelled_at_any_time_has_no_file(world: World, time: Passing) -> None:
     job = begin(world)
     for count in range(1, 8):
         copy = world.copy()
         turns(copy, time, count)
-        if told(copy, job)["state"] == "done":
+        if shown(copy, job)["state"] == "done":
             break
         jobs.cancel_job(copy.table, BEN, PROJECT, job)
         done = finish(copy, time, job)
         assert (done["state"], done["url"]) == ("cancelled", None)
         assert not copy.s3.files
-        assert not copy.s3.uploads, "nobody pays for what nobody completes"
+        assert not copy.s3.uploads, "an upload that stays incomplete would cost money"
     assert count > 3
 
 
 # As of one instant
 
 
-def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World, time: Passing) -> None:
+def test_values_are_those_of_the_instant_despite_later_changes(world: World, time: Passing) -> None:
     job = begin(world, filter=KIND_A, sort=[{"field": "cost"}])
     edit(world, 3, bare=5)
     turns(world, time, 1)
-    assert told(world, job)["of"] == 8
+    assert shown(world, job)["total"] == 8
     time.over += 1
     for _ in range(2):
         edit(world, 1, kind="b", cost=100 + _)
@@ -282,11 +282,11 @@ def test_values_are_those_of_the_instant_whatever_is_changed_later(world: World,
     )
     world.remember()
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 8, 8, 0)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 8, 8, 0)
     assert rows(world) == expected(*range(8, 0, -1))
 
 
-def test_who_made_the_version_of_then_is_told_with_it(world: World, time: Passing) -> None:
+def test_an_exported_version_has_the_user_who_made_it(world: World, time: Passing) -> None:
     edit(world, 1, cost=50)
     world.remember()
     time.over += 1
@@ -302,49 +302,51 @@ def test_who_made_the_version_of_then_is_told_with_it(world: World, time: Passin
     assert list(world.s3.files.values()) == list(before.s3.files.values())
 
 
-def test_rows_wait_for_the_history_and_are_refused_where_it_never_tells(world: World, time: Passing) -> None:
+def test_rows_wait_for_the_history_and_are_refused_where_it_never_comes(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 1)
     time.over += 1
     edit(world, 1, cost=100)
     edit(world, 5, cost=100)
     patient = world.copy()
-    patient.untold = list(world.untold)
+    patient.waiting = list(world.waiting)
     for _ in range(3):
         time.over += 6
         work(patient)
-    assert told(patient, job)["state"] == "running"
+    assert shown(patient, job)["state"] == "running"
     patient.remember()
     finish(patient, time, job)
     assert rows(patient) == expected(*range(1, 10))
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 7, 9, 2)
+    assert (done["state"], done["done"], done["total"], done["refused"]) == ("done", 7, 9, 2)
     assert rows(world) == expected(2, 3, 4, 6, 7, 8, 9)
     item = world.table.query_all(keys.job_parts(TENANT, PROJECT, job), consistent=True)
     refused = [num for one in item if keys.refusals() in one[keys.SK] for num, _ in one["refused"]]
     assert sorted(refused) == [1, 5]
 
 
-def test_what_was_purged_is_refused_at_once(world: World, time: Passing) -> None:
+def test_a_purged_issue_is_refused_at_once(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 1)
     world.table.delete(keys.issue(TENANT, PROJECT, 4), keys.project(TENANT, PROJECT))
     work(world)
-    done = told(world, job)
+    done = shown(world, job)
     assert (done["state"], done["done"], done["refused"]) == ("done", 8, 1)
 
 
-def test_what_the_index_is_late_with_is_no_row(world: World, time: Passing) -> None:
+def test_issues_that_no_longer_match_are_no_rows_though_the_index_has_them(
+    world: World, time: Passing
+) -> None:
     edit(world, 1, kind="b")
     delete(world, 2)
     time.over += 1
     done = finish(world, time, begin(world, filter=KIND_A))
-    assert (done["done"], done["of"], done["refused"]) == (6, 6, 0)
+    assert (done["done"], done["total"], done["refused"]) == (6, 6, 0)
     assert rows(world) == expected(*range(3, 9))
 
 
 @pytest.mark.parametrize("edited_again", [False, True])
-def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(
+def test_the_write_of_a_token_is_included_despite_a_fast_clock(
     world: World, time: Passing, edited_again: bool
 ) -> None:
     time.over = 3600.0
@@ -358,7 +360,7 @@ def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(
         edit(world, 9, kind="b", cost=0)
         world.remember()
     work(world)
-    done = told(world, job)
+    done = shown(world, job)
     assert (done["state"], done["done"]) == ("done", 9)
     assert rows(world)[0] == {"num": "9", "name": "issue 9", "Kind": "a", "Cost": "-9"}
 
@@ -366,14 +368,14 @@ def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(
 # S3
 
 
-def test_a_part_that_is_another_one_has_all_written_anew(world: World, time: Passing) -> None:
+def test_a_foreign_part_has_the_whole_file_written_again(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 4)
     (parts,) = world.s3.uploads.values()
     assert parts
-    parts[1] = b"of somebody who came late"
+    parts[1] = b"of a late worker"
     done = finish(world, time, job)
-    assert (done["state"], done["done"], done["of"]) == ("done", 9, 9)
+    assert (done["state"], done["done"], done["total"]) == ("done", 9, 9)
     assert rows(world) == expected(*range(1, 10))
     assert not world.s3.uploads
 
@@ -404,7 +406,7 @@ def test_a_file_that_was_completed_by_a_worker_that_died_is_not_made_again(
     assert rows(world) == expected(*range(1, 10))
 
 
-def test_a_job_that_is_cancelled_as_its_file_is_made_tells_no_link(
+def test_a_job_that_is_cancelled_as_its_file_is_made_has_no_link(
     world: World, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "PART", 10_000)
@@ -432,7 +434,7 @@ def test_an_upload_that_is_lost_again_and_again_fails_the_job(world: World, time
 
     world.s3.around = losing
     done = finish(world, time, job)
-    assert (done["state"], done["problem"]["type"]) == ("failed", "unprocessable")
+    assert (done["state"], done["problem"]["type"]) == ("failed", "internal")
     assert not world.s3.files
 
 

@@ -30,11 +30,11 @@ def signed(links: ExportLinks, tenant: str) -> tuple[str, dict[str, str]]:
 
 
 def test_a_link_is_good_for_minutes_for_one_file() -> None:
-    path, told = signed(ExportLinks("exports", ""), "0807")
+    path, parameters = signed(ExportLinks("exports", ""), "0807")
     assert path == "/files/0807/35e9/018f3a5c2b71e7d4c90a.csv"
-    assert told["X-Amz-Expires"] == str(LINK_SECONDS)
-    assert told["response-content-disposition"] == 'attachment; filename="35e9.csv"'
-    assert told["X-Amz-Algorithm"] == "AWS4-HMAC-SHA256"
+    assert parameters["X-Amz-Expires"] == str(LINK_SECONDS)
+    assert parameters["response-content-disposition"] == 'attachment; filename="35e9.csv"'
+    assert parameters["X-Amz-Algorithm"] == "AWS4-HMAC-SHA256"
 
 
 def test_with_isolated_sessions_the_tenant_of_the_request_signs() -> None:
@@ -46,6 +46,6 @@ def test_with_isolated_sessions_the_tenant_of_the_request_signs() -> None:
     assert "testing" not in tokens
 
 
-def test_nobody_signs_in_no_tenants_name() -> None:
+def test_signing_without_a_tenant_is_an_error() -> None:
     with pytest.raises(LookupError):
         signed(ExportLinks("exports", ROLE), "0807")

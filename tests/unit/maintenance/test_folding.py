@@ -108,7 +108,7 @@ def test_a_little_that_waits_is_offered_after_a_while_and_folded_by_one_write_of
     assert due_jobs(table) == []
 
 
-def test_what_weighs_enough_is_offered_at_once_and_claimed(table: MemoryTable) -> None:
+def test_a_heavy_journal_is_due_at_once_and_claimed(table: MemoryTable) -> None:
     fold_pace.use(Pace(weight=3))
     log(table, 2)
     assert due_jobs(table) == []
@@ -146,7 +146,7 @@ def advances(attempted: Attempted) -> bool:
 
 
 @pytest.mark.parametrize("more", [2, 3])
-def test_what_comes_meanwhile_is_due_at_once_if_it_weighs_enough(table: MemoryTable, more: int) -> None:
+def test_items_that_come_meanwhile_are_due_at_once_if_heavy_enough(table: MemoryTable, more: int) -> None:
     """The turn ends before it can handle the item."""
     fold_pace.use(Pace(weight=3))
     log(table, 3)
@@ -158,7 +158,7 @@ def test_what_comes_meanwhile_is_due_at_once_if_it_weighs_enough(table: MemoryTa
 
 
 @pytest.mark.parametrize("more", [2, 3])
-def test_whoever_has_the_fold_goes_on_if_enough_comes_meanwhile(table: MemoryTable, more: int) -> None:
+def test_the_holder_of_the_fold_continues_if_enough_comes_meanwhile(table: MemoryTable, more: int) -> None:
     fold_pace.use(Pace(weight=3))
     log(table, 3)
     around = before(advances, lambda: log(table, more))
@@ -177,9 +177,7 @@ def test_an_outdated_hint_is_ignored(table: MemoryTable, later: Callable[[float]
     assert log_of(table).head().folded == 0
 
 
-def test_who_has_the_fold_has_it_until_the_lease_runs_out(
-    table: MemoryTable, later: Callable[[float], None]
-) -> None:
+def test_a_fold_is_held_until_its_lease_runs_out(table: MemoryTable, later: Callable[[float], None]) -> None:
     log(table)
     later(pace().seconds)
     due = due_of(table)
@@ -222,7 +220,7 @@ def test_a_fold_of_little_that_dies_is_offered_again(
     assert folder(table).take_turn(due, always) == Turn()
 
 
-def test_a_number_that_nobody_uses_is_closed_soon_once_the_fold_stops_at_it(
+def test_an_unused_number_is_closed_soon_after_the_fold_stops_at_it(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     log_of(table).reserve(1)
@@ -264,7 +262,7 @@ def test_a_busy_table_makes_the_fold_due_again(table: MemoryTable, later: Callab
     assert 0 < clock.until(due_of(table)) <= RETRY
 
 
-def test_a_fold_that_leaves_changes_tells_how_long_they_have_waited_too_long(
+def test_a_fold_that_leaves_changes_reports_how_long_they_are_overdue(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     log(table)
@@ -284,7 +282,7 @@ def test_a_fold_that_leaves_changes_tells_how_long_they_have_waited_too_long(
     assert done.overdue == 0.0
 
 
-def test_a_fold_that_nobody_takes_is_overdue(table: MemoryTable, later: Callable[[float], None]) -> None:
+def test_a_fold_that_no_worker_takes_is_overdue(table: MemoryTable, later: Callable[[float], None]) -> None:
     assert fold_overdue(due_jobs(table)) == 0.0
     log(table)
     assert fold_overdue(due_jobs(table)) == 0.0
@@ -293,7 +291,7 @@ def test_a_fold_that_nobody_takes_is_overdue(table: MemoryTable, later: Callable
     assert fold_overdue([Hint(keys.project(TENANT, PROJECT), clock.after(-900))]) == 0.0
 
 
-def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> None:
+def test_everything_is_folded_once_no_number_is_open(table: MemoryTable) -> None:
     log(table, 2)
     assert folder(table).fold_all(always)
     number = log_of(table).reserve(1)
@@ -306,7 +304,7 @@ def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> N
 
 
 @pytest.mark.parametrize("look", range(1, 5))
-def test_what_another_fold_has_folded_meanwhile_is_not_waited_for(table: MemoryTable, look: int) -> None:
+def test_items_that_another_fold_has_folded_are_not_waited_for(table: MemoryTable, look: int) -> None:
     """The other one works at any moment between two reads of the head."""
     log(table, 3)
     looks: list[Attempted] = []
@@ -402,7 +400,7 @@ def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: py
     assert waker.look() == 1, "nothing waits"
 
 
-def test_nobody_is_woken_while_somebody_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_worker_is_woken_while_another_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fold_wakes, "ENOUGH", 1)
     waker = Waker(table, 5)
     assert log_of(table).claim(due_of(table))
@@ -425,7 +423,7 @@ def test_a_container_looks_once_a_second_and_only_at_journals(
     assert Waker(new_table(), 1).look() == 1
 
 
-def test_nobody_is_woken_for_a_project_that_is_just_being_removed(
+def test_no_worker_is_woken_for_a_project_that_is_being_removed(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fold_wakes, "ENOUGH", 1)

@@ -48,8 +48,8 @@ from tests.support.depth import one_of
 from tests.support.derived_project import puts_journal_item
 from tests.support.folds import fold_all, fold_once
 from tests.support.killed import Killed, killing
+from tests.support.recorded_changes import items_of
 from tests.support.removed import remove_project
-from tests.support.told_changes import items_of
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -356,7 +356,7 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
                 assert entries(items, pk) == with_entries(sort_strings_of(catalog, item))
 
 
-def test_what_is_deleted_while_a_worker_ends_is_looked_after(table: MemoryTable, time: Passing) -> None:
+def test_a_delete_while_a_worker_ends_is_processed(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
     deleted: list[bool] = []
@@ -468,7 +468,7 @@ def for_calls(number: int) -> Callable[[], float]:
 # Leases, turns and rates
 
 
-def test_nobody_works_on_a_job_that_another_one_holds(table: MemoryTable, time: Passing) -> None:
+def test_a_held_job_is_not_taken(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
 
@@ -552,7 +552,7 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
 
 
 @pytest.mark.parametrize("change", [switch_off, delete_project])
-def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
+def test_a_removal_longer_than_an_invocation_is_continued(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table], None]
 ) -> None:
     """Each call takes one of an invocation's forty seconds; no lease must run out before the next."""
@@ -607,7 +607,7 @@ def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.M
         ({"version": None}, 0),
     ],
 )
-def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
+def test_an_underivable_issue_is_sent_as_poison_and_the_pass_continues(
     table: MemoryTable, time: Passing, broken: dict[str, Any], version: int
 ) -> None:
     document = table.items[keys.issue(TENANT, PROJECT, 2), PARTITION]
@@ -620,7 +620,7 @@ def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
     assert now(table).attributes[0].served is not None
 
 
-def test_an_issue_whose_entries_no_item_holds_is_sent_away_too(
+def test_an_issue_with_entries_too_large_for_an_item_is_sent_as_poison(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     too_large = {keys.issue(TENANT, PROJECT, 2): ItemTooLarge("400 KB")}
@@ -641,7 +641,7 @@ def test_an_issue_that_cannot_be_derived_loses_the_values_of_a_deleted_attribute
     assert table.items[document[keys.PK], PARTITION]["fields"] == {"a2": "o99"}
 
 
-def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(
+def test_a_project_without_its_definitions_does_not_count_as_deleted(
     table: MemoryTable, time: Passing
 ) -> None:
     switch_on(table)
@@ -671,7 +671,7 @@ def test_a_job_that_fails_holds_up_no_other(table: MemoryTable, time: Passing) -
     check(table, switch_on)
 
 
-def test_a_set_of_numbers_that_cannot_be_read_in_the_middle_of_a_pass_is_built_anew(
+def test_an_unreadable_set_of_numbers_in_the_middle_of_a_pass_is_rebuilt(
     table: MemoryTable, time: Passing
 ) -> None:
     switch_on(table)
@@ -829,7 +829,7 @@ def test_slices_that_meet_in_the_journal_all_come_to_their_end(
     check(table, switch_on)
 
 
-def test_if_nobody_wakes_a_job_it_finds_out_by_itself_that_no_slice_is_left(
+def test_a_job_without_a_hint_finds_that_no_slice_is_left(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -853,7 +853,7 @@ def test_slices_of_a_project_that_is_deleted_end_and_its_removal_waits_until_all
     assert worker(table).take_turn(sliced[0]) is not None
     delete_project(table)
     for hint in sliced[1:]:
-        assert worker(table).take_turn(hint) == Turn(), "nothing is passed over, and nobody is woken"
+        assert worker(table).take_turn(hint) == Turn(), "nothing is passed over, and no worker is woken"
     (job,) = parts_of(table)
     assert clock.until(job.due) > SETTLING - 5
     finish(table, time)
@@ -870,7 +870,7 @@ def test_a_rate_that_is_asked_for_meanwhile_is_shared_by_the_slices(
     assert [round(seconds, 1) for seconds in slept] == [0.5], "one number, two a second"
 
 
-def test_numbers_that_cannot_be_read_in_a_slice_are_built_anew_from_the_first_issue_on(
+def test_unreadable_numbers_in_a_slice_are_rebuilt_from_the_first_issue_on(
     table: MemoryTable, sliced: list[Hint], time: Passing
 ) -> None:
     block = (

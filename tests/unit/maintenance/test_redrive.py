@@ -235,7 +235,7 @@ def test_a_batch_that_lambda_gave_up_is_derived_with_its_history(place: Place) -
     assert not place.batches.contents
 
 
-def test_what_was_deleted_in_such_a_batch_is_listed_in_the_trash(place: Place) -> None:
+def test_deletes_of_such_a_batch_are_listed_in_the_trash(place: Place) -> None:
     one = document(place.table, 7)
     deleted = {**one, "version": 2, **mark_of("ann", clock.now())}
     place.table.put(deleted)
@@ -245,7 +245,7 @@ def test_what_was_deleted_in_such_a_batch_is_listed_in_the_trash(place: Place) -
     assert keys.parse_trash_place(listed) == (7, 2)
 
 
-def test_nothing_is_remembered_of_an_issue_that_is_gone_meanwhile(place: Place) -> None:
+def test_an_issue_removed_meanwhile_gets_no_history(place: Place) -> None:
     one = document(place.table, 7)
     place.table.delete(issue_key(7), keys.project(TENANT, PROJECT))
     by_lambda(place, record(1, None, one))
@@ -253,7 +253,7 @@ def test_nothing_is_remembered_of_an_issue_that_is_gone_meanwhile(place: Place) 
     assert not read_changes(place.table, TENANT, PROJECT, [(7, 1)], consistent=True)
 
 
-def test_what_cannot_be_read_is_left_to_a_person(place: Place) -> None:
+def test_an_unreadable_batch_stays(place: Place) -> None:
     place.batches.put("aws/lambda/x", b"[]")
     assert place.redrive() == redrive.Redriven()
     assert place.batches.names() == ["aws/lambda/x"]

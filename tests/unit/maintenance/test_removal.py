@@ -8,7 +8,7 @@ from gridview.encoding import keys
 from gridview.maintenance.removal import remove_activity, remove_histories
 from gridview.schema.catalog import HISTORY
 from gridview.schema.history import Change
-from tests.support.told_changes import items_of
+from tests.support.recorded_changes import items_of
 
 
 def filled(count: int) -> MemoryTable:
@@ -32,7 +32,7 @@ def test_all_pages_of_it_go_and_nothing_else() -> None:
     assert remove_partition(table, "view-0807.35e9", lambda: 1.0), "of nothing there is nothing left"
 
 
-def test_when_the_time_is_up_another_call_goes_on() -> None:
+def test_when_the_time_is_up_another_call_continues() -> None:
     table = filled(250)
     seconds = iter([2.0, 1.0, 0.0])
     assert not remove_partition(table, "view-0807.35e9", lambda: next(seconds))
@@ -66,7 +66,7 @@ def test_a_projects_history_goes_and_no_other_projects() -> None:
     assert of_project(table, "other") == {"history": 250, "activity": 250, "change": 250}
 
 
-def test_the_activity_tells_of_changes_until_their_parts_are_gone() -> None:
+def test_the_activity_contains_changes_until_their_parts_are_gone() -> None:
     table = remembered(250)
     for stops in range(1, 12):
         seconds = iter([1.0] * stops)

@@ -178,7 +178,7 @@ def test_a_new_issue_gets_its_entries_and_a_committed_ledger(table: MemoryTable)
     assert ledger(table, 7).intent is None
 
 
-def test_what_the_consumer_derives_is_what_bulk_loads_write(table: MemoryTable) -> None:
+def test_the_consumer_derives_the_same_items_as_a_bulk_load(table: MemoryTable) -> None:
     made = document(table, 7, start="2023-05-01")
     assert Consumer()(table, new(1, made)) is None
     derived = {key: item for key, item in table.items.items() if key[0] == issue_key(7)}
@@ -246,7 +246,7 @@ def remembers(attempted: Attempted) -> bool:
     return attempted.operation == "batch_put"
 
 
-def test_what_was_delivered_before_derives_nothing(table: MemoryTable) -> None:
+def test_a_repeated_delivery_derives_nothing(table: MemoryTable) -> None:
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2)
     stream = [new(1, one), record(2, one, two), new(3, document(table, 8))]
     work = Consumer()
@@ -321,7 +321,7 @@ def test_a_ledger_of_a_newer_epoch_is_not_written_under_an_older_catalog(table: 
     assert entries(table, 7) == with_entries(sort_strings_of(newest, two))
 
 
-def test_a_ledger_whose_epoch_nobody_else_knows_is_never_overwritten(table: MemoryTable) -> None:
+def test_a_ledger_of_an_unknown_epoch_is_never_overwritten(table: MemoryTable) -> None:
     one, two = document(table, 7, 1), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
@@ -448,7 +448,7 @@ def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: 
     ],
     ids=["unknown option", "no date", "a number", "a map", "no number", "no map of fields", "a list"],
 )
-def test_a_poison_issue_goes_to_the_dead_letters_and_the_batch_goes_on(
+def test_a_poison_issue_goes_to_the_dead_letters_and_the_batch_continues(
     table: MemoryTable, spoil: Callable[[Item], Any]
 ) -> None:
     spoilt = document(table, 7, 4, start="2023-05-01", kind="o1")
@@ -463,7 +463,7 @@ def test_a_poison_issue_goes_to_the_dead_letters_and_the_batch_goes_on(
 
 
 @pytest.mark.parametrize("version", [None, "x"], ids=["missing", "no number"])
-def test_an_issue_without_a_version_is_poison_and_the_batch_goes_on(
+def test_an_issue_without_a_version_is_poison_and_the_batch_continues(
     table: MemoryTable, version: str | None
 ) -> None:
     spoilt = {**document(table, 7), "version": version}
@@ -474,7 +474,7 @@ def test_an_issue_without_a_version_is_poison_and_the_batch_goes_on(
     assert entries(table, 8) == target(table, good)
 
 
-def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: MemoryTable) -> None:
+def test_an_issue_with_a_ledger_too_large_for_an_item_is_poison(table: MemoryTable) -> None:
     too_large = failing(lambda: ItemTooLarge("The item would be larger than 400 KB."), on=about(7))
     work = Consumer()
     stream = [new(1, document(table, 7, 3)), new(2, document(table, 8))]

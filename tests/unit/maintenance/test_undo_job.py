@@ -29,7 +29,7 @@ from gridview.schema.jobs import Turn
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency
-from tests.support import told_changes
+from tests.support import recorded_changes
 from tests.support.depth import one_of
 from tests.support.killed import Killed, killing
 from tests.support.passing import Passing
@@ -39,7 +39,7 @@ from tests.support.remembered import (
     CHANGE,
     PROJECT,
     TENANT,
-    Told,
+    HeldStream,
     catalog_of,
     made,
     seen,
@@ -68,8 +68,8 @@ BEFORE = made()
 def table() -> MemoryTable:
     """Eight issues; ben has renamed the odd ones and deleted the even ones, and ada has renamed the third since."""
     table = BEFORE.copy()
-    told_changes.on_time(table)
-    told, catalog = Told(table), catalog_of(table)
+    recorded_changes.on_time(table)
+    stream, catalog = HeldStream(table), catalog_of(table)
     for num in range(1, ISSUES + 1):
         issues.create_issue(WriteContext(table, catalog, ADA), {"name": f"issue {num}"})
     for num in range(1, ISSUES + 1):
@@ -78,7 +78,7 @@ def table() -> MemoryTable:
         else:
             issues.delete_issue(WriteContext(table, catalog, BEN, change=CHANGE), num, None)
     issues.update_issue(WriteContext(table, catalog, ADA), 3, {"name": "other"}, None)
-    told.tell(table)
+    stream.deliver(table)
     return table
 
 
@@ -101,7 +101,7 @@ def finish(table: Table, time: Passing, job: str, rate: int = 0) -> Any:
     """Work until the job is over, with all of its waits."""
     for _ in range(30):
         time.over += LEASE + 1
-        told_changes.on_time(table)
+        recorded_changes.on_time(table)
         if not work(table, rate):
             return jobs.get_job(table, BEN, PROJECT, job)
     raise AssertionError("the job does not end")
@@ -134,9 +134,14 @@ def versions(table: MemoryTable) -> dict[int, int]:
     return {one["num"]: one["version"] for one in documents}
 
 
-def is_whole(table: MemoryTable, told: Any, job: str) -> None:
+def is_whole(table: MemoryTable, ended: Any, job: str) -> None:
     """Check that everything is taken back, once, except for changes of others."""
-    assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES - 1, ISSUES, 1)
+    assert (ended["state"], ended["done"], ended["total"], ended["refused"]) == (
+        "done",
+        ISSUES - 1,
+        ISSUES,
+        1,
+    )
     assert refused(table, job) == {3: "edit-conflict"}
     assert versions(table) == dict.fromkeys(range(1, ISSUES + 1), 3)
     names = {num: one["name"] for num, one in seen(table).items() if not one["deleted"]}
@@ -144,10 +149,10 @@ def is_whole(table: MemoryTable, told: Any, job: str) -> None:
 
 
 def test_a_large_change_is_taken_back_and_that_again(table: MemoryTable, time: Passing) -> None:
-    before, told = seen(table), Told(table)
+    before, stream = seen(table), HeldStream(table)
     job = start(table)
     is_whole(table, finish(table, time, job), job)
-    told.tell(table)
+    stream.deliver(table)
     assert versions_of(table, OWN, BEN.user).keys() == set(range(1, ISSUES + 1)) - {3}
     redone = finish(table, time, start(table, OWN, UUID(int=8)))
     assert (redone["done"], redone["refused"]) == (ISSUES - 1, 0)
@@ -162,11 +167,11 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_takes_nothi
         is_whole(copy, finish(copy, time, job), job)
 
 
-def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: Passing) -> None:
+def test_edits_of_others_after_a_kill_stay(table: MemoryTable, time: Passing) -> None:
     """They edit issues that it has taken back; the history has the owner of the former version."""
-    job, told = start(table), Told(table)
+    job, stream = start(table), HeldStream(table)
     for copy in killed_copies(table, time, every=16):
-        told = Told(copy)
+        stream = HeldStream(copy)
         for document in list(copy.items.values()):
             if "fields" in document and document.get("change") == OWN.bytes:
                 issues.update_issue(
@@ -175,7 +180,7 @@ def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: P
         # The stream delivered the dead worker's writes before.
         for num, version in versions(copy).items():
             remember(copy, num, version)
-        told.tell(copy)
+        stream.deliver(copy)
         ended = finish(copy, time, job)
         assert (ended["done"], ended["refused"]) == (ISSUES - 1, 1)
         assert max(versions(copy).values()) <= 4
@@ -203,7 +208,7 @@ def remember(table: MemoryTable, num: int, version: int) -> None:
         )
 
 
-def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
+def test_a_job_that_is_cancelled_at_any_call_reports_what_it_has_done(
     table: MemoryTable, time: Passing
 ) -> None:
     job = start(table)
@@ -215,10 +220,10 @@ def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
                 jobs.cancel_job(copy, BEN, PROJECT, job)  # noqa: B023
             return perform()
 
-        told = finish(copy.seen_through(around), time, job)
-        assert told["state"] in ("cancelled", "done")
+        ended = finish(copy.seen_through(around), time, job)
+        assert ended["state"] in ("cancelled", "done")
         back = [num for num, version in versions(copy).items() if version == 3 and num != 3]
-        assert told["done"] == len(back)
+        assert ended["done"] == len(back)
 
 
 def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_taken_back(
@@ -228,13 +233,13 @@ def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_taken_
     for copy in killed_copies(table, time, every=12):
         jobs.cancel_job(copy, BEN, PROJECT, job)
         written = versions(copy)
-        told = finish(copy, time, job)
-        if told["state"] == "cancelled":
+        ended = finish(copy, time, job)
+        if ended["state"] == "cancelled":
             assert versions(copy) == written
-            assert told["done"] == len([num for num, at in written.items() if at == 3 and num != 3])
+            assert ended["done"] == len([num for num, at in written.items() if at == 3 and num != 3])
 
 
-def test_a_job_waits_for_what_has_not_been_told(
+def test_a_job_waits_until_the_history_is_ready(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(undoing, "SETTLED", 60.0)
@@ -242,7 +247,7 @@ def test_a_job_waits_for_what_has_not_been_told(
     (turn,) = work(table)
     assert turn.issues == 0
     assert clock.until(turn.hints[0].due) > 30
-    assert jobs.get_job(table, BEN, PROJECT, job)["of"] is None
+    assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
     is_whole(table, finish(table, time, job), job)
 
 
@@ -260,8 +265,8 @@ def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Pa
     for item in list_items(TENANT, PROJECT, HistorySetting(), listed):
         if item[keys.PK] == members[0][keys.PK]:
             table.put({**item, keys.TTL_ATTRIBUTE: members[0][keys.TTL_ATTRIBUTE]})
-    told = finish(table, time, job)
-    assert (told["state"], told["problem"]["type"]) == ("failed", "history-expired")
+    ended = finish(table, time, job)
+    assert (ended["state"], ended["problem"]["type"]) == ("failed", "history-expired")
 
 
 def test_a_job_keeps_to_the_rate_of_its_tenant(table: MemoryTable, time: Passing) -> None:

@@ -45,7 +45,7 @@ def filled(seed: int, count: int, seconds: float) -> tuple[MemoryTable, list[str
     )
 
 
-def told(table: MemoryTable, lower: str, upper: str, limit: int) -> list[str]:
+def listed(table: MemoryTable, lower: str, upper: str, limit: int) -> list[str]:
     """All places, page by page: of each stretch up to `limit` entries, then the rest after the last
     of them, or of all.
     """
@@ -68,20 +68,20 @@ def test_each_change_once_and_newest_first(
 ) -> None:
     monkeypatch.setattr(activity_pages, "_ITEMS", items)
     table, expected = filled(seed, 90, 12)
-    assert told(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit) == expected
+    assert listed(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit) == expected
     lower, upper = (derived_keys.parse_activity_at(expected[at]) for at in (70, 15))
-    assert told(table, lower, upper, limit) == [place for place in expected if lower <= place < upper]
+    assert listed(table, lower, upper, limit) == [place for place in expected if lower <= place < upper]
 
 
 @pytest.mark.parametrize("limit", [1, 7, 500])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_second_in_which_too_much_happened_is_told_run_by_run(
+def test_a_second_with_too_many_changes_is_listed_run_by_run(
     seed: int, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(activity_pages, "_ITEMS", 4)
     monkeypatch.setattr(activity_pages, "_IN_ORDER", 20)
     table, expected = filled(seed, 200, 1)
-    found = told(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit)
+    found = listed(table, clock.stored(BEGUN), derived_keys.ACTIVITY_END, limit)
     assert set(found) == set(expected)
     begin = PageStart.before(derived_keys.ACTIVITY_END)
     first = read_back(table, PARTITION, clock.stored(BEGUN), begin, lambda _: False)

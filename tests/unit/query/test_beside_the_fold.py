@@ -82,7 +82,7 @@ def test_without_reading_on_it_would(derived: Derived, monkeypatch: pytest.Monke
     assert counts(watched) == {"2023-05-01": 3, None: 1}, "four of three issues"
 
 
-def test_who_waits_for_a_position_that_never_comes_is_answered_all_the_same(derived: Derived) -> None:
+def test_a_query_for_a_position_that_never_comes_is_still_answered(derived: Derived) -> None:
     """An operator has removed the end of the journal by hand."""
     derived.consume(3)
     derived.fold()
@@ -110,7 +110,7 @@ def test_a_container_that_was_idle_goes_on_with_the_directories_that_it_has(
     assert metered.meter.rounds == 1
 
 
-def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -> None:
+def test_an_answer_includes_changes_since_the_container_last_read(derived: Derived) -> None:
     """It has everything it needs, so it begins with its knowledge of the journal, and finds that there is more."""
     table, cache = derived.table, BlockCache()
     asked = {
@@ -171,8 +171,8 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
     assert (scan["node"], len(scan["rounds"])) == ("index scan", queries)
 
 
-def test_the_least_value_is_found_behind_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
+def test_the_least_value_is_found_after_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
     table = moved(MANY)
     asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
-    (told,) = summarized(context(table), asked).body["summaries"]
-    assert (told["min"], told["max"]) == (day(MANY + 1), day(MANY, year=2024))
+    (summary,) = summarized(context(table), asked).body["summaries"]
+    assert (summary["min"], summary["max"]) == (day(MANY + 1), day(MANY, year=2024))

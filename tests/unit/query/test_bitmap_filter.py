@@ -291,7 +291,7 @@ def test_the_borders_of_a_range_are_settled_by_its_sort_entries(project: Loaded)
     assert (reader.reads.blocks, reader.reads.ranges) == (len(wants) - 2, 2)
 
 
-def test_what_sets_do_not_decide_is_left_between_sure_and_maybe(project: Loaded) -> None:
+def test_issues_that_sets_do_not_decide_are_between_sure_and_maybe(project: Loaded) -> None:
     only = project.parse(
         {"and": [condition("level", "eq", "high"), condition("title", "contains", "ust on girder 3")]}
     )
@@ -316,7 +316,7 @@ CALL = "PATCH /v1/projects/35e9/attributes/"
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         (condition("secret", "eq", "x"), [CALL + 'secret {"indexed": true}']),
         (condition("secret", "contains", "x"), [CALL + 'secret {"indexed": true}']),
@@ -334,12 +334,12 @@ CALL = "PATCH /v1/projects/35e9/attributes/"
     ],
     ids=str,
 )
-def test_it_tells_which_conditions_documents_have_to_decide_and_what_would_help(
-    project: Loaded, given: Any, told: list[str]
+def test_undecidable_conditions_are_listed_with_a_remedy(
+    project: Loaded, given: Any, expected: list[str]
 ) -> None:
     found = Selection(project.parse(given), project.catalog).undecidable()
-    assert len(found) == len(told)
-    assert all(part in one for one, part in zip(found, told, strict=True))
+    assert len(found) == len(expected)
+    assert all(part in one for one, part in zip(found, expected, strict=True))
 
 
 def test_an_estimate_is_near_where_blocks_are_whole(project: Loaded) -> None:

@@ -28,7 +28,7 @@ from gridview.schema.catalog import Catalog, Composite, Part
 from gridview.schema.fields import NUM
 from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from tests.support.containers import new_container
@@ -132,7 +132,7 @@ class Project:
         metered = self.table.metered()
         query = resolve_position(self.catalog, body)
         answer = position(ReadContext(metered, self.catalog, self.container()), num, query)
-        found: int | None = answer.body["position"]
+        found: int | None = answer.body["row_number"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found
 
@@ -303,18 +303,18 @@ FEW = {"field": "name", "op": "eq", "value": "issue 7"}
     [
         ({}, "Read the issues in number order"),
         ({"sort": [{"field": "name"}]}, "Read the sort entries of name"),
-        ({"filter": OPEN}, "a set of issues is in that order already"),
-        ({"filter": FEW, "sort": [{"field": "note"}]}, "They are few enough"),
-        ({"filter": OPEN, "sort": [{"field": "note"}], "limit": 5}, "Go along the blocks of note"),
+        ({"filter": OPEN}, "sets of issues are in that order already"),
+        ({"filter": FEW, "sort": [{"field": "note"}]}, "Few issues remain"),
+        ({"filter": OPEN, "sort": [{"field": "note"}], "limit": 5}, "Follow the blocks of note"),
         (
             {"sort": [{"field": "note"}], "offset": 30},
-            "Row 30 is found by adding up how many issues stand in each block",
+            "Find row 30 by adding up the issues in each block",
         ),
         (
             {"sort": [{"field": "kind"}, {"field": "name"}]},
-            "Sort those of one kind by name ascending, by their documents",
+            "Sort the issues with one kind by name ascending, from their documents",
         ),
-        ({"sort": [{"field": "note", "nulls": "first"}]}, "Go along the blocks of note"),
+        ({"sort": [{"field": "note", "nulls": "first"}]}, "Follow the blocks of note"),
     ],
 )
 def test_the_plan_is_the_one_for_the_query(
@@ -323,19 +323,17 @@ def test_the_plan_is_the_one_for_the_query(
     assert said in explained(project, **body)
 
 
-def test_what_sets_leave_open_for_too_many_is_read_whole(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_undecided_issues_are_read_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
     body: dict[str, Any] = {"filter": {"field": "bare", "op": "lt", "value": 5}, "sort": [{"field": "name"}]}
-    assert "read all that may match" in explained(project, **body)
+    assert "Read all issues that may match" in explained(project, **body)
     assert nums(project.page(**body, limit=500)) == project.expected(**body)
     monkeypatch.setattr(planner, "WHOLE", 399)
-    with pytest.raises(Unprocessable, match="bare"):
+    with pytest.raises(QueryTooExpensive, match="bare"):
         project.page(**body)
 
 
-def test_explain_tells_the_rounds_and_how_far_the_index_is_behind(project: Project) -> None:
+def test_explain_returns_the_rounds_and_the_lag_of_the_index(project: Project) -> None:
     found = project.page(filter=OPEN, sort=[{"field": "note"}], limit=5, explain=True)["explain"]
     nodes = list(nodes_of(found["tree"]))
     assert {at for node in nodes for at in node["rounds"]} == set(range(1, found["sequential_calls"] + 1))
@@ -369,7 +367,7 @@ def test_a_query_that_takes_too_many_blocks_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "MAX_BLOCKS", 5)
-    with pytest.raises(Unprocessable, match="5 are read at most"):
+    with pytest.raises(QueryTooExpensive, match="at most 5 are read"):
         project.page(sort=[{"field": "note", "nulls": "first"}], offset=1)
 
 
@@ -394,7 +392,7 @@ def test_many_issues_without_a_value_are_found_among_the_documents(
     assert by_documents[0] == (nulls == "first")
 
 
-def test_a_count_of_a_walk_takes_no_round_of_its_own(project: Project) -> None:
+def test_a_count_of_a_walk_takes_no_extra_round(project: Project) -> None:
     for sort in ("num", "name"):
         without = project.page(sort=[{"field": sort}], explain=True)["explain"]
         counted = project.page(sort=[{"field": sort}], count=True, explain=True)
@@ -405,7 +403,7 @@ def test_a_count_of_a_walk_takes_no_round_of_its_own(project: Project) -> None:
 # The container's memory
 
 
-def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Project) -> None:
+def test_cached_data_give_the_same_pages_with_fewer_reads(project: Project) -> None:
     body: dict[str, Any] = {
         "filter": OPEN,
         "sort": [{"field": "cost"}, {"field": "name"}],
@@ -421,7 +419,7 @@ def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Pro
     assert warm["explain"]["items_read"] < cold["explain"]["items_read"]
 
 
-def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_are_at_hand(
+def test_a_plain_page_reads_detailed_blocks_once_the_directories_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     small_blocks(monkeypatch)
@@ -445,12 +443,12 @@ def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_ar
         order[20:40],
         order[:20],
     ]
-    told = [
+    by_entries = [
         "Read the sort entries" in " ".join(page["explain"]["plan"]) for page in (walked, first, second, back)
     ]
-    assert told == [True, False, False, False]
+    assert by_entries == [True, False, False, False]
     assert back["explain"]["sequential_calls"] == 1 < walked["explain"]["sequential_calls"]
-    assert "the index holds the documents" in by_number["explain"]["plan"][0]
+    assert "the index contains the documents" in by_number["explain"]["plan"][0]
 
 
 @pytest.mark.parametrize("field", ["state", "kind"])
@@ -486,7 +484,7 @@ def test_an_order_without_entries_is_read_by_blocks_from_page_to_page(
 
 
 @pytest.mark.parametrize(("beyond", "rounds"), [(12, 3), (2, 4)])
-def test_a_page_beside_the_issues_without_a_value_reads_who_they_are_only_if_it_reaches_them(
+def test_issues_without_a_value_are_read_only_if_a_page_reaches_them(
     project: Project, beyond: int, rounds: int
 ) -> None:
     body: dict[str, Any] = {"sort": [{"field": "kind", "nulls": "first"}], "limit": 5}
@@ -495,8 +493,8 @@ def test_a_page_beside_the_issues_without_a_value_reads_who_they_are_only_if_it_
     assert field is not None
     without = [num for num in order if field.value_in(project.documents[num]) is None]
     at = len(without) + beyond
-    behind = project.page(offset=at, **body)
-    back = project.page(behind["prev"], explain=True, **body)
+    following = project.page(offset=at, **body)
+    back = project.page(following["prev"], explain=True, **body)
     assert nums(back) == order[at - 5 : at]
     assert back["explain"]["sequential_calls"] == rounds
     # Two directories, a block or two, five documents; or also the blocks of all numbers and of all kinds.

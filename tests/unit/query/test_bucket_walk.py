@@ -68,7 +68,7 @@ ASCENDING = [3, 6, 9, 1, 4, 7, 2, 5, 8]
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_all_rows_lie_ahead_in_the_order_and_in_its_reverse(direction: str) -> None:
+def test_all_rows_are_ahead_in_the_order_and_in_its_reverse(direction: str) -> None:
     found = known(direction=direction)
     order = ASCENDING if direction == "asc" else ASCENDING[::-1]
     assert rows(found, Ahead(found.order.buckets)) == order
@@ -101,12 +101,12 @@ def test_an_offset_passes_over_buckets_and_then_over_rows(skip: int) -> None:
     assert rows(found, ahead) == ASCENDING[skip:]
 
 
-def test_a_bucket_whose_rows_are_not_known_is_not_passed_over() -> None:
+def test_a_bucket_of_unknown_rows_is_not_passed_over() -> None:
     ahead = Ahead(known().order.buckets, 5)
     assert ahead.passing_over(lambda _: None) is ahead
 
 
-def test_only_what_matches_lies_ahead() -> None:
+def test_only_matching_rows_are_ahead() -> None:
     found = known().among(BitMap((2, 4, 9)))
     assert rows(found, Ahead(found.order.buckets)) == [9, 4, 2]
     numbers = Ahead(found.order.buckets, 1).opening_set(found.order, BitMap((2, 4, 9)), backward=False)
@@ -125,7 +125,7 @@ def test_how_many_match_is_known_when_the_sets_have_been_read() -> None:
     assert reading.known.reading(some.order.buckets).wants == ()
 
 
-def test_of_blocks_that_do_not_tell_their_bodies_the_sort_entries_are_read_too() -> None:
+def test_the_sort_entries_of_plain_blocks_are_read_too() -> None:
     found = known()
     plain = [entry for entry in found.order.directory.entries if not entry.detailed and entry.body is None]
     reading = found.reading((), by_keys=found.order.buckets)
@@ -163,7 +163,7 @@ def walked(
 
 @pytest.mark.parametrize("missing", [0, 1, 2, 3, 4, 7, 9, 20])
 @pytest.mark.parametrize("backward", [False, True])
-def test_as_many_rows_are_taken_as_are_missing(missing: int, *, backward: bool) -> None:
+def test_a_walk_takes_only_the_missing_rows(missing: int, *, backward: bool) -> None:
     found = known()
     buckets = found.order.buckets[::-1] if backward else found.order.buckets
     rows_of_all = ASCENDING[::-1] if backward else ASCENDING
@@ -197,21 +197,21 @@ def documents() -> dict[int, Item]:
     }
 
 
-def test_documents_tell_the_order_of_ties_if_there_are_further_keys() -> None:
+def test_documents_decide_the_order_of_ties_if_there_are_further_keys() -> None:
     found = of_two_keys()
     result = walked(found, Ahead(found.order.buckets), 4)
     assert not isinstance(result, TooManyTies)
     _, portions = result
     assert [(one.rows, one.end) for one in portions] == [(3, None), (3, None)]
-    told = [[one.num for one in places_in(found.order, portion, documents())] for portion in portions]
-    assert told == [[9, 6, 3], [7, 4, 1]]
+    numbers = [[one.num for one in places_in(found.order, portion, documents())] for portion in portions]
+    assert numbers == [[9, 6, 3], [7, 4, 1]]
     (first, _) = portions
     back = places_in(found.order, first, documents(), backward=True)
     assert [one.num for one in back] == [3, 6, 9]
     assert [one.num for one in places_in(found.order, first._replace(begin=2), documents())] == [3]
 
 
-def test_an_issue_is_where_the_index_has_it_whatever_its_document_says() -> None:
+def test_a_walk_orders_issues_by_the_index_not_by_their_documents() -> None:
     found = of_two_keys()
     result = walked(found, Ahead(found.order.buckets), 1)
     assert not isinstance(result, TooManyTies)
@@ -223,16 +223,18 @@ def test_an_issue_is_where_the_index_has_it_whatever_its_document_says() -> None
     assert [one.num for one in places_in(found.order, portion, moved)] == [6, 3]
 
 
-@pytest.mark.parametrize(("after", "before", "behind"), [(False, [9], [6, 3]), (True, [9, 6], [3])])
-def test_a_spot_parts_the_rows_that_documents_tell(after: bool, before: list[int], behind: list[int]) -> None:
+@pytest.mark.parametrize(("after", "before", "following"), [(False, [9], [6, 3]), (True, [9, 6], [3])])
+def test_a_spot_parts_the_rows_that_documents_order(
+    after: bool, before: list[int], following: list[int]
+) -> None:
     found = of_two_keys()
     spot = Spot(place_of(found.order.keys, documents()[6]), after)
     at = found.order.at(spot)
-    for backward, expected in ((True, before[::-1]), (False, behind)):
+    for backward, expected in ((True, before[::-1]), (False, following)):
         result = walked(found, Ahead(found.order.buckets[at : at + 1], spot=spot), ALL, backward=backward)
         assert not isinstance(result, TooManyTies)
         portion = result[1][0]
-        assert portion.rows == 0, "only documents tell how many there are"
+        assert portion.rows == 0, "only documents give their number"
         places = places_in(found.order, portion, documents(), backward=backward)
         assert [one.num for one in places] == expected
 

@@ -79,7 +79,7 @@ def test_a_round_is_what_is_asked_for_together(few: Grid) -> None:
     assert used[node].units + used[other].units == meter.capacity
 
 
-def test_what_is_at_hand_takes_no_round_and_is_charged_to_nobody(few: Grid) -> None:
+def test_cached_reads_take_no_round_and_no_units(few: Grid) -> None:
     cache = few.container()
     first, _ = executor(few, cache)
     assert run(first, total(Node())) == 9
@@ -94,7 +94,7 @@ def test_what_is_at_hand_takes_no_round_and_is_charged_to_nobody(few: Grid) -> N
     assert (meter.rounds, list(beside.trace.usage)) == (1, [other])
 
 
-def test_what_two_nodes_ask_for_is_read_once_and_counts_for_the_first(few: Grid) -> None:
+def test_a_read_of_two_nodes_is_made_once_and_counts_for_the_first(few: Grid) -> None:
     one, two = Node(), Node()
     running, meter = executor(few)
     assert run(running, side_by_side(total(one), total(two))) == [9, 9]
@@ -136,7 +136,7 @@ def test_every_call_is_charged_when_one_is_refused(few: Grid) -> None:
     assert running.trace.usage[node].units == meter.capacity
 
 
-def test_what_is_told_is_kept_for_each_node(few: Grid) -> None:
+def test_reported_facts_are_kept_for_each_node(few: Grid) -> None:
     running, _ = executor(few)
     node = Node()
 

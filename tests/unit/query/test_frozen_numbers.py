@@ -15,7 +15,7 @@ from gridview.query.frozen_numbers import frozen_numbers
 from gridview.query.grid_request import resolve_position
 from gridview.query.sort_order import RowRange
 from gridview.schema.epoch import CONFIRMED
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from tests.support.depth import one_of
 from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, filters, small_blocks
 
@@ -59,9 +59,7 @@ def test_random_rows_are_those_of_all_documents(
 
 
 @pytest.mark.parametrize("seed", range(one_of(3, thorough=12)))
-def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not(
-    project: Project, seed: int
-) -> None:
+def test_sure_numbers_match_and_excluded_ones_do_not(project: Project, seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311
     for _ in range(10):
         only = filters(draw)
@@ -71,7 +69,7 @@ def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not
     assert list(whole.sure) == list(whole.maybe) == sorted(project.documents)
 
 
-def test_rows_that_lie_inside_an_order_take_its_blocks_and_no_document(project: Project) -> None:
+def test_rows_inside_an_order_read_its_blocks_and_no_document(project: Project) -> None:
     metered = project.table.metered()
     query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
     frozen_numbers(metered, project.catalog, None, RowRange(query.keys, 20, 60), CONFIRMED)
@@ -85,7 +83,7 @@ def test_rows_that_lie_inside_an_order_take_its_blocks_and_no_document(project: 
     ]
 
 
-def test_a_large_project_refuses_rows_that_only_documents_tell(
+def test_a_large_project_refuses_rows_that_only_documents_decide(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
@@ -94,9 +92,9 @@ def test_a_large_project_refuses_rows_that_only_documents_tell(
     assert numbers(project, 0, 3, filter=bare).sure
     assert numbers(project, 3, 6, sort=ties).sure
     monkeypatch.setattr(planner, "WHOLE", 399)
-    with pytest.raises(Unprocessable, match="bare"):
+    with pytest.raises(QueryTooExpensive, match="bare"):
         numbers(project, 0, 3, filter=bare)
-    with pytest.raises(Unprocessable, match="state"):
+    with pytest.raises(QueryTooExpensive, match="state"):
         numbers(project, 3, 6, sort=ties)
     assert len(numbers(project, filter=bare).undecided) > 20, "without rows nothing has to be decided yet"
 
@@ -105,11 +103,11 @@ def test_more_blocks_than_one_answer_may_take_are_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "MAX_BLOCKS", 3)
-    with pytest.raises(Unprocessable, match="blocks"):
+    with pytest.raises(QueryTooExpensive, match="blocks"):
         numbers(project, 0, sort=[{"field": "note"}])
 
 
-def test_the_writes_of_tokens_are_laid_over(project: Project) -> None:
+def test_the_writes_of_tokens_are_overlaid(project: Project) -> None:
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
         fresh = Project(40)

@@ -12,7 +12,7 @@ from gridview.query import planner
 from gridview.query.frozen_rows import frozen_rows
 from gridview.query.grid_request import resolve_position
 from gridview.schema.epoch import CONFIRMED
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from tests.support.depth import one_of
 from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, small_blocks
 
@@ -52,12 +52,10 @@ def test_random_orders_hold_what_matches_as_the_grid_has_it(
         assert [num for num in found if num in matching] == expected, body
         without_filter = {name: value for name, value in body.items() if name != "filter"}
         whole = project.expected(**without_filter)
-        assert found == [num for num in whole if num in set(found)], (
-            "what is undecided stands where it belongs"
-        )
+        assert found == [num for num in whole if num in set(found)], "undecided issues are where they belong"
 
 
-def test_an_order_that_blocks_tell_takes_no_document(project: Project) -> None:
+def test_an_order_that_blocks_decide_reads_no_document(project: Project) -> None:
     metered = project.table.metered()
     query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
     found = frozen_rows(metered, project.catalog, None, query.keys, CONFIRMED)
@@ -66,18 +64,18 @@ def test_an_order_that_blocks_tell_takes_no_document(project: Project) -> None:
     assert sum(read) < len(project.documents) / 2
 
 
-def test_a_large_project_refuses_an_order_that_only_documents_tell(
+def test_a_large_project_refuses_an_order_that_only_documents_decide(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "CANDIDATES", 20)
     ties = [{"field": "state"}, {"field": "name"}]
     assert rows(project, sort=ties) == project.expected(sort=ties)
     monkeypatch.setattr(planner, "WHOLE", 399)
-    with pytest.raises(Unprocessable, match="state"):
+    with pytest.raises(QueryTooExpensive, match="state"):
         rows(project, sort=ties)
 
 
-def test_the_writes_of_tokens_are_laid_over() -> None:
+def test_the_writes_of_tokens_are_overlaid() -> None:
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch)
         fresh = Project(40)

@@ -13,7 +13,7 @@ from gridview.query import counting, document_scan, group_request, planner
 from gridview.query.counting import grouped_counts
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
-from gridview.support.errors import CursorExpired, InvalidRequest, Unprocessable
+from gridview.support.errors import CursorExpired, InvalidRequest, QueryTooExpensive
 from gridview.view.context import ReadContext
 from tests.unit.query.test_bitmap_scan import nodes_of
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, flat, nums
@@ -64,14 +64,14 @@ def test_the_plan_reads_well(few: Grid) -> None:
         **OPEN, sort=[{"field": "day", "direction": "desc"}, {"field": "num"}], count=True, explain=True
     )
     assert found["explain"]["plan"][:-3] == [
-        "Read the directories: which blocks the indexes have, and how many issues stand in each.",
-        "Choose the way to the rows by the sizes that the directories tell.",
-        "Keep what matches: bare is the value given. By the sets of the index 0 issues do, and 9 may.",
-        "Choose how to sort what matches by how many do, and by the blocks of the order where they should be.",
-        "The request asks for a filter that the index leaves open for many issues, and the project has 9 issues: read all that "
-        "may match, in ranges of numbers side by side, and judge and sort them in memory.",
-        "Show 100 rows at most: fetch the documents that were not read yet, and leave out rows whose documents no longer pass or "
-        "stand elsewhere by now.",
+        "Read the directories: the blocks of the indexes, and the number of issues in each.",
+        "Choose the way to the rows by the sizes in the directories.",
+        "Keep the issues that match: bare is the value given. By the index, 0 issues match, and 9 may match.",
+        "Choose how to sort the matching issues by their number, and by the blocks of the order that should contain them.",
+        "The request needs a filter that the index leaves open for many issues, and the project has 9 issues. Read all issues "
+        "that may match, in parallel ranges of numbers, and filter and sort them in memory.",
+        "Show at most 100 rows: fetch their documents if they were not read yet. Leave out rows that no longer match or whose "
+        "place has changed.",
     ]
 
 
@@ -87,13 +87,13 @@ def test_issues_that_are_too_large_to_be_read_whole_are_refused(
 ) -> None:
     few.fill(few.document(num, note="x" * 300_000, bare=1) for num in range(10, 30))
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 4)
-    with pytest.raises(Unprocessable, match="open for many issues: more than 4 MB"):
+    with pytest.raises(QueryTooExpensive, match="open for many issues: this would read more than 4 MB"):
         few.page(**OPEN)
     monkeypatch.setattr(document_scan, "_MAX_CALLS", 40)
     assert few.page(**OPEN, count=True)["matched"] == 29
 
 
-def test_a_row_whose_document_no_longer_passes_or_moved_or_went_is_left_out(few: Grid) -> None:
+def test_a_row_is_left_out_if_its_document_fails_the_filter_moved_or_is_gone(few: Grid) -> None:
     few.table.lag()
     few.table.put(few.document(3, 2, day="2023-05-09", bare=1))
     few.table.put(few.document(8, 2, day="2023-05-01", bare=2))
@@ -113,13 +113,15 @@ def test_a_walk_goes_on_where_the_row_of_its_cursor_was(few: Grid) -> None:
     assert nums(few.page(second["prev"], **OPEN, **BY_DAY, limit=3)) == [3, 8]
 
 
-def test_what_takes_a_larger_project_whole_is_refused_with_what_would_help(
+def test_a_full_scan_of_a_larger_project_is_refused_with_a_remedy(
     few: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planner, "WHOLE", 9)
     few.page(**OPEN)
     few.fill([few.document(10, bare=1)])
-    with pytest.raises(Unprocessable, match=r"open for 10 issues.*bare is the value given.*indexed"):
+    with pytest.raises(
+        QueryTooExpensive, match=r"open whether 10 issues match.*bare is the value given.*indexed"
+    ):
         few.page(**OPEN)
     assert nums(few.page(**BY_DAY, limit=2)) == [3, 8]
 
@@ -137,7 +139,7 @@ def test_many_ties_of_several_keys_are_read_whole_or_refused_with_the_call_that_
     assert few.walk(**body) == [order[:4], order[4:8], order[8:]]
     assert few.page(**body, explain=True)["explain"]["sequential_calls"] <= 4
     monkeypatch.setattr(planner, "WHOLE", 8)
-    with pytest.raises(Unprocessable) as refused:
+    with pytest.raises(QueryTooExpensive) as refused:
         few.page(**body)
     assert "9 issues have the same state" in refused.value.detail
     sort = [
@@ -148,7 +150,7 @@ def test_many_ties_of_several_keys_are_read_whole_or_refused_with_the_call_that_
     assert call in refused.value.detail
 
 
-def test_an_offset_behind_the_end_is_an_empty_page_that_leads_back(few: Grid) -> None:
+def test_an_offset_after_the_end_is_an_empty_page_that_leads_back(few: Grid) -> None:
     found = few.page(**BY_DAY, offset=20, limit=4)
     assert (nums(found), found["next"], found["offset"]) == ([], None, 20)
     assert nums(few.page(found["prev"], **BY_DAY, limit=4)) == [6, 2, 5, 7]
@@ -175,7 +177,7 @@ def test_a_cursor_is_bound_to_its_filter(few: Grid) -> None:
     assert nums(few.page(cursor, **spelled, **BY_DAY, limit=2)) == [1, 4]
 
 
-def test_a_cursor_of_several_keys_expires_when_the_index_of_any_was_built_anew(few: Grid) -> None:
+def test_a_cursor_of_several_keys_expires_when_the_index_of_any_is_rebuilt(few: Grid) -> None:
     body: dict[str, Any] = {"sort": [{"field": "state"}, {"field": "day"}], "limit": 2}
     cursor = few.page(**body)["next"]
     rebuilt = next(item for item in few.table.items.values() if item.get("id") == "day")
@@ -218,11 +220,11 @@ def test_issues_that_would_count_too_often_are_refused(few: Grid, monkeypatch: p
         ([None, None], 9),
     ]
     monkeypatch.setattr(group_request, "_MAX_MEMBERSHIPS", 12)
-    with pytest.raises(Unprocessable, match="more than 12 times"):
+    with pytest.raises(QueryTooExpensive, match="more than 12 times"):
         counted(few, **by)
 
 
-def test_texts_that_differ_in_case_alone_are_one_group_and_those_that_differ_at_the_end_are_two(
+def test_texts_that_differ_only_in_case_are_one_group(
     few: Grid,
 ) -> None:
     long = "x" * 240

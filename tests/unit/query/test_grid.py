@@ -245,7 +245,7 @@ def test_columns_change_what_is_shown_and_nothing_else(few: Grid) -> None:
 # Lag
 
 
-def test_a_row_whose_document_gives_another_sort_string_is_left_out_and_the_page_goes_on(few: Grid) -> None:
+def test_a_row_with_another_sort_string_in_its_document_is_left_out(few: Grid) -> None:
     """In the order of day: 3 8 | 1 4 9 | 6 | 2 5 7."""
     few.table.put(few.document(4, 2, day="2023-05-09"))
     few.table.put(few.document(8, 2))
@@ -274,7 +274,7 @@ def test_a_page_of_nothing_but_stale_rows_leads_on_in_both_directions(few: Grid)
     assert nums(few.page(stale["next"], **by_day(), limit=2)) == [6]
 
 
-def test_a_deleted_document_is_left_out_while_its_entry_stands(few: Grid) -> None:
+def test_a_deleted_document_is_left_out_while_its_entry_remains(few: Grid) -> None:
     for num in (3, 1, 7):
         few.remove(num)
     assert few.walk(**by_day(), limit=3)[0] == [8]
@@ -289,7 +289,7 @@ def test_a_deleted_document_is_left_out_while_its_entry_stands(few: Grid) -> Non
     ]
 
 
-def test_when_the_index_has_followed_the_row_stands_in_its_new_place(few: Grid) -> None:
+def test_when_the_index_has_followed_the_row_is_in_its_new_place(few: Grid) -> None:
     edited = few.document(3, 2, day="2023-05-09")
     few.table.put(edited)
     few.follow(3, edited)
@@ -312,7 +312,7 @@ def test_a_walk_goes_on_where_the_row_of_its_cursor_was(few: Grid) -> None:
     assert nums(few.page(second["prev"], **by_day(), limit=3)) == [3, 8]
 
 
-def test_a_page_behind_which_everything_is_gone_is_empty_and_leads_back(few: Grid) -> None:
+def test_a_page_at_a_cursor_without_later_rows_is_empty_and_leads_back(few: Grid) -> None:
     first = few.page(**by_day(), limit=3)
     for num in (4, 9, 6, 2, 5, 7):
         few.remove(num)
@@ -402,7 +402,7 @@ def test_documents_that_do_not_fit_a_page_are_not_waited_for(empty: Grid) -> Non
     assert flat(empty.walk(**by_day(), limit=90)) == list(range(1, 91))
 
 
-def test_rows_whose_documents_did_not_come_with_the_page_are_on_the_next(empty: Grid) -> None:
+def test_rows_without_their_documents_are_on_the_next_page(empty: Grid) -> None:
     """Hidden fields make the documents large, so the page ends by the size of its reads, not of its rows."""
     empty.fill(large(num, empty, size=390_000) for num in range(1, 91))
     attributes.delete_attribute(empty.table, Catalogs(), ADMIN, PROJECT, "note", None)
@@ -422,13 +422,13 @@ def test_rows_that_are_small_in_the_columns_asked_for_fill_the_page(empty: Grid)
 # The number of reads
 
 
-def test_one_document_for_each_row_and_none_to_see_whether_the_order_goes_on(few: Grid) -> None:
+def test_a_page_reads_one_document_for_each_row(few: Grid) -> None:
     for limit in (1, 3, 5):
         few.page(**by_day(), limit=limit)
         assert few.operations == [("query", limit + 1), ("batch_get_item", limit)]
 
 
-def test_every_issue_has_a_name_so_nobody_looks_for_those_without(few: Grid) -> None:
+def test_issues_without_a_value_are_not_looked_for_in_built_in_fields(few: Grid) -> None:
     for field in ("name", "created", "updated"):
         few.page(sort=[{"field": field}], limit=20)
         assert few.operations == [("query", len(DAYS)), ("batch_get_item", len(DAYS))]
@@ -501,7 +501,7 @@ def test_pages_into_and_of_the_tail_take_at_most_four_rounds(
     assert shown == (order + valued if nulls == "first" else valued + order)
 
 
-def test_issues_without_a_value_that_stand_far_apart_are_found_in_the_blocks(
+def test_issues_without_a_value_and_far_apart_are_found_in_the_blocks(
     empty: Grid,
 ) -> None:
     """According to the sizes, they should have come with the first call, but all have high numbers."""
@@ -521,7 +521,7 @@ def test_the_fake_refuses_what_the_index_does_not_project(few: Grid) -> None:
     assert one == few.document(1, day=DAYS[0])
 
 
-def test_an_issue_that_loses_its_value_between_two_reads_of_a_page_stands_in_it_once(few: Grid) -> None:
+def test_an_issue_that_loses_its_value_between_two_reads_of_a_page_is_in_it_once(few: Grid) -> None:
     """Its document was read before the fold, and the blocks after it: the document is read again beside the journal."""
     changed = few.document(3, 2)
 

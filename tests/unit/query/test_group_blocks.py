@@ -37,7 +37,9 @@ def test_a_page_takes_one_more_than_it_shows_and_all_that_belong_together(
     ("after", "limit", "taken"),
     [(("a", "x"), 1, slice(1, 3)), (("c", "x"), 1, slice(4, 5)), (("c", "x"), 9, slice(4, 5))],
 )
-def test_a_page_goes_on_behind_the_last_group_shown(after: tuple[str, str], limit: int, taken: slice) -> None:
+def test_a_page_continues_after_the_last_group_shown(
+    after: tuple[str, str], limit: int, taken: slice
+) -> None:
     found, _ = first_of([group(*one) for one in ALIKE], limit, group(*after).place)
     assert names(found) == ALIKE[taken]
 

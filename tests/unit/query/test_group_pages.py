@@ -44,8 +44,8 @@ def everything(loaded: Loaded, **body: Any) -> list[Any]:
     query = group_request.resolve(loaded.catalog, body)
     filters = group_filter.GroupFilters(query)
     found = group_request.grouped(query, loaded.documents)
-    told = [{**group_request.group_json(query, one), "filter": filters.of(one)} for one in found]
-    return list(loads(dumps(told)))
+    listed = [{**group_request.group_json(query, one), "filter": filters.of(one)} for one in found]
+    return list(loads(dumps(listed)))
 
 
 @pytest.mark.parametrize("size", SIZES)

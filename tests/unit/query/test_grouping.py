@@ -44,7 +44,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from gridview.view.block_cache import BlockCache
 from gridview.view.context import ReadContext
 from gridview.view.index_view import IndexView
@@ -196,24 +196,24 @@ KINDS = (
     "count by their size",
     "Intersect them with the sets",
     "Intersect the sets",
-    "in ranges of numbers",
+    "in parallel ranges of numbers",
     "in memory",
-    "tell how the values are spelled",
+    "for the spelling of the values",
 )
 """The words that identify the plans."""
 
 
-def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) -> None:
+def test_a_field_of_few_values_is_counted_by_only_the_directory(small: None) -> None:
     loaded = Loaded([])
     loaded.fill(loaded.issue(num, state="open" if num % 3 else "closed") for num in range(1, 61))
     found, plan, meter = loaded.ask(by=["state"])
     assert found == [("open", 40), ("closed", 20)]
     assert meter.rounds == 1
     (said,) = plan
-    assert "count by their size; 0 are read" in said
+    assert "count by their size, and 0 are read" in said
 
 
-def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_groups_of_many_read_only_the_first_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cut(monkeypatch, 120, 6, 10, 32)
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))
@@ -251,7 +251,7 @@ def test_a_text_is_spelled_as_its_first_issue_spells_it_today(small: None) -> No
     )
 
 
-def test_texts_that_begin_alike_are_told_apart_by_their_documents(
+def test_texts_that_begin_alike_are_grouped_by_their_documents(
     small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = Loaded([{"id": "note", "name": "Note", "type": "text"}])
@@ -268,11 +268,11 @@ def test_texts_that_begin_alike_are_told_apart_by_their_documents(
     ]
     assert loaded.groups(by=["note", "state"], limit=3)[2] == (f"{long}B", "closed", 4)
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 11)
-    with pytest.raises(Unprocessable, match="12 issues have texts that begin alike"):
+    with pytest.raises(QueryTooExpensive, match="12 issues have texts with the same first 240 characters"):
         loaded.ask(by=["note"])
 
 
-def test_issues_under_a_rank_of_several_options_are_told_apart_by_their_documents(small: None) -> None:
+def test_issues_under_a_rank_of_several_options_are_grouped_by_their_documents(small: None) -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}])
     loaded.fill(loaded.issue(num, fields={"kind": "ab"[num % 2]}) for num in range(1, 21))
     (stored,) = (item for item in loaded.table.items.values() if item.get("id") == "kind")
@@ -300,7 +300,7 @@ def test_aggregates_take_the_documents_and_have_their_limit(
     more = {"filter": {"field": "cost", "op": "lte", "value": 11}}
     for body, count in ((total, 30), ({**total, **more}, 11)):
         with pytest.raises(
-            Unprocessable, match=f"{count} issues would have to be read.*aggregates are exact"
+            QueryTooExpensive, match=f"{count} issues would have to be read.*aggregates are exact"
         ):
             loaded.ask(**body)
     assert loaded.groups(by=["state"], **more) == [("open", 11)]
@@ -313,11 +313,13 @@ def test_a_field_without_an_index_takes_the_documents_or_says_how_to_get_one(
     loaded.fill(loaded.issue(num, fields={"kind": "ab"[num % 2]}) for num in range(1, 31))
     assert loaded.groups(by=["kind"]) == [("a", 15), ("b", 15)]
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
-    with pytest.raises(Unprocessable, match=r'PATCH /v1/projects/bridge/attributes/kind \{"indexed": true\}'):
+    with pytest.raises(
+        QueryTooExpensive, match=r'PATCH /v1/projects/bridge/attributes/kind \{"indexed": true\}'
+    ):
         loaded.ask(by=["kind"])
 
 
-def test_a_field_whose_index_is_being_built_is_not_ready_where_documents_are_too_many(
+def test_a_field_without_a_ready_index_is_refused_for_too_many_documents(
     small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "text", "indexed": False}])
@@ -341,15 +343,15 @@ def test_a_filter_that_sets_cannot_decide_says_what_would_help(
     monkeypatch.setattr(aggregate_planner, "CANDIDATES", 29)
     assert loaded.groups(by=["state"], **part) == [("open", 30)]
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
-    with pytest.raises(Unprocessable, match="name contains the value given"):
+    with pytest.raises(QueryTooExpensive, match="name contains the value given"):
         loaded.ask(by=["state"], **part)
 
 
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
-    [("MAX_WORK", 20, "more than 20 intersections"), ("MAX_BLOCKS", 1, "more than 1 blocks would have to")],
+    [("MAX_WORK", 20, "more than 20 intersections"), ("MAX_BLOCKS", 1, "more than 1 blocks")],
 )
-def test_sets_have_a_budget_behind_which_documents_are_read_and_these_have_theirs(
+def test_documents_are_read_above_the_budget_of_sets_and_have_their_own_budget(
     small: None, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, said: str
 ) -> None:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
@@ -362,7 +364,7 @@ def test_sets_have_a_budget_behind_which_documents_are_read_and_these_have_their
     assert found == expected
     assert "in memory" in plan[-1]
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 59)
-    with pytest.raises(Unprocessable, match=said):
+    with pytest.raises(QueryTooExpensive, match=said):
         loaded.ask(**by)
 
 
@@ -375,11 +377,11 @@ def test_many_plain_blocks_are_not_read_by_their_sort_entries(
     by = {"by": ["cost"], "limit": 500}
     assert len(loaded.groups(**by)) == 100
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 99)
-    with pytest.raises(Unprocessable, match="sort entries of more than 2 blocks"):
+    with pytest.raises(QueryTooExpensive, match="sort entries of more than 2 blocks"):
         loaded.ask(**by)
 
 
-def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small: None) -> None:
+def test_explain_returns_the_plan_the_rounds_and_the_lag_of_the_index(small: None) -> None:
     loaded = Loaded([])
     loaded.fill(loaded.issue(num) for num in range(1, 21))
     query = group_request.resolve(loaded.catalog, {"by": ["state"], "explain": True})
@@ -470,5 +472,5 @@ def test_a_number_of_an_index_is_shown_as_that_of_a_document(number: str, small:
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
     answer, _ = grouped_counts(loaded.context(), query, CURSORS)
     (expected,) = group_request.grouped(query, loaded.documents)
-    told = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
-    assert dumps(answer["groups"]) == dumps([told])
+    shown = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
+    assert dumps(answer["groups"]) == dumps([shown])

@@ -83,9 +83,7 @@ RIGHT: Answers = ([2, 3, 4, 5, 1], {"2023-05-01": 4, "2023-05-09": 1}, 5)
 
 
 @pytest.mark.parametrize("minutes", [1, 2, 5])
-def test_every_container_answers_what_was_folded_while_the_index_stands_still(
-    late: Late, minutes: int
-) -> None:
+def test_every_container_includes_what_was_folded_while_the_index_is_stuck(late: Late, minutes: int) -> None:
     work(late)
     late.pass_by(minutes)
     assert late.answers() == RIGHT
@@ -113,7 +111,7 @@ def test_without_the_canary_it_would_be_wrong(late: Late, monkeypatch: pytest.Mo
     assert count != RIGHT[2]
 
 
-def test_once_a_canary_was_seen_readers_lay_over_no_more_than_before(late: Late) -> None:
+def test_once_a_canary_was_seen_readers_overlay_no_more_than_before(late: Late) -> None:
     work(late)
     late.pass_by(3)
     late.table.catch_up_with_all()
@@ -128,7 +126,7 @@ def test_once_a_canary_was_seen_readers_lay_over_no_more_than_before(late: Late)
     assert late.answers() == RIGHT
 
 
-def test_while_it_is_late_an_answer_says_how_many_changes_it_lays_over(late: Late) -> None:
+def test_while_the_index_is_late_an_answer_counts_the_changes_that_it_overlays(late: Late) -> None:
     work(late)
     late.pass_by(3)
     cache = BlockCache()

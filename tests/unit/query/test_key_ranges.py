@@ -227,15 +227,15 @@ def moving(field: Field) -> Field:
 
 
 @pytest.mark.parametrize("field_id", ["level", "labels"])
-def test_issues_may_stand_where_options_have_been(field_id: str) -> None:
+def test_issues_may_be_under_former_ranks_of_options(field_id: str) -> None:
     before = FIELDS[field_id]
     after = moving(before)
     attributes = tuple(after if one.id == field_id else one for one in CATALOG.attributes)
     catalog = replace(CATALOG, attributes=attributes)
     followed = [document for document in DOCUMENTS if document["num"] % 2]
-    behind = [document for document in DOCUMENTS if not document["num"] % 2]
+    lagging = [document for document in DOCUMENTS if not document["num"] % 2]
     index = Keys(catalog, followed)
-    for family, found in Keys(CATALOG, behind).keys.items():
+    for family, found in Keys(CATALOG, lagging).keys.items():
         index.keys[family] = sorted([*index.keys.get(family, []), *found])
     decided = 0
     for operator in OPERATORS.values():

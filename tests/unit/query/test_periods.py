@@ -48,26 +48,26 @@ def moments(random: Random) -> list[str]:
 
 @pytest.mark.parametrize("unit", get_args(PeriodUnit))
 @pytest.mark.parametrize("zone", ZONES)
-def test_the_instants_of_a_period_are_those_that_lie_in_it(zone: str, unit: PeriodUnit) -> None:
+def test_the_runs_of_a_period_contain_exactly_its_instants(zone: str, unit: PeriodUnit) -> None:
     random = Random(f"{zone} {unit}")  # noqa: S311
-    tell = of_instant(unit, ZoneInfo(zone))
+    period_of = of_instant(unit, ZoneInfo(zone))
     found = moments(random)
-    for period in {tell(one) for one in found}:
+    for period in {period_of(one) for one in found}:
         runs = instants_in(period, ZoneInfo(zone))
         assert runs == sorted(runs)
         for one in found:
             inside = any(run.first <= one <= run.last for run in runs)
-            assert inside == (tell(one) == period), (period, one, runs)
+            assert inside == (period_of(one) == period), (period, one, runs)
         for first, last in runs:
-            assert tell(first) == tell(last) == period
+            assert period_of(first) == period_of(last) == period
             if first != FIRST:
-                assert tell(stored(datetime.fromisoformat(first) - LEAST)) != period
+                assert period_of(stored(datetime.fromisoformat(first) - LEAST)) != period
             if last != LAST:
-                assert tell(stored(datetime.fromisoformat(last) + LEAST)) != period
+                assert period_of(stored(datetime.fromisoformat(last) + LEAST)) != period
         assert periods.earliest_in(period) < runs[0].first
 
 
-def test_a_day_across_whose_border_clocks_are_put_back_is_two_runs() -> None:
+def test_a_day_is_two_runs_if_clocks_are_put_back_across_its_border() -> None:
     """At 00:01 of the 29th it became 23:01 of the 28th."""
     zone = ZoneInfo("America/St_Johns")
     assert instants_in("2006-10-28", zone) == [
@@ -84,7 +84,7 @@ def test_the_year_after_the_last_one_has_the_instants_that_a_zone_puts_there() -
     ]
 
 
-def test_the_dates_of_a_period_are_those_that_lie_in_it() -> None:
+def test_a_period_has_its_first_and_its_last_date() -> None:
     assert dates_in("2024-02") == ("2024-02-01", "2024-02-29")
     assert dates_in("1900-02") == ("1900-02-01", "1900-02-28")
     assert dates_in("0007") == ("0007-01-01", "0007-12-31")

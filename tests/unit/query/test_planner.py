@@ -14,7 +14,7 @@ from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import resolve
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 
 CATALOG = Catalog("0807", "35e9", 1, (), (), 1)
 FILTER = {"field": "num", "op": "gt", "value": 1}
@@ -55,7 +55,7 @@ def test_a_page_that_begins_without_a_value_is_no_walk() -> None:
     assert not planner.walks(query, Spot(Place((None,), 1), after=True))
 
 
-def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
+def test_blocks_serve_a_page_where_they_are_few_and_have_its_order() -> None:
     few, many = line(20_000, 20).buckets[1:], line(20_000, 20_000).buckets
     assert planner.blocks_suffice(few, 101, begun=False)
     assert planner.blocks_suffice(few, 1_000, begun=False)
@@ -70,7 +70,7 @@ def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
     assert not planner.blocks_suffice([], 1, begun=False)
 
 
-def test_as_many_blocks_are_read_as_the_page_should_take_and_some_more() -> None:
+def test_a_page_reads_the_blocks_that_it_should_need_and_some_more() -> None:
     by_name = line(60_000, 60_000)
     in_all = len(by_name.buckets)
     tenth = planner.first_buckets(by_name, by_name.buckets, 101, 15_000, 60_000)
@@ -79,7 +79,7 @@ def test_as_many_blocks_are_read_as_the_page_should_take_and_some_more() -> None
     assert planner.first_buckets(by_name, by_name.buckets, 15_001, 15_000, 60_000) == in_all
 
 
-def test_of_what_is_little_no_block_is_read_and_all_is_fetched() -> None:
+def test_few_matching_issues_are_all_fetched_without_blocks() -> None:
     by_name = line()
     assert planner.first_buckets(by_name, by_name.buckets, 101, 20, 20_000) == 0
     assert planner.sorts_all(20, 101, 0, 0.0)
@@ -94,7 +94,7 @@ def test_sort_entries_are_read_where_they_cost_less_than_documents() -> None:
     assert not planner.reads_entries(bucket, 18, 0)
     assert planner.reads_entries(bucket, 900, 100)
     assert not planner.reads_entries(bucket, 100, 100), "the page takes these documents anyway"
-    assert not planner.reads_entries(line(bodies=3).buckets[1], 900, 0), "the block tells its body"
+    assert not planner.reads_entries(line(bodies=3).buckets[1], 900, 0), "the block has its body"
 
 
 def test_rows_without_a_value_are_looked_for_among_all_documents_where_there_are_many() -> None:
@@ -106,13 +106,14 @@ def test_rows_without_a_value_are_looked_for_among_all_documents_where_there_are
 
 def test_there_is_an_end_to_what_is_read() -> None:
     planner.check_blocks(planner.MAX_BLOCKS)
-    with pytest.raises(Unprocessable, match="3,001 blocks"):
+    with pytest.raises(QueryTooExpensive, match="3,001 blocks"):
         planner.check_blocks(planner.MAX_BLOCKS + 1)
     assert "2,001 issues" in str(planner.too_wide(None, 2_001))
 
 
 @pytest.mark.parametrize(
-    ("field_id", "reason"), [(None, "the groups of 10,001 issues are told"), ("tags", "their values of tags")]
+    ("field_id", "reason"),
+    [(None, "the groups of 10,001 issues would need"), ("tags", "their values of tags")],
 )
 def test_groups_by_documents_are_those_of_ten_thousand_issues_at_most(
     field_id: str | None, reason: str

@@ -34,7 +34,7 @@ class Sample(NamedTuple):
     value: Any
     equal: tuple[Any, ...]
     before: Any
-    behind: Any
+    after: Any
 
 
 SAMPLES = {
@@ -97,7 +97,7 @@ def test_the_value_itself_however_it_is_written(op: str, kind: FieldType) -> Non
 
 @pytest.mark.parametrize("kind", FieldType)
 @pytest.mark.parametrize(
-    ("op", "before", "behind"),
+    ("op", "before", "following"),
     [
         *(("lt", True, False), ("lte", True, False), ("gt", False, True), ("gte", False, True)),
         *(
@@ -109,11 +109,11 @@ def test_the_value_itself_however_it_is_written(op: str, kind: FieldType) -> Non
         ),
     ],
 )
-def test_the_values_beside_it(kind: FieldType, op: str, before: bool, behind: bool) -> None:
+def test_the_values_beside_it(kind: FieldType, op: str, before: bool, following: bool) -> None:
     sample = SAMPLES[kind]
     assert passes(kind, op, sample.before, **operand(op, kind)) == before
-    if sample.behind is not None:
-        assert passes(kind, op, sample.behind, **operand(op, kind)) == behind
+    if sample.after is not None:
+        assert passes(kind, op, sample.after, **operand(op, kind)) == following
 
 
 def test_between_holds_both_ends_and_nothing_when_they_are_the_wrong_way_round() -> None:
@@ -147,7 +147,7 @@ def test_texts_are_compared_whole_for_equality_and_by_240_characters_for_order()
         ("has_words", "हिन्दी भाषा", "हिन", False),
     ],
 )
-def test_what_texts_hold(op: str, held: str, value: str, expected: bool) -> None:
+def test_operators_of_texts(op: str, held: str, value: str, expected: bool) -> None:
     assert passes(FieldType.TEXT, op, held, value=value) == expected
 
 
@@ -276,7 +276,7 @@ def test_a_value_of_the_wrong_type_is_named_with_its_field_and_place(op: str, ki
 )
 def test_an_operator_that_a_type_does_not_have_is_refused(op: str, kind: FieldType) -> None:
     assert refused({"field": FIELDS[kind].id, "op": op, "value": SAMPLES[kind].value}) == {
-        "filter.op": f"{FIELDS[kind].id} is of the type {kind}, which has no {op}"
+        "filter.op": f"{FIELDS[kind].id} has the type {kind}, which does not have the operator {op}"
     }
 
 
@@ -314,14 +314,12 @@ def test_an_operator_that_a_type_does_not_have_is_refused(op: str, kind: FieldTy
         ),
     ],
 )
-def test_everything_wrong_with_a_filter_is_told_at_once_with_its_place(
-    document: Any, places: set[str]
-) -> None:
+def test_all_errors_of_a_filter_are_listed_at_once_with_their_places(document: Any, places: set[str]) -> None:
     assert refused(document).keys() == places
 
 
 @pytest.mark.parametrize("part", [7, {"and": []}, {"field": "nme", "op": "eq"}, {"not": 7}])
-def test_of_a_filter_that_is_wrong_without_end_only_the_beginning_is_told(part: Any) -> None:
+def test_only_the_first_errors_of_a_huge_filter_are_listed(part: Any) -> None:
     assert refused({"or": [part] * 100_000}) == {"filter.or": "must have at most 50 parts"}
     several: Any = [part]
     for _ in range(3):

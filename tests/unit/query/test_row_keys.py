@@ -42,7 +42,7 @@ ISSUES = st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=12)
 
 @given(DIRECTIONS, ISSUES, st.booleans(), st.booleans())
 @example([(True, False)], [("\ue000", None, None), ("\U00010000", None, None)], False, False)
-def test_keys_stand_in_the_order_of_the_rows(
+def test_keys_are_in_the_order_of_the_rows(
     directions: list[tuple[bool, bool]], issues: list[tuple[Any, ...]], by_number: bool, descending: bool
 ) -> None:
     asked = [OrderKey(order, *how) for order, how in zip(ORDERS, directions, strict=False)]

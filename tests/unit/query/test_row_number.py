@@ -9,7 +9,7 @@ from gridview.query import planner
 from gridview.query.grid_request import resolve_position
 from gridview.query.row_number import position
 from gridview.schema.store import Catalogs
-from gridview.support.errors import NotFound, Unprocessable
+from gridview.support.errors import NotFound, QueryTooExpensive
 from gridview.view.context import ReadContext
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, without_notes
 
@@ -31,15 +31,15 @@ def place(grid: Grid, num: int, **body: Any) -> Any:
     found = position(ReadContext(metered, catalog, grid.container()), num, resolve_position(catalog, body))
     grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
-    return found.body["position"]
+    return found.body["row_number"]
 
 
-def test_every_issue_stands_at_its_row(few: Grid) -> None:
+def test_every_issue_has_its_row_number(few: Grid) -> None:
     assert [place(few, num, **BY_DAY) for num in (3, 8, 1, 4, 9, 6, 2, 5, 7)] == list(range(9))
     assert [place(few, num) for num in range(1, 10)] == list(range(9))
 
 
-def test_without_a_filter_one_block_tells(few: Grid) -> None:
+def test_without_a_filter_one_block_is_enough(few: Grid) -> None:
     place(few, 6, **BY_DAY)
     assert [items for name, items in few.operations if name == "batch_get_item"] == [1]
 
@@ -50,7 +50,7 @@ def test_an_issue_that_does_not_match_or_is_not_there_has_none(few: Grid) -> Non
         place(few, 99)
 
 
-def test_an_issue_that_the_index_has_not_heard_of_has_a_position(few: Grid) -> None:
+def test_an_issue_that_the_index_lacks_has_a_row_number(few: Grid) -> None:
     few.table.put(few.document(10, day="2023-05-02"))
     assert place(few, 10, **BY_DAY) == 5
 
@@ -88,7 +88,7 @@ def test_too_many_ties_are_read_whole_or_refused(few: Grid, monkeypatch: pytest.
     body: dict[str, Any] = {"sort": [{"field": "state"}, {"field": "day"}]}
     assert [place(few, num, **body) for num in (3, 8, 1, 4, 9, 6, 2, 5, 7)] == list(range(9))
     monkeypatch.setattr(planner, "WHOLE", 8)
-    with pytest.raises(Unprocessable, match="POST /v1/projects/bridge/indexes"):
+    with pytest.raises(QueryTooExpensive, match="POST /v1/projects/bridge/indexes"):
         place(few, 1, **body)
-    with pytest.raises(Unprocessable, match="open for 8 issues"):
+    with pytest.raises(QueryTooExpensive, match="open whether 8 issues"):
         place(few, 1, filter={"field": "bare", "op": "gt", "value": 0})

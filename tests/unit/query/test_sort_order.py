@@ -22,7 +22,7 @@ PARTS = st.tuples(*[st.sampled_from((None, "", "a", "ab", "b"))] * 3)
 
 
 @given(ORDERS, st.lists(PARTS, max_size=12))
-def test_a_spot_before_a_row_and_one_behind_it_are_where_the_row_is(keys: Any, parts: Any) -> None:
+def test_spots_before_and_after_a_row_are_around_it(keys: Any, parts: Any) -> None:
     places = [Place(some[: len(keys)], num) for num, some in enumerate(parts, start=1)]
     ordered = in_order(keys, places)
     assert sorted(ordered, key=lambda place: place.num) == places

@@ -9,7 +9,7 @@ from gridview.query.plan import Node
 from gridview.query.steps import (
     Ask,
     AtHand,
-    Record,
+    NodeFacts,
     RoundsTaken,
     Steps,
     ask,
@@ -28,7 +28,7 @@ class Rounds:
 
     def __init__(self, at_hand: Sequence[int] = ()) -> None:
         self.made: list[list[int]] = []
-        self.told: list[Record] = []
+        self.records: list[NodeFacts] = []
         self._at_hand = at_hand
 
     def run(self, steps: Steps[Any]) -> Any:
@@ -48,7 +48,7 @@ class Rounds:
             elif isinstance(asked, RoundsTaken):
                 answer = len(self.made)
             else:
-                self.told.append(asked)
+                self.records.append(asked)
 
 
 def reads(*numbers: int) -> Steps[list[int]]:
@@ -64,7 +64,7 @@ def test_reads_of_steps_side_by_side_share_rounds() -> None:
     assert rounds.made == [[1, 4, 5], [2, 6], [3]]
 
 
-def test_a_part_whose_reads_are_at_hand_does_not_wait_for_the_others() -> None:
+def test_a_part_with_cached_reads_does_not_wait_for_the_others() -> None:
     rounds = Rounds(at_hand=(1, 2, 7))
     assert rounds.run(side_by_side(reads(1, 2, 3), reads(4, 5), reads(6, 7))) == [[1, 2, 3], [4, 5], [6, 7]]
     assert rounds.made == [[3, 4, 6], [5]]
@@ -80,7 +80,7 @@ def test_parts_may_have_parts_and_take_no_round() -> None:
 
     assert rounds.run(side_by_side(both(), reads(4, 5, 6))) == [([[1, 2], [[3], []]], 2), [4, 5, 6]]
     assert rounds.made == [[1, 3, 4], [2, 5], [6]]
-    assert rounds.told == [Record(THERE, {"found": [[1, 2], [[3], []]]})]
+    assert rounds.records == [NodeFacts(THERE, {"found": [[1, 2], [[3], []]]})]
 
 
 def test_several_reads_are_one_round_and_none_is_no_round() -> None:
@@ -90,7 +90,7 @@ def test_several_reads_are_one_round_and_none_is_no_round() -> None:
     assert rounds.made == [[1, 2]]
 
 
-def test_what_one_part_raises_ends_all() -> None:
+def test_an_error_of_one_part_ends_all() -> None:
     def fails() -> Steps[None]:
         yield from ask(HERE, ReadIssue(1))
         raise LookupError

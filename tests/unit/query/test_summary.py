@@ -19,7 +19,7 @@ from gridview.query.summary_request import FieldSummary, Function, of_values, re
 from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
-from gridview.support.errors import InvalidRequest, Unprocessable
+from gridview.support.errors import InvalidRequest, QueryTooExpensive
 from tests.support.depth import one_of
 from tests.unit.query.test_grouping import ADMIN, PROJECT, SIZES, Loaded, cut
 
@@ -35,7 +35,7 @@ def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
     return json.loads(dumps(answer)), context.table.meter
 
 
-def told(loaded: Loaded, field: str, functions: list[str], **body: Any) -> dict[str, Any]:
+def summary_of(loaded: Loaded, field: str, functions: list[str], **body: Any) -> dict[str, Any]:
     """The summary of one field."""
     answer, _ = ask(loaded, fields=[{"field": field, "functions": functions}], **body)
     (found,) = answer["summaries"]
@@ -128,7 +128,7 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
     )
 
 
-def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
+def test_figures_of_the_directories_take_no_other_read(filled: Loaded) -> None:
     answer, meter = ask(
         filled,
         fields=[
@@ -159,7 +159,7 @@ def test_the_ends_of_an_order_are_two_sort_entries(filled: Loaded) -> None:
     assert [(call.operation, call.items) for call in ends] == [("query", 1)] * 2
 
 
-def test_what_sets_tell_under_a_filter_takes_no_documents(filled: Loaded) -> None:
+def test_figures_of_sets_under_a_filter_read_no_documents(filled: Loaded) -> None:
     few = {"field": "num", "op": "lte", "value": 12}
     answer, meter = ask(
         filled,
@@ -197,10 +197,10 @@ def test_sums_are_exact_and_averages_have_38_digits(filled: Loaded) -> None:
 
 def test_no_values_give_null(filled: Loaded) -> None:
     none = {"field": "num", "op": "gt", "value": 90}
-    assert told(filled, "cost", NUMBERS, filter=none) == {
+    assert summary_of(filled, "cost", NUMBERS, filter=none) == {
         "matched": 0, "count": 0, "empty": 0, "distinct": 0, "min": None, "max": None, "sum": None, "avg": None,
     }  # fmt: skip
-    assert told(filled, "note", EVERY) == {
+    assert summary_of(filled, "note", EVERY) == {
         "matched": 90, "count": 0, "empty": 90, "distinct": 0, "min": None, "max": None,
     }  # fmt: skip
 
@@ -208,10 +208,10 @@ def test_no_values_give_null(filled: Loaded) -> None:
 def test_a_text_is_spelled_by_an_issue_that_still_has_it(filled: Loaded) -> None:
     loaded = Loaded([{"id": "note", "name": "Note", "type": "text"}])
     loaded.fill(loaded.issue(num, fields={"note": note}) for num, note in enumerate(["Ann", "ann", "bob"], 1))
-    assert told(loaded, "note", ["min", "max"]) == {"matched": 3, "min": "Ann", "max": "bob"}
+    assert summary_of(loaded, "note", ["min", "max"]) == {"matched": 3, "min": "Ann", "max": "bob"}
     loaded.edit(1, note="zoe")
     loaded.edit(3, note="zoe")
-    assert told(loaded, "note", ["min", "max"]) == {"matched": 3, "min": "ann", "max": "bob"}
+    assert summary_of(loaded, "note", ["min", "max"]) == {"matched": 3, "min": "ann", "max": "bob"}
 
 
 def test_a_refusal_names_the_functions_that_take_the_documents(
@@ -219,32 +219,34 @@ def test_a_refusal_names_the_functions_that_take_the_documents(
 ) -> None:
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 10)
     some = {"filter": {"field": "cost", "op": "gt", "value": 10}}
-    assert told(filled, "cost", ["sum"]) == {"matched": 90, "sum": 90 * 91 // 2}, "by sort entries"
+    assert summary_of(filled, "cost", ["sum"]) == {"matched": 90, "sum": 90 * 91 // 2}, "by sort entries"
     monkeypatch.setattr(aggregate_planner, "MAX_QUERIES", 1)
-    assert told(filled, "cost", ["count", "max"])["max"] == 90
+    assert summary_of(filled, "cost", ["count", "max"])["max"] == 90
     for body in ({}, some):
         with pytest.raises(
-            Unprocessable, match=r"^distinct, sum of cost would take the documents of \d+ issues"
+            QueryTooExpensive, match=r"^distinct, sum of cost would need the documents of \d+ issues"
         ):
-            told(filled, "cost", ["count", "distinct", "sum"], **body)
-    with pytest.raises(Unprocessable, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
-        told(filled, "bare", ["count"])
+            summary_of(filled, "cost", ["count", "distinct", "sum"], **body)
+    with pytest.raises(QueryTooExpensive, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
+        summary_of(filled, "bare", ["count"])
     unclear = {"field": "name", "op": "contains", "value": "n"}
     monkeypatch.setattr(aggregate_planner, "CANDIDATES", 10)
-    with pytest.raises(Unprocessable, match=r"count of cost .*name contains the value given"):
-        told(filled, "cost", ["count"], filter=unclear)
+    with pytest.raises(QueryTooExpensive, match=r"count of cost .*name contains the value given"):
+        summary_of(filled, "cost", ["count"], filter=unclear)
 
 
 def test_texts_that_begin_alike_have_a_limit(filled: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = Loaded([{"id": "note", "name": "Note", "type": "text"}])
     long = "x" * 240
     loaded.fill(loaded.issue(num, fields={"note": f"{long}{'Aab'[num % 3]}"}) for num in range(1, 31))
-    assert told(loaded, "note", ["distinct", "min", "max"]) == {
+    assert summary_of(loaded, "note", ["distinct", "min", "max"]) == {
         "matched": 30, "distinct": 2, "min": f"{long}a", "max": f"{long}b",
     }  # fmt: skip
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
-    with pytest.raises(Unprocessable, match="distinct of note: 30 issues have texts that begin alike"):
-        told(loaded, "note", ["distinct"])
+    with pytest.raises(
+        QueryTooExpensive, match="distinct of note: 30 issues have texts with the same first 240 characters"
+    ):
+        summary_of(loaded, "note", ["distinct"])
 
 
 def test_an_index_that_is_being_built_is_not_ready_where_documents_are_too_many(
@@ -253,13 +255,13 @@ def test_an_index_that_is_being_built_is_not_ready_where_documents_are_too_many(
     attributes.update_attribute(
         filled.table, Catalogs(), ADMIN, PROJECT, "bare", {"indexed": True}, None, settling=0
     )
-    assert told(filled, "bare", ["sum"])["sum"] == 90 * 91 // 2
+    assert summary_of(filled, "bare", ["sum"])["sum"] == 90 * 91 // 2
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 89)
     with pytest.raises(IndexNotReady):
-        told(filled, "bare", ["sum"])
+        summary_of(filled, "bare", ["sum"])
 
 
-def test_options_that_are_being_moved_are_told_by_documents(filled: Loaded) -> None:
+def test_options_that_are_being_moved_are_read_from_documents(filled: Loaded) -> None:
     (stored,) = (item for item in filled.table.items.values() if item.get("id") == "kind")
     first, second = stored["options"]
     swapped = [
@@ -267,7 +269,7 @@ def test_options_that_are_being_moved_are_told_by_documents(filled: Loaded) -> N
         {**second, "rank": first["rank"], "former": [[9, second["rank"]]]},
     ]
     filled.table.put({**stored, "options": swapped})
-    assert told(filled, "kind", ["min", "max", "count"]) == {
+    assert summary_of(filled, "kind", ["min", "max", "count"]) == {
         "matched": 90,
         "min": "a",
         "max": "b",
@@ -290,14 +292,14 @@ def test_options_that_are_being_moved_are_told_by_documents(filled: Loaded) -> N
         ([{"field": "cost", "functions": ["sum"]}] * (summary_request.MAX_FIELDS + 1), {"fields"}),
     ],
 )
-def test_everything_wrong_with_a_summary_is_told(filled: Loaded, fields: Any, wrong: set[str]) -> None:
+def test_all_errors_of_a_summary_are_listed(filled: Loaded, fields: Any, wrong: set[str]) -> None:
     with pytest.raises(InvalidRequest) as error:
         resolve(filled.catalog, {"fields": fields})
     assert {one.field for one in error.value.errors} == wrong
 
 
 @pytest.mark.parametrize(
-    ("kind", "functions", "told"),
+    ("kind", "functions", "summary_of"),
     [
         (FieldType.ENUM, ("count", "empty"), True),
         (FieldType.ENUM, ("distinct",), False),
@@ -306,11 +308,11 @@ def test_everything_wrong_with_a_summary_is_told(filled: Loaded, fields: Any, wr
         (FieldType.MULTI_ENUM, ("max",), False),
     ],
 )
-def test_while_options_move_blocks_tell_what_does_not_depend_on_their_ranks(
-    kind: FieldType, functions: tuple[Function, ...], *, told: bool
+def test_while_options_move_blocks_give_figures_that_do_not_depend_on_ranks(
+    kind: FieldType, functions: tuple[Function, ...], *, summary_of: bool
 ) -> None:
     option = Option("o1", "a", "1")
     field = Field("kind", "a1", "Kind", kind, (option,))
     assert is_answered_by_blocks(FieldSummary(field, functions))
     moved = replace(field, options=(option.moved_to("2", 7),))
-    assert is_answered_by_blocks(FieldSummary(moved, functions)) is told
+    assert is_answered_by_blocks(FieldSummary(moved, functions)) is summary_of

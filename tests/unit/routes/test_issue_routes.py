@@ -5,7 +5,7 @@ from typing import Any
 
 from gridview.encoding import derived_keys, keys
 from tests.support.effects import CALLER, PROJECT, TENANT, Example, in_project, issue
-from tests.support.told_changes import CHANGE
+from tests.support.recorded_changes import CHANGE
 from tests.support.worked_example import ISSUES, PATH
 
 COUNTER = in_project(keys.COUNTER)

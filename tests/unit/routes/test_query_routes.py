@@ -30,18 +30,18 @@ def test_grid_get(example: Example) -> None:
 
 
 def test_groups(example: Example) -> None:
-    told = example.read().body
-    assert [(one["values"], one["count"], one["aggregates"][0]["value"]) for one in told["groups"]] == [
+    body = example.read().body
+    assert [(one["values"], one["count"], one["aggregates"][0]["value"]) for one in body["groups"]] == [
         (["open", "2023-05"], 1, None),
         (["open", None], 1, 42),
         (["closed", "2023-05"], 1, None),
     ]
-    assert [example.rows(filter=one["filter"]) for one in told["groups"]] == [[1], [3], [2]]
+    assert [example.rows(filter=one["filter"]) for one in body["groups"]] == [[1], [3], [2]]
 
 
 def test_summary(example: Example) -> None:
-    told = example.read().body
-    assert (told["matched"], told["summaries"]) == (
+    body = example.read().body
+    assert (body["matched"], body["summaries"]) == (
         3,
         [
             {"field": "state", "count": 3, "distinct": 2},
@@ -51,10 +51,10 @@ def test_summary(example: Example) -> None:
     )
 
 
-def test_position(example: Example) -> None:
+def test_row_number(example: Example) -> None:
     example.api.made(f"{PATH}/issues", {"name": "Rivets missing", "fields": {"3812": "2023-05-04"}})
     example.follow()
-    assert example.read().body["position"] == 1
+    assert example.read().body["row_number"] == 1
     assert example.rows("-3812") == [4, 2, 1, 3]
 
 
@@ -91,7 +91,7 @@ def test_create_view(example: Example) -> None:
 def test_get_view(example: Example) -> None:
     made = example.before("create_view").body
     assert example.read().body == made
-    assert (made["name"], made["color"], made["height"]) == ("What is open", "state", 32)
+    assert (made["name"], made["color_by"], made["row_height"]) == ("What is open", "state", 32)
 
 
 def test_update_view(example: Example) -> None:

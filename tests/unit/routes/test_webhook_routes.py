@@ -41,7 +41,7 @@ def send(example: Example, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) 
         example.follow()
         courier.deliver()
         courier.wait(2.0)  # for the hint at a change that follows another within a second
-        return [(message["type"], message["data"]["version"]) for message in receiver.told]
+        return [(message["type"], message["data"]["version"]) for message in receiver.contents]
 
     return change
 
@@ -89,10 +89,10 @@ def test_delete_webhook(example: Example, hook: str, send: Send) -> None:
 
 def test_rotate_webhook(example: Example, hook: str, send: Send, receiver: Receiver) -> None:
     answer = example.write(200).body
-    assert answer["rotating_until"] == example.get(f"/webhooks/{hook}")["rotating_until"]
+    assert answer["previous_secret_expires"] == example.get(f"/webhooks/{hook}")["previous_secret_expires"]
     assert example.changed.keys() == {(WEBHOOKS, hook)}
     send("open")
-    (message,) = receiver.heard
+    (message,) = receiver.received
     signed = ".".join(
         (message.headers["webhook-id"], message.headers["webhook-timestamp"], message.body.decode())
     )
@@ -106,7 +106,7 @@ def test_list_deliveries(example: Example, hook: str, send: Send) -> None:
     send("open")
     send("closed")
     listed = example.read().body["items"]
-    assert [(one["issue"], one["event"], one["status"], one["code"]) for one in listed] == [
+    assert [(one["issue"], one["event"], one["status"], one["response_status"]) for one in listed] == [
         ({"num": 2, "version": 3}, "update", "delivered", 200),
         ({"num": 2, "version": 2}, "update", "delivered", 200),
     ]
@@ -120,7 +120,7 @@ def test_replay_delivery(
     answer = example.write(202).body
     assert (answer["id"], answer["status"]) == (delivery["id"], "pending")
     Courier(example.account, example.api, receiver, monkeypatch).deliver()
-    first, again = receiver.heard
+    first, again = receiver.received
     assert (first.body, first.headers["webhook-id"]) == (again.body, again.headers["webhook-id"])
     (sent,) = example.get(f"/webhooks/{hook}/deliveries")["items"]
     assert (sent["status"], sent["next_attempt"]) == ("delivered", None)

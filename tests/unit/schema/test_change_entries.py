@@ -25,8 +25,8 @@ AT = "2026-11-21T08:00:00.000000Z"
 
 
 def change(num: int = 7, version: int = 3, **other: Any) -> Change:
-    told: dict[str, Any] = {"kind": "update", "by": "ann", "at": AT, "change": CHANGE.bytes}
-    return Change(num, version, fields={"a2": Values("secret", None)}, **{**told, **other})
+    values: dict[str, Any] = {"kind": "update", "by": "ann", "at": AT, "change": CHANGE.bytes}
+    return Change(num, version, fields={"a2": Values("secret", None)}, **{**values, **other})
 
 
 def entries(items: list[dict[str, Any]], kind: str) -> list[tuple[int, int]]:
@@ -63,11 +63,16 @@ def test_an_entry_names_fields_and_holds_no_values() -> None:
     activity, member = list_items("acme", "bridge", HistorySetting(), [change()])
     (entry,), (part,) = activity_entries(activity), member_entries(member)
     assert entry.pop(keys.TTL_ATTRIBUTE) == part.pop(keys.TTL_ATTRIBUTE) == activity[keys.TTL_ATTRIBUTE]
-    told = {"num": 7, "version": 3, "kind": "update", "by": "ann", "at": AT}
+    expected = {"num": 7, "version": 3, "kind": "update", "by": "ann", "at": AT}
     entry.pop(keys.PK, None), part.pop(keys.PK, None)
-    assert entry == {**told, keys.SK: f"{AT}.00000007.0000000000003", "keys": ["a2"], "change": CHANGE.bytes}
+    assert entry == {
+        **expected,
+        keys.SK: f"{AT}.00000007.0000000000003",
+        "keys": ["a2"],
+        "change": CHANGE.bytes,
+    }
     assert {**part, "change": CHANGE.bytes} == {
-        **told,
+        **expected,
         keys.SK: "00000007.0000000000003",
         "change": CHANGE.bytes,
     }
@@ -114,7 +119,7 @@ def test_a_batch_of_fifty_takes_a_write_unit_for_each_list() -> None:
     assert max(item_size(item) for item in items) <= 1_024
 
 
-def test_a_group_is_named_by_what_it_lists_and_stands_in_its_second() -> None:
+def test_a_group_is_named_by_what_it_lists_and_sorted_within_its_second() -> None:
     seconds = ["2026-11-21T07:59:59.999999Z", AT, "2026-11-21T08:00:01.000000Z"]
     stored = [
         list_items("acme", "bridge", HistorySetting(), [change(at=at)])[0][keys.SK] for at in (*seconds, AT)
@@ -145,7 +150,7 @@ def of_time(seconds: float) -> bytes:
         (1_800_000_001.0, 1_800_000_000.999, False),
     ],
 )
-def test_an_id_tells_its_second_and_the_next(id_at: float, at: float, expected: bool) -> None:
+def test_an_id_with_a_time_covers_its_second_and_the_next(id_at: float, at: float, expected: bool) -> None:
     made = of_time(id_at)
     assert is_listed_by_time(made, clock.stored(at)) is expected
     items = list_items("acme", "bridge", HistorySetting(), [change(at=clock.stored(at), change=made)])
@@ -163,6 +168,6 @@ def test_an_id_tells_its_second_and_the_next(id_at: float, at: float, expected: 
         of_time(2**48 / 1000 - 1),
     ],
 )
-def test_ids_that_tell_no_time_are_those_of_any_other_version(made: bytes) -> None:
+def test_ids_of_other_uuid_versions_have_no_time(made: bytes) -> None:
     assert begun_at(made) is None
     assert not is_listed_by_time(made, AT)

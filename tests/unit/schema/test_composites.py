@@ -99,7 +99,7 @@ def asked(fields: Sequence[Field], parts: Sequence[tuple[Any, bool, bool]]) -> t
 
 @property_test
 @given(data=st.data(), parts=parts_of_every_kind)
-def test_the_entries_stand_in_the_order_that_the_keys_ask_for_forwards_or_backwards(
+def test_the_entries_are_in_the_order_of_the_keys_forwards_or_backwards(
     data: st.DataObject, parts: list[tuple[FieldType, bool, bool]]
 ) -> None:
     fields = [field(number, kind) for number, (kind, _, _) in enumerate(parts, 1)]
@@ -207,16 +207,14 @@ def test_every_character_has_its_place_when_it_is_turned_around() -> None:
 
 @pytest.mark.parametrize("nulls_first", [False, True])
 @directions
-def test_what_has_no_value_is_where_it_is_asked_for_in_both_directions(
-    descending: bool, nulls_first: bool
-) -> None:
+def test_nulls_are_where_requested_in_both_directions(descending: bool, nulls_first: bool) -> None:
     bodies = ["", " ", "a", "\U0010ffff", "\x02A"]
     valued = [leading(body, descending=descending, nulls_first=nulls_first) for body in bodies]
     without = leading(None, descending=descending, nulls_first=nulls_first)
     assert all((without < one) is nulls_first for one in valued)
 
 
-def test_the_last_key_of_a_sort_string_is_ascending_as_the_number_behind_it() -> None:
+def test_the_last_key_of_a_sort_string_is_ascending_as_the_number_after_it() -> None:
     with pytest.raises(ValueError, match="not ascending"):
         sort_strings.composite([KeyPart("a"), KeyPart("b", True)])
 
@@ -230,7 +228,9 @@ def test_the_last_key_of_a_sort_string_is_ascending_as_the_number_behind_it() ->
         (["text", "text", "text"], {"x": 240, "я": 166, "漢": 111, "\U0010ffff": 83}),
     ],
 )
-def test_so_many_characters_of_a_text_take_part(kinds: list[str], characters: dict[str, int]) -> None:
+def test_the_number_of_characters_of_a_text_in_a_composite(
+    kinds: list[str], characters: dict[str, int]
+) -> None:
     fields = [field(number, FieldType(kind)) for number, kind in enumerate(kinds, 1)]
     order = order_of(catalog(fields, Composite("c1", tuple(Part(one.key) for one in fields), READY)))
     for character, expected in characters.items():
@@ -268,14 +268,14 @@ def test_the_index_is_found_that_gives_an_order_or_its_reversal(
     assert (served and served.reversed) is found
 
 
-def test_where_issues_without_it_would_stand_is_no_matter_of_a_field_that_all_have() -> None:
+def test_the_place_of_nulls_does_not_matter_for_a_field_without_nulls() -> None:
     one, other = ((Part("state", False, first), Part("a1")) for first in (False, True))
     assert normal_form(one) == normal_form(other)
     backwards = (Part("state", True, False), Part("a1", True, True))
     assert normal_form(backwards) == (normal_form(one)[0], True)
 
 
-def test_an_index_that_is_built_is_told_and_not_served_and_a_deleted_one_is_neither() -> None:
+def test_an_index_being_built_is_found_but_not_served_and_a_deleted_one_is_neither() -> None:
     building = Composite("c1", TWO, Indexes().on(4))
     under_way = catalog([A, B], building)
     assert under_way.composite_for(TWO) is None
@@ -314,14 +314,14 @@ def test_every_issue_has_an_entry_and_a_place_in_the_blocks() -> None:
     assert (key.nullable, key.field_id, key.fields) == (False, "c1", (A, B))
 
 
-def test_an_index_in_a_form_that_this_code_does_not_know_is_left_alone() -> None:
+def test_an_index_of_an_unknown_form_is_refused() -> None:
     unknown = Indexes((Index(1, IndexState.READY, 0, 99),), 2)
     order = order_of(catalog([A, B], Composite("c1", TWO, unknown)))
     with pytest.raises(UnknownSpec):
         sort_body(order, {"num": 1, "fields": {}})
 
 
-def test_while_options_are_moved_an_issue_may_stand_where_it_stood_before_each_move() -> None:
+def test_while_options_are_moved_an_issue_may_be_where_it_was_before_each_move() -> None:
     def moved(one: Option, *epochs: int) -> Option:
         for place, epoch in enumerate(epochs):
             one = one.moved_to(f"m{epoch}0{place}", epoch)
@@ -332,11 +332,11 @@ def test_while_options_are_moved_an_issue_may_stand_where_it_stood_before_each_m
     order = order_of(catalog([first, second], Composite("c1", (Part("a1"), Part("a2")), READY)))
     document = {"num": 1, "fields": {"a1": "o0", "a2": "o0"}}
     old = OPTIONS[0].rank
-    stood = [(old, old), ("m400", old), ("m400", "m500"), ("m601", "m500")]
+    former = [(old, old), ("m400", old), ("m400", "m500"), ("m601", "m500")]
     assert order.moving
     assert present_sort_strings(order, document) == {
         sort_strings.sort_string(sort_strings.composite([KeyPart(one), KeyPart(other)]), 1)
-        for one, other in stood
+        for one, other in former
     }
     settled = [one.after_pass(6, 7) for one in (first, second)]
     after = order_of(catalog(settled, Composite("c1", (Part("a1"), Part("a2")), READY)))

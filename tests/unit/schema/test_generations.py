@@ -43,7 +43,7 @@ def test_an_index_that_is_switched_off_leaves_and_is_never_given_again() -> None
     assert states(again.after_pass(done=5, epoch=6)) == [(2, READY)]
 
 
-def test_what_is_switched_the_way_it_is_stays_as_it_is() -> None:
+def test_switching_to_the_present_state_changes_nothing() -> None:
     assert Indexes.complete().on(4) == Indexes.complete()
     assert Indexes().off(4) == Indexes()
     assert Indexes().on(4).on(5) == Indexes().on(4)
@@ -61,7 +61,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete() -> No
     assert states(swapped.after_pass(done=5, epoch=6)) == [(2, READY)]
 
 
-def test_a_rebuild_of_what_is_being_built_begins_anew() -> None:
+def test_a_rebuild_of_what_is_being_built_begins_again() -> None:
     assert states(Indexes.complete().rebuilt(4).rebuilt(5)) == [(1, READY), (2, LEAVING), (3, BUILDING)]
     assert states(Indexes().on(4).rebuilt(5)) == [(1, LEAVING), (2, BUILDING)]
     assert Indexes().rebuilt(4) == Indexes()
@@ -82,7 +82,7 @@ def test_words_are_in_a_new_generation_and_the_present_one_is_served_without_the
     assert not without.words
 
 
-def test_words_that_are_asked_for_while_an_index_is_built_have_it_begun_anew() -> None:
+def test_asking_for_words_while_an_index_is_built_begins_it_again() -> None:
     building = Indexes().on(4)
     searched = building.searched(5, words=True)
     assert (states(searched), words(searched)) == ([(1, LEAVING), (2, BUILDING)], [False, True])
@@ -140,7 +140,7 @@ def test_a_new_generation_is_in_the_present_form_of_the_sort_strings() -> None:
 @given(
     st.lists(st.sampled_from(["on", "off", "rebuilt", "searched", "not searched", "settled", "settled late"]))
 )
-def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given_twice(
+def test_at_most_one_index_is_served_and_no_generation_is_given_twice(
     steps: list[str],
 ) -> None:
     indexes, epoch, given_out = Indexes.complete(), 1, {1}

@@ -25,7 +25,7 @@ ITEM_BYTES = 400 * 1024
 
 
 def change(fields: dict[str, Values] | None = None, **other: Any) -> Change:
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "num": 7,
         "version": 3,
         "kind": "update",
@@ -34,7 +34,7 @@ def change(fields: dict[str, Values] | None = None, **other: Any) -> Change:
         "change": CHANGE.bytes,
         "fields": fields or {"name": Values("a", "b")},
     }
-    return Change(**told | other)
+    return Change(**values | other)
 
 
 def read_back(items: list[dict[str, Any]]) -> Change:
@@ -108,7 +108,7 @@ def test_no_stored_change_has_an_attribute_that_the_consumer_may_not_put() -> No
         assert not {"fields", keys.SORT} & item.keys()
 
 
-def test_nothing_older_than_the_setting_says_is_told() -> None:
+def test_the_setting_limits_the_age_of_the_history() -> None:
     floor = history.floor_of(HistorySetting(True, 30))
     assert 29.9 < -clock.until(floor) / 86_400 < 30.1
     floor = history.floor_of(HistorySetting(False, 30))
@@ -137,7 +137,7 @@ def fields_of(**values: tuple[Any, Any]) -> Any:
     return event_json(CATALOG, change({key: Values(*both) for key, both in values.items()}))["fields"]
 
 
-def test_an_event_tells_who_when_and_the_values_as_the_api_has_them() -> None:
+def test_an_event_contains_the_user_the_instant_and_the_values_of_the_api() -> None:
     made = change(
         {
             "name": Values("Pier", "Pier 2"),
@@ -169,7 +169,7 @@ def test_an_event_tells_who_when_and_the_values_as_the_api_has_them() -> None:
     }
 
 
-def test_what_the_catalog_does_not_know_any_more_is_left_out() -> None:
+def test_deleted_fields_and_options_are_left_out() -> None:
     assert fields_of(a6=("was", "deleted")) == {}
     assert fields_of(a3=("o9", "o1")) == {"kind": {"old": None, "new": "red"}}
     assert fields_of(a4=(["o9", "o1"], ["o9"])) == {"tags": {"old": ["x"], "new": None}}
@@ -177,10 +177,10 @@ def test_what_the_catalog_does_not_know_any_more_is_left_out() -> None:
 
 @pytest.mark.parametrize("wrong", [5, {"b": 1}, [["o1"]], True, "", ["o1", 3]])
 @pytest.mark.parametrize("key", ["name", "state", "a1", "a2", "a3", "a4", "a5"])
-def test_a_value_that_somebody_put_by_hand_breaks_no_event(key: str, wrong: object) -> None:
+def test_a_value_that_was_put_by_hand_breaks_no_event(key: str, wrong: object) -> None:
     assert len(fields_of(**{key: (wrong, wrong)})) == 1
 
 
-def test_nobody_and_nothing_are_null() -> None:
-    told = event_json(CATALOG, change(by="", change=None, kind="delete"))
-    assert (told["by"], told["change"]) == (None, None)
+def test_a_missing_user_and_change_are_null() -> None:
+    event = event_json(CATALOG, change(by="", change=None, kind="delete"))
+    assert (event["by"], event["change"]) == (None, None)

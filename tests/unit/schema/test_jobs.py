@@ -40,6 +40,6 @@ def test_progress_is_that_of_all_slices() -> None:
     assert job.progress_of(4, 99, slices) == Progress(0, 99)
 
 
-def test_slices_that_a_pass_begun_anew_does_not_wait_for_do_not_count() -> None:
+def test_slices_that_a_restarted_pass_does_not_wait_for_do_not_count() -> None:
     slices = [Job(3, "now", 8, 10, part=1)]
     assert Job(3, "now", 1, 13, slices=2).progress_of(2, 99, slices) == Progress(0, 13)

@@ -50,13 +50,13 @@ def test_nothing_is_said_to_have_been_given_out_before_it_was(seed: int) -> None
     later = now + random.choice((0, 30, 100, 3_000))
     for _ in range(20):
         instant = later - random.choice((10, 200, 1_000, 5_000)) * random.random()
-        told = numbering.given_by(instant, later)
-        assert told <= sum(time <= instant for time in times)
+        given_out = numbering.given_by(instant, later)
+        assert given_out <= sum(time <= instant for time in times)
         # A reader's clock may lag the writer's.
         assert numbering.given_by(instant - 60, later - 60) <= sum(time <= instant for time in times)
 
 
-def test_while_numbers_are_given_out_the_marks_tell_it_to_the_minute() -> None:
+def test_while_numbers_are_given_out_the_marks_are_exact_to_the_minute() -> None:
     times = [1_000_000.0 + second for second in range(1_800)]
     numbering, now = given(times), 1_001_800.0
     for ago in (130, 300, 600, 840):

@@ -6,7 +6,7 @@ import pytest
 
 from gridview.schema.fields import Option
 from gridview.schema.options import OptionChange, OptionsInput, change
-from gridview.support.errors import InvalidRequest, Unprocessable
+from gridview.support.errors import InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, parse
 
 
@@ -70,7 +70,7 @@ def test_the_old_value_of_a_renamed_option_is_free_for_a_new_one() -> None:
     assert result.moved == frozenset()
 
 
-def test_what_is_left_out_is_dropped_and_kept_aside_for_issues_that_have_it() -> None:
+def test_an_omitted_option_is_retired_and_kept_for_issues_that_have_it() -> None:
     result = changed(LOW_MEDIUM_HIGH.options, 4, "low", "high")
     assert result.dropped == {"o2"}
     assert [(one.id, one.retired) for one in result.options] == [("o1", False), ("o3", False), ("o2", True)]
@@ -122,7 +122,7 @@ def test_the_longest_value_and_values_that_differ_in_case_are_fine() -> None:
 
 def test_200_options_are_the_most() -> None:
     assert len(changed((), 1, *map(str, range(200))).options) == 200
-    with pytest.raises(Unprocessable, match="200"):
+    with pytest.raises(LimitExceeded, match="200"):
         changed((), 1, *map(str, range(201)))
 
 

@@ -22,11 +22,11 @@ from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support.errors import (
     Conflict,
     CursorExpired,
+    IndexBuilding,
     InvalidRequest,
+    LimitExceeded,
     NotFound,
-    NotReady,
     RequestError,
-    Unprocessable,
 )
 from tests.support import cloud
 
@@ -80,7 +80,7 @@ def test_a_catalog_that_did_not_change_stays_the_same_object(table: Table) -> No
     assert kept.reload(table, "0807", "35e9") is first
 
 
-def test_what_is_forgotten_is_read_again(table: Table) -> None:
+def test_a_forgotten_catalog_is_read_again(table: Table) -> None:
     kept = Catalogs()
     kept.get(table, "0807", "35e9")
     add(table, "Late")
@@ -128,14 +128,14 @@ RELOADS = [(1, "get_item"), (2, "query")]
     [
         InvalidRequest("no such field"),
         CursorExpired("rebuilt"),
-        NotReady("being built"),
+        IndexBuilding("being built"),
         NotFound("no such issue"),
-        Unprocessable("no index"),
+        LimitExceeded("no index"),
         UnknownOption("o7"),
     ],
 )
 @pytest.mark.parametrize("checked", [False, True])
-def test_what_an_older_copy_finds_wrong_is_judged_again_by_the_current_one(
+def test_errors_under_an_older_copy_are_judged_again_by_the_current_one(
     table: Table, stale: Catalogs, error: Exception, checked: bool
 ) -> None:
     def use(catalog: Catalog, epoch: EpochCheck) -> str:
@@ -198,7 +198,7 @@ def wrong(*_: object) -> None:
     raise InvalidRequest("never right")
 
 
-def test_what_the_current_catalog_finds_wrong_is_wrong(table: Table) -> None:
+def test_errors_under_the_current_catalog_are_final(table: Table) -> None:
     kept = Catalogs()
     for calls in ([(1, "query")], [(1, "get_item")]):
         assert calls_of(table, lambda: kept.using(table, "0807", "35e9", wrong)) == calls
@@ -206,7 +206,7 @@ def test_what_the_current_catalog_finds_wrong_is_wrong(table: Table) -> None:
             kept.using(table, "0807", "35e9", wrong)
 
 
-def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table: Table) -> None:
+def test_an_error_costs_one_read_of_one_item(table: Table) -> None:
     kept = Catalogs()
     kept.get(table, "0807", "35e9")
     before = reads(table)
@@ -216,7 +216,7 @@ def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table:
     assert [call.operation for call in table.meter.calls[before:]] == ["get_item"] * 3
 
 
-def test_what_is_wrong_after_the_check_costs_no_further_read(table: Table) -> None:
+def test_an_error_after_the_check_costs_no_further_read(table: Table) -> None:
     kept = Catalogs()
     kept.get(table, "0807", "35e9")
 
@@ -242,7 +242,7 @@ def test_an_option_may_be_younger_than_the_check(table: Table, at_hand: bool) ->
     assert kept.using(table, "0807", "35e9", use) == "fine"
 
 
-def test_an_option_that_nobody_knows_is_unknown(table: Table) -> None:
+def test_an_option_missing_from_the_current_catalog_is_unknown(table: Table) -> None:
     def use(*_: object) -> None:
         raise UnknownOption("o7")
 
@@ -251,7 +251,7 @@ def test_an_option_that_nobody_knows_is_unknown(table: Table) -> None:
             Catalogs().using(table, "0807", "35e9", use)
 
 
-def test_what_depends_on_the_project_alone_is_done_once_beside_the_read_of_the_epoch(
+def test_work_that_needs_only_the_project_runs_beside_the_read_of_the_epoch(
     table: Table, stale: Catalogs
 ) -> None:
     done = []
@@ -269,7 +269,7 @@ def test_what_depends_on_the_project_alone_is_done_once_beside_the_read_of_the_e
 
 
 @pytest.mark.parametrize("act", [ids, wrong], ids=["that is done", "that fails"])
-def test_what_is_done_in_a_project_that_was_deleted_is_not_found(
+def test_an_act_in_a_deleted_project_is_not_found(
     table: Table, stale: Catalogs, act: Callable[[Catalog], object]
 ) -> None:
     projects.delete_project(table, Catalogs(), ANN, "35e9", ANY)

@@ -28,7 +28,9 @@ def held(line: JobLine) -> JobLine:
 
 
 def test_a_job_and_a_line_come_back_from_their_items() -> None:
-    job = replace(JOB, state=JobState.FAILED, of=3, done=1, at={"a": [1]}, problem={"type": "x"}, revision=7)
+    job = replace(
+        JOB, state=JobState.FAILED, total=3, done=1, at={"a": [1]}, problem={"type": "x"}, revision=7
+    )
     for one in (JOB, job):
         assert UserJob.from_item(item_from_wire(item_to_wire(one.to_item("acme", "bridge")))) == one
     line = JobLine((opened("p", "a"), opened("q", "b", due=LATER)), DUE, "holder", 2, 5)
@@ -76,17 +78,17 @@ def turns(line: JobLine, count: int) -> list[OpenJob]:
 
 
 @given(st.lists(st.tuples(st.sampled_from("pqr"), st.sampled_from("abc")), min_size=1, max_size=12))
-def test_turns_go_round_the_projects_then_their_users_then_jobs(whose: list[tuple[str, str]]) -> None:
+def test_turns_go_round_the_projects_then_their_users_then_jobs(owners: list[tuple[str, str]]) -> None:
     line = JobLine()
-    for at, (project, user) in enumerate(whose):
+    for at, (project, user) in enumerate(owners):
         line = line.joined(opened(project, f"{at}", user))
     rounds = 36
     found = turns(line, rounds)
-    projects = {project for project, _ in whose}
+    projects = {project for project, _ in owners}
     for project in projects:
         mine = [job for job in found if job.project == project]
         assert abs(len(mine) - rounds / len(projects)) < 1
-        users = {user for other, user in whose if other == project}
+        users = {user for other, user in owners if other == project}
         for user in users:
             of_user = [job.id for job in mine if job.user == user]
             assert abs(len(of_user) - len(mine) / len(users)) <= 1

@@ -8,7 +8,7 @@ import pytest
 from gridview.support.concurrency import chunked, in_threads
 
 
-def test_what_is_done_side_by_side_is_given_in_the_order_of_the_things() -> None:
+def test_parallel_results_are_in_the_order_of_the_inputs() -> None:
     ended = Event()
 
     def work(number: int) -> int:
@@ -20,7 +20,7 @@ def test_what_is_done_side_by_side_is_given_in_the_order_of_the_things() -> None
     assert in_threads(work, [1, 2]) == [10, 20]
 
 
-def test_what_one_of_them_raises_is_raised() -> None:
+def test_an_error_of_a_thread_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         in_threads(lambda number: 1 // number, [1, 0, 1])
 

@@ -138,7 +138,7 @@ def test_a_connection_that_is_not_kept_is_not_used_again(serve: Serve, last: byt
     assert server.dialled == 2
 
 
-def test_a_connection_that_the_other_side_closes_meanwhile_is_made_anew(serve: Serve) -> None:
+def test_a_connection_that_the_other_side_closes_meanwhile_is_opened_again(serve: Serve) -> None:
     connections, server = serve(lambda _: plain(b"x"))
     connections.send("POST", "/", {}, b"")
     server.sides[0].shutdown(socket.SHUT_RDWR)
@@ -157,9 +157,7 @@ def test_a_connection_that_the_other_side_closes_meanwhile_is_made_anew(serve: S
         b"SSH-2.0-OpenSSH\r\n\r\n",
     ],
 )
-def test_an_answer_that_is_none_is_told_and_the_connection_given_up(
-    serve: Serve, answer: bytes | None
-) -> None:
+def test_an_invalid_answer_is_broken_and_its_connection_is_closed(serve: Serve, answer: bytes | None) -> None:
     broken = [answer]
 
     def reply(_: bytes) -> bytes | None:
@@ -235,7 +233,7 @@ def test_an_answer_without_a_body_is_whole(serve: Serve) -> None:
     assert server.requests[0] == b"DELETE /a%3D HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
 
 
-def test_who_is_not_there_is_told() -> None:
+def test_a_refused_connection_is_broken() -> None:
     def dial() -> socket.socket:
         raise ConnectionRefusedError("nobody")
 

@@ -13,8 +13,8 @@ class Body(RequestModel):
 
 
 def test_a_body_with_properties_without_end_is_refused_as_such() -> None:
-    for count, told in ((31, 31), (32, 1)):
+    for count, errors in ((31, 31), (32, 1)):
         with pytest.raises(InvalidRequest) as raised:
             parse(Body, {"name": "n", **{f"p{at}": 1 for at in range(count)}})
-        assert len(raised.value.errors) == told
+        assert len(raised.value.errors) == errors
     assert raised.value.errors == (FieldError("body", "must have at most 32 properties"),)

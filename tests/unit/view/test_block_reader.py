@@ -171,7 +171,7 @@ def test_the_upper_end_of_a_range_is_not_in_it() -> None:
     assert one.keys(ORDER, entry, Range(inside[3], inside[4])) == inside[3:4]
 
 
-def test_what_was_read_is_not_read_again() -> None:
+def test_a_block_that_was_read_is_not_read_again() -> None:
     one = reader(filled())
     directory = everything(one, ORDER)
     before = rounds(one)
@@ -181,7 +181,7 @@ def test_what_was_read_is_not_read_again() -> None:
     assert held(one, directory) == sorted(unique(200))
 
 
-def test_a_warm_container_reads_nothing_while_the_journal_tells_what_has_changed() -> None:
+def test_a_warm_container_reads_nothing_while_the_journal_has_the_changes() -> None:
     table, clock = filled(), Clock()
     cache = BlockCache(clock=clock)
     everything(reader(table, cache), ORDER)
@@ -193,7 +193,7 @@ def test_a_warm_container_reads_nothing_while_the_journal_tells_what_has_changed
     assert warm.reads.cached > 0
 
 
-def test_what_the_index_listed_is_read_again_once_the_journal_is_known_from_later_on() -> None:
+def test_a_directory_is_read_again_once_the_journal_is_known_only_from_later_on() -> None:
     """Also after a quarter of an hour. Blocks stay."""
     table, clock = filled(), Clock()
     cache = BlockCache(clock=clock)
@@ -247,7 +247,7 @@ def test_a_cache_holds_so_many_bytes_and_forgets_what_was_not_used_for_longest()
     assert cache.used == 0
 
 
-def test_what_is_kept_of_one_tenant_is_never_shown_to_another() -> None:
+def test_cached_data_of_one_tenant_are_never_shown_to_another() -> None:
     table, cache = filled(), BlockCache()
     everything(reader(table, cache), ORDER)
     for other in (replace(CATALOG, tenant="0808"), replace(CATALOG, project="35ea")):
@@ -293,7 +293,7 @@ def test_the_sort_strings_of_a_part_of_a_block_serve_that_part_and_those_of_a_bl
 
 @pytest.mark.parametrize("family", [ORDER, FEW])
 @pytest.mark.parametrize(("members", "ranged"), [(True, True), (True, False), (False, True)])
-def test_what_is_at_hand_was_read(family: str, *, members: bool, ranged: bool) -> None:
+def test_a_reader_has_only_what_it_read(family: str, *, members: bool, ranged: bool) -> None:
     one = reader(filled())
     entry = one.directories([family])[family].entries[0]
     want = Want(family, entry, WHOLE if ranged else None, members=members)
@@ -375,7 +375,7 @@ def test_a_few_blocks_in_the_middle_are_settled_too(family: str, monkeypatch: py
     assert one.block(family, entry).detailed == entry.detailed
 
 
-def test_a_block_that_became_another_kind_is_given_in_the_form_that_the_directory_told() -> None:
+def test_a_block_that_became_another_kind_has_the_form_of_the_directory() -> None:
     table = filled()
     one = reader(table)
     directories = one.directories([FEW, ORDER])
@@ -413,7 +413,7 @@ def test_a_listing_with_a_gap_is_completed_by_consistent_reads() -> None:
 
 @pytest.mark.parametrize("family", [ORDER, FEW])
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_the_index_shows_the_sets_are_exact(family: str, seed: int) -> None:
+def test_sets_are_exact_while_the_index_lags(family: str, seed: int) -> None:
     """Writers continue while the index lags; only sort entries are shown at once."""
     random = Random(seed)  # noqa: S311  (the same every time)
     written = chains.Written(family, random)

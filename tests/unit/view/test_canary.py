@@ -33,7 +33,7 @@ def sighting(table: MemoryTable) -> Sighting | None:
     return cache.sighting
 
 
-def test_it_is_in_the_index_whose_age_it_says(table: MemoryTable) -> None:
+def test_the_canary_is_in_the_index_and_measures_its_age(table: MemoryTable) -> None:
     age = Canary().look(table)
     assert age is not None
     assert age < 5
@@ -44,7 +44,7 @@ def test_it_is_in_the_index_whose_age_it_says(table: MemoryTable) -> None:
     assert seen.seen - seen.put == pytest.approx(age, abs=0.01)
 
 
-def test_what_the_index_does_not_show_makes_the_one_before_older(
+def test_a_canary_that_the_index_lacks_makes_the_one_before_older(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     canary = Canary()
@@ -65,7 +65,7 @@ def test_what_the_index_does_not_show_makes_the_one_before_older(
     assert canary.look(table) == pytest.approx(60, abs=5), "of the last minute's"
 
 
-def test_an_index_that_shows_none_yet_tells_nothing(table: MemoryTable) -> None:
+def test_an_index_without_a_canary_has_no_age(table: MemoryTable) -> None:
     table.lag()
     assert Canary().look(table) is None
     assert NOTE not in table.items
@@ -99,7 +99,7 @@ def test_a_container_puts_it_no_more_often_than_it_should(
     assert canary.look(table) is not None
 
 
-def test_a_busy_table_is_left_alone(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_table_gets_no_canary(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise Overloaded("busy")
 

@@ -41,7 +41,7 @@ def catalog(table: MemoryTable) -> Catalog:
     return Catalogs().get(table, "acme", "bridge")
 
 
-def test_a_note_tells_when_the_newest_change_of_a_batch_was_taken_in(table: MemoryTable) -> None:
+def test_a_note_contains_when_the_newest_change_of_a_batch_was_processed(table: MemoryTable) -> None:
     now = time.time()
     Notes().note(table, [record(1, now - 900), record(2, now - 4), record(3, now - 600)])
     found = freshness.read(table, catalog(table), BlockCache()).note
@@ -69,10 +69,10 @@ def test_a_project_that_is_on_time_is_noted_once_an_hour(
 ) -> None:
     notes = Notes()
 
-    def noted(at: float, behind: float) -> bool:
+    def noted(at: float, late: float) -> bool:
         monkeypatch.setattr(clock, "seconds", lambda: at)
         before = table.items.get(NOTE)
-        notes.note(table, [record(1, at - behind)])
+        notes.note(table, [record(1, at - late)])
         return table.items[NOTE] != before
 
     assert noted(1_000.0, 2.0)
@@ -97,7 +97,7 @@ def test_each_heartbeat_is_noted(table: MemoryTable, monkeypatch: pytest.MonkeyP
         assert table.items[keys.LAG_OF_BEAT, keys.LAG]["taken_in"] == at * 1_000
 
 
-def test_what_is_no_issue_or_of_no_known_time_is_not_noted(table: MemoryTable) -> None:
+def test_records_without_an_issue_or_a_time_are_not_noted(table: MemoryTable) -> None:
     before = table.items
     other = {"dynamodb": {"Keys": {"PK": {"S": "block-acme.bridge.num.0"}}, "ApproximateCreationDateTime": 1}}
     Notes().note(table, [other, record(1, None)])
@@ -141,16 +141,16 @@ def test_the_catalog_is_read_past_the_note(table: MemoryTable) -> None:
         (Lag(1_000, Note(860, 2), Note(851, 1)), 60),  # two heartbeats that have not come
     ],
 )
-def test_how_far_the_index_is_behind(lag: Lag, seconds: float | None) -> None:
+def test_the_lag_of_the_index(lag: Lag, seconds: float | None) -> None:
     assert lag.seconds == seconds
     assert lag.milliseconds == (None if seconds is None else seconds * 1_000)
 
 
-def test_a_change_is_as_old_as_its_document_tells(
+def test_the_age_of_a_change_comes_from_its_document(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "seconds", lambda: 1_000.9)
-    for image, behind in (
+    for image, late in (
         ({"updated": {"S": "1970-01-01T00:16:40.650000Z"}}, 250),
         ({"updated": {"S": "1969-01-01T00:00:00.000000Z"}}, 900),
         ({"updated": {"S": "yesterday"}}, 900),
@@ -159,7 +159,7 @@ def test_a_change_is_as_old_as_its_document_tells(
         one = record(1, 1_000.0)
         one["dynamodb"]["NewImage"] = image
         Notes().note(table, [one])
-        assert table.items[NOTE]["lag"] == behind
+        assert table.items[NOTE]["lag"] == late
 
 
 def test_the_heartbeat_is_noted_like_a_project(table: MemoryTable) -> None:
@@ -194,17 +194,17 @@ def test_a_container_reads_the_heartbeat_seldom(table: MemoryTable) -> None:
         (Lag(0.0, None, None), "The index has processed no change of this project for a week."),
         (
             Lag(0.0, None, Note(-9.0, 0.3)),
-            "The index has processed no change of this project for a week; it is 0.3 s behind.",
+            "The index has processed no change of this project for a week; its lag is 0.3 s.",
         ),
         (
             Lag(0.0, Note(-12.0, 0.84), None),
-            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; it is 0.8 s "
-            "behind.",
+            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; its "
+            "lag is 0.8 s.",
         ),
         (
             Lag(0.0, Note(-1_234.0, 61.0), Note(-1_300.0, 1.0)),
-            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; it is "
-            "1,211 s behind.",
+            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; its "
+            "lag is 1,211 s.",
         ),
     ],
 )

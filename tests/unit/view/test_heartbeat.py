@@ -22,8 +22,8 @@ def beats(table: MemoryTable, at: list[float], monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_container_beats_no_more_often_than_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = beats(MemoryTable(), [0.0, 2.0, 44.0, 58.0, 61.0, 118.0], monkeypatch)
-    assert told == [0, 0, 0, 58_000, 58_000, 118_000]
+    instants = beats(MemoryTable(), [0.0, 2.0, 44.0, 58.0, 61.0, 118.0], monkeypatch)
+    assert instants == [0, 0, 0, 58_000, 58_000, 118_000]
 
 
 def test_a_busy_table_gets_its_beat_from_the_next_invocation(monkeypatch: pytest.MonkeyPatch) -> None:

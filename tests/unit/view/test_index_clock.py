@@ -30,7 +30,7 @@ def test_before_the_first_canary_it_is_the_clock_of_the_wall() -> None:
     assert shown_since(NOW, None) == NOW
 
 
-def test_what_is_believed_to_be_shown_was_folded_before_the_canary_was_put() -> None:
+def test_readers_get_only_items_folded_before_the_canary() -> None:
     sighting = sighting_in({"canary": 9_000_000, "seen": 9_000_500})
     assert sighting == Sighting(9_000.0, 9_000.5)
     head = Head(last=3, folded=3, trail=((1, 8_990.0), (2, 8_996.0), (3, 9_001.0)))

@@ -90,7 +90,7 @@ def test_an_item_is_read_once(table: MemoryTable, container: Container) -> None:
     assert (sorted(found), rounds, calls) == ([1, 2], 1, ["query"])
 
 
-def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> None:
+def test_a_quiet_journal_takes_one_call_that_finds_nothing(table: MemoryTable) -> None:
     own, cache = table.metered(), BlockCache()
     learn(log_of(own), cache)
     assert own.meter.capacity == 0.5
@@ -99,7 +99,9 @@ def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> 
     assert [(call.operation, call.items) for call in own.meter.calls] == [("batch_get_item", 1), ("query", 0)]
 
 
-def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, container: Container) -> None:
+def test_a_container_that_knows_the_journal_reads_it_in_one_round(
+    table: MemoryTable, container: Container
+) -> None:
     commit(table, day(1, None, "x"))
     container.learn()
     found, rounds, calls = container.read()
@@ -127,7 +129,7 @@ def test_moves_join_what_was_read_before(table: MemoryTable, container: Containe
     assert first[1][DAY].takes == sort_string("y", 1), "what another request holds stays as it is"
 
 
-def test_an_item_behind_a_missing_number_is_laid_over_and_the_number_still_read(
+def test_an_item_after_a_missing_number_is_overlaid_and_the_number_still_read(
     table: MemoryTable, container: Container
 ) -> None:
     late = log_of(table).reserve(1)
@@ -138,7 +140,7 @@ def test_an_item_behind_a_missing_number_is_laid_over_and_the_number_still_read(
     assert container.read()[2] == ["query"]
 
 
-def test_what_everybody_is_shown_is_kept_for_directories_that_were_read_before(
+def test_items_shown_to_all_readers_are_kept_for_older_directories(
     table: MemoryTable, container: Container, later: Any
 ) -> None:
     commit(table, day(1, None, "x"))
@@ -155,7 +157,7 @@ def test_what_everybody_is_shown_is_kept_for_directories_that_were_read_before(
 
 
 @pytest.mark.parametrize("reason", ["too many", "too old"])
-def test_what_everybody_is_shown_goes_in_the_end(
+def test_items_shown_to_all_readers_are_dropped_in_the_end(
     table: MemoryTable, container: Container, later: Any, reason: str
 ) -> None:
     """From then on only reads after every reader saw it fit the rest."""
@@ -170,7 +172,7 @@ def test_what_everybody_is_shown_goes_in_the_end(
     assert before + SHOWN_SECONDS <= container.logged.since <= before + SHOWN_SECONDS + 5
 
 
-def test_what_is_folded_stays_until_everybody_is_shown_it(
+def test_folded_items_stay_until_every_reader_has_them(
     table: MemoryTable, container: Container, later: Any
 ) -> None:
     commit(table, day(1, None, "x"))
@@ -243,7 +245,7 @@ def test_an_item_that_a_late_copy_of_the_table_lacks_is_read_again(
     assert container.nums == [1, 2]
 
 
-def test_what_is_kept_counts_as_memory(table: MemoryTable) -> None:
+def test_kept_items_count_as_memory(table: MemoryTable) -> None:
     cache = BlockCache()
     before = cache.used
     commit(table, day(1, None, "x" * 500))

@@ -44,7 +44,7 @@ def finished(catalog: Catalog, document: Item, **changed: object) -> Ledger:
     return replace(Ledger(document["version"], False, catalog.epoch, 3, applied), **changed)  # type: ignore[arg-type]
 
 
-def test_what_the_index_shows_right_is_no_move(grid: Grid, catalog: Catalog) -> None:
+def test_an_issue_in_its_place_is_no_move(grid: Grid, catalog: Catalog) -> None:
     one = grid.document(7, day="2026-01-01")
     assert move_of(catalog, 7, one, finished(catalog, one), NOW) == Move(7, {}, one)
 
@@ -75,7 +75,7 @@ def test_a_deleted_issue_belongs_nowhere(grid: Grid, catalog: Catalog) -> None:
     assert {one.takes for one in move.families.values()} == {None}
 
 
-def test_what_was_left_a_moment_ago_may_still_be_shown(grid: Grid, catalog: Catalog, day: str) -> None:
+def test_a_string_left_a_moment_ago_may_still_be_shown(grid: Grid, catalog: Catalog, day: str) -> None:
     old, new = grid.document(7, day="2026-01-01"), grid.document(7, version=2, day="2026-01-02")
     before, target = derived_strings(catalog, old)[day], derived_strings(catalog, new)
     planned = plan(finished(catalog, old), ImageVersion(2, False), target, catalog.epoch, now=NOW)
@@ -86,7 +86,7 @@ def test_what_was_left_a_moment_ago_may_still_be_shown(grid: Grid, catalog: Cata
     assert late == Move(7, {}, new)
 
 
-def test_of_a_first_value_that_was_given_a_moment_ago_nothing_is_sure(
+def test_a_first_value_given_a_moment_ago_may_not_be_shown_yet(
     grid: Grid, catalog: Catalog, day: str
 ) -> None:
     """The ledger is finished, and GSI1 may still list a block that does not count the issue."""
@@ -96,7 +96,7 @@ def test_of_a_first_value_that_was_given_a_moment_ago_nothing_is_sure(
     assert move == Move(7, {day: FamilyMove((target,), target)}, one)
 
 
-def test_what_an_intent_puts_for_the_first_time_may_be_shown_nowhere(
+def test_a_string_that_an_intent_puts_first_may_be_shown_nowhere(
     grid: Grid, catalog: Catalog, day: str
 ) -> None:
     one = grid.document(7, day="2026-01-01")
@@ -112,7 +112,7 @@ def test_what_an_intent_puts_for_the_first_time_may_be_shown_nowhere(
     )
 
 
-def test_of_an_issue_made_a_moment_ago_no_family_is_sure(grid: Grid, catalog: Catalog) -> None:
+def test_no_family_of_an_issue_made_a_moment_ago_is_sure(grid: Grid, catalog: Catalog) -> None:
     one = grid.document(7, day="2026-01-01")
     known = finished(catalog, one, left={EVERY_FAMILY: ()}, at=NOW)
     move = move_of(catalog, 7, one, known, NOW)
@@ -142,7 +142,7 @@ def logged(number: int, family: str, left: str | None, to: str | None) -> Journa
     return JournalItem(number, 0.0, (IssueChange(7, number, False, number, {family: change}),))
 
 
-def test_the_journal_tells_where_an_issue_was_and_where_it_went_last() -> None:
+def test_the_journal_contains_where_an_issue_was_and_where_it_went_last() -> None:
     one, two, three = (f"{body}\x0100000007" for body in "abc")
     items = [logged(1, "a1.1", one, two), logged(2, "a2.1", None, one), logged(3, "a1.1", two, three)]
     steps = JournalStep(1, one, two), JournalStep(3, two, three)
@@ -155,7 +155,7 @@ def test_the_journal_tells_where_an_issue_was_and_where_it_went_last() -> None:
     assert logged_moves([logged(1, "a1.1", "edited by hand", None)]) == {7: {"a1.1": FamilyMove((), None)}}
 
 
-def test_steps_tell_under_which_string_a_block_of_a_position_has_an_issue() -> None:
+def test_steps_give_the_string_of_an_issue_in_a_block_of_a_position() -> None:
     move = FamilyMove(("a", "b"), "c", (JournalStep(3, "a", "b"), JournalStep(8, "b", "c")))
     assert [move.had_at(position) for position in (0, 2, 3, 7, 8, 99)] == ["a", "a", "b", "b", "c", "c"]
 
@@ -177,7 +177,7 @@ def test_steps_tell_under_which_string_a_block_of_a_position_has_an_issue() -> N
     ],
     ids=["of several", "thorough", "no key", "not sure before", "not what it had"],
 )
-def test_where_it_is_not_sure_what_an_issue_had_there_are_no_steps(changes: list[FamilyChange]) -> None:
+def test_there_are_no_steps_if_the_former_string_is_unknown(changes: list[FamilyChange]) -> None:
     items = [
         JournalItem(number, 0.0, (IssueChange(7, number, False, number, {"a1.1": change}),))
         for number, change in enumerate(changes, 1)
@@ -186,7 +186,7 @@ def test_where_it_is_not_sure_what_an_issue_had_there_are_no_steps(changes: list
     assert (move.steps, move.takes) == ((), "c\x0100000007")
 
 
-def test_what_the_journal_says_is_where_the_index_may_show_an_issue_too(
+def test_the_index_may_show_an_issue_also_at_places_of_the_journal(
     grid: Grid, catalog: Catalog, day: str
 ) -> None:
     """Blocks lag the ledger by several changes."""

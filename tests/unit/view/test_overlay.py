@@ -38,8 +38,8 @@ def move(num: int, leaves: Iterable[str], takes: str | None, document: Item | No
 
 
 def detailed(sets: Mapping[str, Iterable[int]], lower: str = FIRST, upper: str | None = None) -> Block:
-    told = {body: BitMap(numbers) for body, numbers in sets.items()}
-    return Block(FAMILY, "b", lower, upper, None if upper is None else "c", "d1", told)
+    bitmaps = {body: BitMap(numbers) for body, numbers in sets.items()}
+    return Block(FAMILY, "b", lower, upper, None if upper is None else "c", "d1", bitmaps)
 
 
 def plain(numbers: Iterable[int], lower: str = FIRST, upper: str | None = None) -> Block:
@@ -60,7 +60,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_an_issue_stands_where_it_belongs_whatever_the_block_shows(state: str) -> None:
+def test_an_issue_is_where_it_belongs_whatever_the_block_shows(state: str) -> None:
     over = Overlay([move(7, ["open"], "closed")]).family(FAMILY)
     found = over.block(detailed(STATES[state]))
     assert found.sets == {"closed": BitMap([2, 7]), "open": BitMap([1])}
@@ -70,14 +70,14 @@ def test_an_issue_stands_where_it_belongs_whatever_the_block_shows(state: str) -
 def test_a_block_keeps_its_form_and_its_fences() -> None:
     over = Overlay([move(7, ["open"], "closed"), move(8, ["a"], "z"), move(9, [], "b")]).family(FAMILY)
     first, second = plain([7, 8], upper="m\x01"), plain([1, 2], lower="m\x01")
-    laid = over.block(first), over.block(second)
-    assert [one.rest for one in laid] == [BitMap([7, 9]), BitMap([1, 2, 8])]
-    assert [(one.lower, one.upper, one.write_id, one.detailed) for one in laid] == [
+    overlaid = over.block(first), over.block(second)
+    assert [one.rest for one in overlaid] == [BitMap([7, 9]), BitMap([1, 2, 8])]
+    assert [(one.lower, one.upper, one.write_id, one.detailed) for one in overlaid] == [
         (one.lower, one.upper, one.write_id, one.detailed) for one in (first, second)
     ]
 
 
-def test_a_deleted_issue_stands_nowhere() -> None:
+def test_a_deleted_issue_is_nowhere() -> None:
     over = Overlay([move(7, ["open"], None)]).family(FAMILY)
     assert over.block(detailed({"open": [7], "closed": [2]})).sets == {"closed": BitMap([2])}
 
@@ -109,7 +109,7 @@ def directory(*blocks: Block) -> Directory:
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("listed", STATES)
-def test_an_issue_is_counted_once_whatever_moments_listing_and_blocks_are_of(state: str, listed: str) -> None:
+def test_an_issue_is_counted_once_though_listing_and_blocks_differ_in_time(state: str, listed: str) -> None:
     """The listing is of one moment, and the blocks that settle it are of another."""
     overlay = Overlay([move(7, ["open"], "closed")])
 
@@ -117,20 +117,20 @@ def test_an_issue_is_counted_once_whatever_moments_listing_and_blocks_are_of(sta
         left, right = ({body: sets[body]} for body in ("closed", "open"))
         return detailed(left, upper="m\x01"), detailed(right, lower="m\x01")
 
-    told = directory(*cut(STATES[listed]))
-    unsettled = list(overlay.unsettled(told))
-    assert unsettled == list(told.entries)
-    found = overlay.directory(told, dict(zip(unsettled, cut(STATES[state]), strict=True)))
+    read = directory(*cut(STATES[listed]))
+    unsettled = list(overlay.unsettled(read))
+    assert unsettled == list(read.entries)
+    found = overlay.directory(read, dict(zip(unsettled, cut(STATES[state]), strict=True)))
     assert [one.size for one in found.entries] == [2, 1]
     assert found.total == 3
 
 
 def test_a_block_in_which_the_issue_cannot_be_counted_needs_no_reading() -> None:
-    told = directory(detailed({"a": [1]}, upper="m\x01"), detailed({"open": [7]}, lower="m\x01"))
+    read = directory(detailed({"a": [1]}, upper="m\x01"), detailed({"open": [7]}, lower="m\x01"))
     overlay = Overlay([move(7, ["open"], "p")])
-    assert list(overlay.unsettled(told)) == [told.entries[1]]
-    assert list(NOTHING.unsettled(told)) == []
-    assert NOTHING.directory(told, {}) is told
+    assert list(overlay.unsettled(read)) == [read.entries[1]]
+    assert list(NOTHING.unsettled(read)) == []
+    assert NOTHING.directory(read, {}) is read
 
 
 def test_sizes_that_are_not_settled_are_great_enough() -> None:
@@ -150,7 +150,7 @@ def test_a_family_without_blocks_gets_a_first_one() -> None:
 
 
 @given(st.data())
-def test_sizes_are_exact_by_steps_and_positions_alone(data: st.DataObject) -> None:
+def test_sizes_are_exact_by_only_steps_and_positions(data: st.DataObject) -> None:
     """Each block is folded up to a position of its own; no block is read."""
     bodies, numbers = st.sampled_from("abcdef"), range(1, 6)
     had: dict[int, str | None] = {num: data.draw(bodies | st.none(), f"body of {num}") for num in numbers}
@@ -178,13 +178,13 @@ def test_sizes_are_exact_by_steps_and_positions_alone(data: st.DataObject) -> No
         return Entry(f"b{place}", lower, upper, None, f"d1@{position}" if position else "d1", len(held))
 
     positions = [data.draw(st.integers(0, len(states) - 1), f"position {place}") for place in range(3)]
-    told = Directory(FAMILY, tuple(listed(place, states[at], at) for place, at in enumerate(positions)))
-    assert list(overlay.unsettled(told)) == []
-    sizes = [one.size for one in overlay.directory(told, {}).entries]
+    read = Directory(FAMILY, tuple(listed(place, states[at], at) for place, at in enumerate(positions)))
+    assert list(overlay.unsettled(read)) == []
+    sizes = [one.size for one in overlay.directory(read, {}).entries]
     assert sizes == [listed(place, had, 0).size for place in range(3)]
 
 
-def test_where_steps_do_not_tell_all_the_block_is_read() -> None:
+def test_where_steps_are_not_enough_the_block_is_read() -> None:
     """Two issues are in one block: for one it is known whether the size counts it, for the other it is not."""
     sure = Move(
         1,
@@ -192,11 +192,11 @@ def test_where_steps_do_not_tell_all_the_block_is_read() -> None:
         None,
     )
     block = detailed({"a": [1], "b": [2]})
-    told = Directory(FAMILY, (entry_of(block)._replace(size=9),))
+    read = Directory(FAMILY, (entry_of(block)._replace(size=9),))
     both = Overlay([sure, move(2, ["b"], None)])
-    assert list(both.unsettled(told)) == [told.entries[0]]
-    assert [one.size for one in both.directory(told, {told.entries[0]: block}).entries] == [1]
-    assert list(Overlay([sure]).unsettled(told)) == []
+    assert list(both.unsettled(read)) == [read.entries[0]]
+    assert [one.size for one in both.directory(read, {read.entries[0]: block}).entries] == [1]
+    assert list(Overlay([sure]).unsettled(read)) == []
 
 
 # Documents and sort entries
@@ -235,27 +235,27 @@ def sorts(listed: Listed) -> list[str]:
         (ENTRIES[3:2:-1], ENTRIES[3], None, False, [key("e", 2)]),
     ],
 )
-def test_entries_are_laid_over_as_far_as_was_read(
+def test_entries_are_overlaid_as_far_as_was_read(
     found: list[str], last: str | None, bound: Bound | None, forward: bool, expected: list[str]
 ) -> None:
     read = ReadRange(FAMILY, bound, forward, 10, ())
     answer = Listed([{keys.SORT: one} for one in found], last)
-    laid = OVERLAY.over(read, answer)
-    assert (sorts(laid), laid.last) == (expected, last)
+    overlaid = OVERLAY.over(read, answer)
+    assert (sorts(overlaid), overlaid.last) == (expected, last)
 
 
 def test_no_more_entries_come_than_were_asked_for() -> None:
     """The read continues after the last of them."""
-    laid = OVERLAY.over(
+    overlaid = OVERLAY.over(
         ReadRange(FAMILY, None, True, 2, ()), Listed([{keys.SORT: one} for one in ENTRIES], None)
     )
-    assert (sorts(laid), laid.last) == ([key("c", 1), key("c", 9)], key("c", 9))
+    assert (sorts(overlaid), overlaid.last) == ([key("c", 1), key("c", 9)], key("c", 9))
 
 
 def test_documents_in_number_order_are_those_of_the_issues() -> None:
     listed = Listed([item(1), item(3, day="old"), item(5)], None)
-    laid = OVERLAY.over(ReadRange(None, None, True, 10, None), listed)
-    assert laid.items == [item(1), item(3, day="x"), item(9)]
+    overlaid = OVERLAY.over(ReadRange(None, None, True, 10, None), listed)
+    assert overlaid.items == [item(1), item(3, day="x"), item(9)]
     lacking = OVERLAY.over(ReadRange(None, None, True, 10, None, ("fields", "day")), Listed([item(1)], None))
     assert lacking.items == [item(1), item(9)]
 
@@ -280,7 +280,7 @@ def test_a_ledger_says_what_the_index_is_taken_to_have() -> None:
     assert OVERLAY.over(ReadEpoch(), "whatever else") == "whatever else"
 
 
-def test_documents_that_the_journal_does_not_tell_stay_as_they_were_read() -> None:
+def test_documents_that_the_journal_lacks_stay_as_they_were_read() -> None:
     overlay = Overlay([move(7, ["open"], "closed")._replace(known=False)])
     seven = item(7)
     read, fetched = ReadDocuments((7,), None), Documents({7: seven}, frozenset())

@@ -14,7 +14,7 @@ NOW = 1_800_000_000.0
 
 
 @pytest.fixture(autouse=True)
-def standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
+def time_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "seconds", lambda: NOW)
 
 
@@ -26,18 +26,18 @@ def change(num: int, version: int, *, removed: bool = False) -> IssueChange:
     return IssueChange(num, version, removed, 1, {})
 
 
-def logged(*changes: IssueChange, behind: tuple[JournalItem, ...] = (), seconds: float = 1.0) -> Logged:
-    return Logged(last=57, items=[JournalItem(57, NOW - seconds, changes)], beyond=behind)
+def logged(*changes: IssueChange, after_gap: tuple[JournalItem, ...] = (), seconds: float = 1.0) -> Logged:
+    return Logged(last=57, items=[JournalItem(57, NOW - seconds, changes)], beyond=after_gap)
 
 
-def test_what_was_made_within_a_minute_and_the_lag_is_named() -> None:
+def test_versions_made_within_a_minute_and_the_lag_are_named() -> None:
     versions = [ago(1, 2, 1), ago(2, 3, TAKEN_IN - 1), ago(3, 4, TAKEN_IN + 1), ago(4, 5, TAKEN_IN + 11)]
     for late, named in ((None, {1: 2, 2: 3}), (-3.0, {1: 2, 2: 3}), (10.0, {1: 2, 2: 3, 3: 4})):
         shown = Shown.of(versions, late)
         assert (shown.versions, shown.number) == (named, 0)
 
 
-def test_of_several_versions_of_an_issue_the_last_is_named_and_a_deleted_one_as_such() -> None:
+def test_the_last_of_several_versions_of_an_issue_is_named() -> None:
     shown = Shown.of(
         [ago(1, 2, 9), ago(1, 3, 5), ago(2, 4, 3), ago(2, 5, 2, removed=True), ago(3, 6, 2, removed=True)],
         None,
@@ -45,14 +45,14 @@ def test_of_several_versions_of_an_issue_the_last_is_named_and_a_deleted_one_as_
     assert shown.versions == {1: 3, 2: DELETED, 3: DELETED}
 
 
-def test_a_version_that_the_journal_tells_is_not_named_but_up_to_where_the_journal_was_read() -> None:
-    told = logged(change(1, 2), change(2, 3), change(3, 4, removed=True), change(4, 7))
-    laid = [ShownVersion(3, 4, removed=True), ShownVersion(4, 8, removed=True), ShownVersion(5, 1)]
-    shown = Shown.of([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], None, laid, told)
+def test_versions_in_the_journal_are_covered_by_its_number() -> None:
+    journal = logged(change(1, 2), change(2, 3), change(3, 4, removed=True), change(4, 7))
+    overlaid = [ShownVersion(3, 4, removed=True), ShownVersion(4, 8, removed=True), ShownVersion(5, 1)]
+    shown = Shown.of([ago(1, 2, 1), ago(2, 4, 1), ago(6, 1, 1)], None, overlaid, journal)
     assert (shown.versions, shown.number) == ({2: 4, 4: DELETED, 5: 1, 6: 1}, 57)
 
 
-def test_a_document_that_is_gone_is_named_though_the_journal_tells_of_an_earlier_version() -> None:
+def test_a_removed_document_is_named_though_the_journal_has_an_earlier_version() -> None:
     shown = Shown.of(
         [], None, [ShownVersion(1, 0, removed=True), ShownVersion(2, 0, removed=True)], logged(change(1, 5))
     )
@@ -61,7 +61,7 @@ def test_a_document_that_is_gone_is_named_though_the_journal_tells_of_an_earlier
     assert shown.versions == {}
 
 
-def test_what_everybody_is_shown_of_the_journal_needs_no_number() -> None:
+def test_a_journal_shown_to_all_readers_needs_no_number() -> None:
     for seconds, number in ((SHOWN_SECONDS - 1, 57), (SHOWN_SECONDS + 1, 0)):
         shown = Shown.of([], None, (), logged(change(1, 2), seconds=seconds))
         assert shown.number == number
@@ -69,20 +69,20 @@ def test_what_everybody_is_shown_of_the_journal_needs_no_number() -> None:
     assert shown.number == 0
 
 
-def test_what_stands_behind_a_missing_number_is_laid_over_and_not_told() -> None:
+def test_versions_after_a_missing_number_are_named() -> None:
     items = (
         JournalItem(59, NOW, (change(1, 2), change(2, 3))),
         JournalItem(60, NOW, (change(1, 3), change(3, 4, removed=True))),
     )
-    told = logged(change(2, 2), behind=items)
-    shown = Shown.of([], None, beyond(told), told)
+    journal = logged(change(2, 2), after_gap=items)
+    shown = Shown.of([], None, beyond(journal), journal)
     assert shown.versions == {1: 3, 2: 3, 3: DELETED}
     assert beyond(None) == []
 
 
-def test_at_most_five_hundred_issues_are_named_what_was_laid_over_first_and_then_the_last_made() -> None:
+def test_at_most_500_issues_are_named_overlaid_ones_first_then_the_latest() -> None:
     versions = [ago(num, 1, num / 100) for num in range(1, MAX_ISSUES + 100)]
-    laid = [ShownVersion(num, 1) for num in range(10_000, 10_100)]
-    shown = Shown.of(reversed(versions), None, laid)
+    overlaid = [ShownVersion(num, 1) for num in range(10_000, 10_100)]
+    shown = Shown.of(reversed(versions), None, overlaid)
     assert len(shown.versions) == MAX_ISSUES
     assert {*shown.versions} == {*range(10_000, 10_100), *range(1, MAX_ISSUES - 99)}

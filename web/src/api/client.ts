@@ -102,13 +102,13 @@ export class Api {
    * Make reads of a project include the writes of this token, which names at most so many issues. Tokens of answers are
    * kept automatically.
    */
-  hold(project: string, token: string, issues: number): void {
+  include(project: string, token: string, issues: number): void {
     this.recent.keep(`/v1/projects/${project}/changes`, token, issues);
   }
 
   /** Make reads of a project include, for a minute, everything before this cursor of its changes. */
-  goOn(project: string, cursor: string): void {
-    this.recent.goOn(project, cursor);
+  continueFrom(project: string, cursor: string): void {
+    this.recent.continueFrom(project, cursor);
   }
 
   private async send(address: string, request: RequestInit): Promise<readonly [Response, text: string]> {

@@ -40,7 +40,7 @@ export class RecentWrites {
   }
 
   /** Continue from a cursor of a project's changes, which can be used as a token. It replaces the one before. */
-  goOn(project: string, cursor: string): void {
+  continueFrom(project: string, cursor: string): void {
     const issues = Math.max(0, Math.ceil((cursor.length - CURSOR_CHARACTERS) / ISSUE_CHARACTERS));
     this.place = { project, token: cursor, issues, until: this.now() + LIFETIME_MS };
   }
@@ -72,16 +72,16 @@ export class RecentWrites {
  * Reads from the index: pages, groups, summaries, positions and the issues of a job. An undo is one too, because it
  * waits until the history has these writes.
  */
-const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/position|(update|delete)-matching))(\?|$)/;
+const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/row-number|(update|delete)-matching))(\?|$)/;
 
-/** The reads among them that must not be answered as of before the place from which the page continues. */
+/** The reads among them that must include everything before the cursor from which the page continues. */
 const PLACED = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary)(\?|$)/;
 
 /**
  * Reads of many issues. Their tokens would make the next reads expensive, and the page receives the changes of others
  * anyway.
  */
-const MANY = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|activity|trash|issues\/\d+\/(position|history))(\?|$)/;
+const MANY = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|activity|trash|issues\/\d+\/(row-number|history))(\?|$)/;
 
 function projectOf(address: string): string | null {
   return /^\/v1\/projects\/([^/?]+)\//.exec(address)?.[1] ?? null;

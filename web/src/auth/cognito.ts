@@ -40,7 +40,7 @@ export interface Browser {
 }
 
 export class CognitoSession implements Session {
-  readonly asksWhoToBe = false;
+  readonly choosesUser = false;
   readonly state = signal<SessionState>({ kind: 'starting' });
   private tokens: Tokens | null = null;
   private renewal: Promise<Tokens> | null = null;

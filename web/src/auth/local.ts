@@ -1,11 +1,11 @@
-/** The session of `./dev up`: a key in the address buys a cookie that no script can read; the page asks who to be. */
+/** The session of `./dev up`: a key in the address buys a cookie that no script can read; the page asks for a user. */
 import { signal } from '@preact/signals';
 import { isRole, type Session, type SessionState, type User } from './session';
 
 const ADDRESS = '/local/session';
 
 export class LocalSession implements Session {
-  readonly asksWhoToBe = true;
+  readonly choosesUser = true;
   readonly state = signal<SessionState>({ kind: 'starting' });
 
   constructor(
@@ -16,7 +16,7 @@ export class LocalSession implements Session {
   async start(): Promise<void> {
     try {
       const key = this.takeKey();
-      // A key works once. A tab that was loaded again has its cookie, whatever the answer here.
+      // A key works once. A reloaded tab has its cookie, so the answer does not matter.
       if (key !== null) await this.send('POST', { key });
       this.state.value = await this.known();
     } catch (error) {

@@ -12,7 +12,7 @@ export interface User {
 
 /** A user with a name. */
 export interface Person extends User {
-  /** The user's own choice; the id if that is not known. */
+  /** The name that the user chose; the id if it is unknown. */
   readonly name: string;
 }
 
@@ -25,18 +25,18 @@ export function initialsOf(name: string): string {
 export type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut'; readonly expired: boolean }
-  /** This browser may not ask who to be: it has to be opened with the address that `./dev up` prints. */
+  /** This browser has no key: open the address that `./dev up` prints. */
   | { readonly kind: 'locked' }
   | { readonly kind: 'signedIn'; readonly user: User }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface Session extends Signer {
   readonly state: ReadonlySignal<SessionState>;
-  /** Whether the page itself asks who to be (the local stack); else `signIn` leaves for the managed login. */
-  readonly asksWhoToBe: boolean;
+  /** Whether the page itself asks for a user (the local stack). Otherwise `signIn` goes to the managed login. */
+  readonly choosesUser: boolean;
   /** Find out who is signed in; called once, when the page loads. */
   start(): Promise<void>;
-  /** Sign in, as this user where the page itself asks. */
+  /** Sign in. The user is given if the page itself asks for one. */
   signIn(user?: User): Promise<void>;
   signOut(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export function colorOf(field: Field, value: string): Color {
   return field.options[place]?.color ?? colorOfPlace(place);
 }
 
-/** The colour that the option at a place has when nobody has chosen one. */
+/** The default color of the option at a place. */
 export function colorOfPlace(place: number): Color {
   return BY_PLACE[place % BY_PLACE.length] ?? 'gray';
 }

@@ -57,7 +57,7 @@ function gathered(found: Set<string>, options: readonly string[]): boolean {
   return found.size <= MAX_OPTIONS && options.every((option) => option.length <= MAX_OPTION_LENGTH);
 }
 
-/** The value of a cell for a field of a type, as the API takes it; undefined if it is no value of the type. */
+/** The value of a cell for a field of a type, as the API accepts it; undefined if it is not valid. */
 export function valueOfCell(type: FieldType, cell: string): string | boolean | readonly string[] | undefined {
   const text = cell.trim();
   switch (type) {

@@ -17,7 +17,7 @@ export interface ColumnPlan {
   readonly values: ColumnValues;
 }
 
-export interface Looked {
+export interface Inspected {
   readonly columns: readonly ColumnPlan[];
   /** The first rows, to be shown. */
   readonly sample: readonly (readonly string[])[];
@@ -30,11 +30,11 @@ const SKIP: Target = { kind: 'skip' };
 const NAMES = ['name', 'title', 'summary', 'subject'];
 
 /** Read all rows once, and plan each column. Only users who may define fields get proposals of new ones. */
-export async function look(
+export async function inspect(
   batches: AsyncIterable<string[][]>,
   fields: readonly Field[],
   { mayDefine }: { readonly mayDefine: boolean },
-): Promise<Looked> {
+): Promise<Inspected> {
   let headers: readonly string[] | null = null;
   let values: ColumnValues[] = [];
   const sample: string[][] = [];
@@ -81,20 +81,20 @@ function planned(headers: readonly string[], values: readonly ColumnValues[], fi
   });
 }
 
-/** The column that is called as names are; else the first of texts. */
+/** The column with a usual header of names; otherwise the first column of texts. */
 function nameColumn(headers: readonly string[], values: readonly ColumnValues[], known: readonly (Field | undefined)[]): number {
   const called = headers.findIndex((header, at) => !known[at] && NAMES.some((name) => same(name, header)));
   return called >= 0 ? called : values.findIndex((column, at) => !known[at] && column.type === 'text');
 }
 
-/** The body of a new issue. `ids` has the field of each column, after the new ones have been made; null is left out. */
+/** The body of a new issue. `ids` has the field of each column, after the new ones are created; null is left out. */
 export function issueOf(row: readonly string[], ids: readonly (Field | null)[]): Readonly<Record<string, unknown>> {
   const issue: Record<string, unknown> = {};
   const custom: Record<string, unknown> = {};
   ids.forEach((field, at) => {
     const cell = row[at] ?? '';
     if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return;
-    // A cell that is no value of the type is sent unchanged: the API says what is wrong with it.
+    // An invalid cell is sent unchanged: the API reports the error.
     (field.custom ? custom : issue)[field.id] = asOptions(field, valueOfCell(field.type, cell) ?? cell);
   });
   return { ...issue, fields: custom };

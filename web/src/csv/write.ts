@@ -11,9 +11,9 @@ export function cellText(value: CellValue): string {
   return String(value);
 }
 
-/** A line of CSV. `raw` leaves cells that look like formulas as they are. */
+/** A line of CSV. `raw` does not guard cells that look like formulas. */
 export function csvLine(cells: readonly string[], { raw }: { readonly raw: boolean }): string {
-  const told = raw ? cells : cells.map(guarded);
+  const texts = raw ? cells : cells.map(guarded);
   // An empty line would be no row.
-  return told.length === 1 && told[0] === '' ? '""\r\n' : `${told.map(quoted).join(',')}\r\n`;
+  return texts.length === 1 && texts[0] === '' ? '""\r\n' : `${texts.map(quoted).join(',')}\r\n`;
 }

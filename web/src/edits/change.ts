@@ -14,7 +14,7 @@ export interface CellEdit {
 export type Patch = Record<string, unknown>;
 
 /**
- * An issue that is made or deleted, with the values to make it again. Number and version are 0 until the API assigns
+ * A created or deleted issue, with the values to create it again. Number and version are 0 until the API assigns
  * them.
  */
 export interface Kept {
@@ -34,9 +34,9 @@ export interface Change {
   readonly deleted: readonly Kept[];
   /** The id under which a change was written that only deleted issues. The API restores them by it. */
   readonly id?: string;
-  /** The id under which jobs of the API write, whatever they do. */
+  /** The id under which jobs of the API write. */
   readonly job?: string;
-  /** The id under which the API wrote an undo from a history, or its reversal. The API takes it back by this id. */
+  /** The id under which the API wrote an undo from a history, or its reversal. The API reverts it by this id. */
   readonly undo?: string;
 }
 
@@ -46,22 +46,22 @@ export function isEmpty({ edits, made, deleted, job, undo }: Change): boolean {
   return !edits.length && !made.length && !deleted.length && job === undefined && undo === undefined;
 }
 
-/** The change that takes another one back. */
+/** The change that reverses another one. */
 export function inverse({ edits, made, deleted }: Change): Change {
-  return { edits: takenBack(edits), made: deleted, deleted: made };
+  return { edits: reverted(edits), made: deleted, deleted: made };
 }
 
-export function takenBack(edits: readonly CellEdit[]): readonly CellEdit[] {
+export function reverted(edits: readonly CellEdit[]): readonly CellEdit[] {
   return edits.map((edit) => ({ ...edit, before: edit.after, after: edit.before }));
 }
 
-/** The change with other numbers of issues: an issue that is made again has a new one. */
+/** The change with other numbers of issues: an issue that is created again has a new one. */
 export function renumbered(change: Change, numbers: ReadonlyMap<number, number>): Change {
   const now = <T extends { readonly num: number }>(one: T): T => ({ ...one, num: numbers.get(one.num) ?? one.num });
   return { ...change, edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
 }
 
-/** The values to make an issue again, as it is now. */
+/** The values to create an issue again, as it is now. */
 export function keptOf({ num, version, name, state, fields }: GridRow): Kept {
   return { num, version, body: { name, state, fields } };
 }

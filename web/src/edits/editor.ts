@@ -1,9 +1,9 @@
 /**
- * Changes of issues: edits of cells, new issues and deleted ones. The outbox writes them in the order in which they
- * were made, and waits while the API is not available. Edits are shown at once, and rolled back if they are refused.
+ * Changes of issues: edits of cells, new issues and deleted ones. The write queue sends them in their order, and
+ * waits while the API is not available. Edits are shown at once, and rolled back if they are refused.
  *
- * Each edit names the version that the user saw. If someone else changed only other fields meanwhile, the API makes the
- * edit on top of that. If they changed the same field, both values are kept as a conflict until the user chooses.
+ * Each edit names the version that the user saw. If someone else changed only other fields meanwhile, the API applies
+ * the edit on top. If they changed the same field, both values are kept as a conflict until the user chooses.
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
@@ -14,11 +14,11 @@ import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
 import { changeId } from './change-id';
-import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change, type Kept } from './change';
+import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
-import { outbox as sharedOutbox, type Outbox } from './outbox';
-import { takeBack, type UndoOrder } from './take-back';
+import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
+import { revert, type UndoRequest } from './revert';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** The rows in which an edit is shown. */
@@ -34,22 +34,22 @@ export interface Progress {
 
 /** The outcome of a change. */
 export interface Outcome {
-  /** The part that the API took, with the numbers of new issues. */
+  /** The part that the API accepted, with the numbers of new issues. */
   readonly taken: Change;
-  /** Why issues were not made or not deleted, one for each. A refused edit is marked at its cell. */
+  /** Why issues were not created or deleted, one for each. A refused edit is marked at its cell. */
   readonly problems: readonly ProblemDocument[];
-  /** The number of issues in which the API took a change back by its id; null if a job did it. */
+  /** The number of issues in which the API reverted a change by its id; null if a job did. */
   readonly issues?: number | null;
 }
 
 /** More issues than these are written with progress. */
 const SHOWN = 50;
 
-/** How often an edit is made again on top of what others changed. */
+/** How often an edit is repeated on top of changes by others. */
 const MAX_ROUNDS = 4;
 
 /** The refusals of an undo whose history is no longer kept. */
-const FORGOTTEN: ReadonlySet<string> = new Set(['history-off', 'history-expired']);
+const FORGOTTEN: ReadonlySet<string> = new Set(['history-disabled', 'history-expired']);
 
 /** How many ids of this tab's changes are remembered, to recognize them in the feed. */
 const MAX_OWN = 200;
@@ -60,7 +60,7 @@ type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
 interface Unsent {
   /** Its edits that are not refused, by issue. */
   readonly edits: Map<number, readonly CellEdit[]>;
-  /** The version of each issue on top of which its edits are made; 0 where none is known. */
+  /** The version of each issue to which its edits apply; 0 if unknown. */
   readonly bases: Map<number, number>;
 }
 
@@ -86,7 +86,7 @@ export class Editor {
     private readonly rows: HeldRows,
     /** Called with each change that was written. */
     private readonly written: (change: Change) => void,
-    private readonly outbox: Outbox = sharedOutbox,
+    private readonly writeQueue: WriteQueue = sharedQueue,
   ) {}
 
   /** Make a change as one step of undo. Resolves when all of it is written or refused. */
@@ -98,7 +98,7 @@ export class Editor {
   }
 
   /**
-   * Take the last step back. Issues that it deleted are restored from the trash, and issues that it made are deleted.
+   * Undo the last step. Restores the issues that it deleted, and deletes the issues that it created.
    */
   async undo(): Promise<Outcome | null> {
     await this.settled();
@@ -117,7 +117,7 @@ export class Editor {
     this.history.value = did(this.history.peek(), { ...NO_CHANGE, job });
   }
 
-  /** Remove the last step if it is a job's, and return the id that takes it back; null if it is none. */
+  /** Remove the last step if it is a job's, and return the id that reverts it; otherwise null. */
   async lastJob(): Promise<string | null> {
     await this.settled();
     const [last, rest] = undoing(this.history.peek());
@@ -136,10 +136,10 @@ export class Editor {
   }
 
   /**
-   * Take back a change that a history lists, as one step of undo. Only the API knows its content. Throws ApiError if it
+   * Revert a change that a history lists, as one step of undo. Only the API knows its content. Throws ApiError if it
    * refuses.
    */
-  takeBack(order: UndoOrder): Promise<Outcome> {
+  revert(order: UndoRequest): Promise<Outcome> {
     return this.make(NO_CHANGE, did, () => this.byApi(order));
   }
 
@@ -148,7 +148,7 @@ export class Editor {
     return change !== null && this.own.has(change);
   }
 
-  /** Mark a text that is no value of its field. */
+  /** Mark a text that is not valid in its field. */
   refuse(num: number, field: string, text: string, message: string): void {
     this.mark([{ num, field }], { kind: 'refused', text, message });
   }
@@ -176,7 +176,7 @@ export class Editor {
     const unsent: Unsent = { edits: new Map(byNum), bases: new Map([...byNum.keys()].map((num) => [num, this.seen(num)])) };
     this.unsent.add(unsent);
     // The extent of an undo by the API is not known yet.
-    const answered = this.outbox.count(edits.length + made.length + deleted.length || 1);
+    const answered = this.writeQueue.count(edits.length + made.length + deleted.length || 1);
     this.show(edits);
     this.mark(edits, { kind: 'pending' });
     const turn = this.queue.then(async () => {
@@ -201,7 +201,7 @@ export class Editor {
   }
 
   /**
-   * Take back an undo that the API wrote, and `note` the step that reverses this again. `keep` keeps a step that
+   * Revert an undo that the API wrote, and `note` the step that reverses this again. `keep` keeps a step that
    * failed.
    */
   private reverse(last: Change, note: (history: History, taken: Change) => History, keep: (history: History, last: Change) => History): Promise<Outcome> {
@@ -217,21 +217,21 @@ export class Editor {
     return this.make(NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
   }
 
-  private async byApi(order: UndoOrder): Promise<Outcome> {
+  private async byApi(order: UndoRequest): Promise<Outcome> {
     const key = crypto.randomUUID();
-    const { change, versions, refused } = await this.outbox.send(() => takeBack(this.api, this.project, { ...order, key }));
+    const { change, versions, refused } = await this.writeQueue.send(() => revert(this.api, this.project, { ...order, key }));
     if (change !== null) this.claim(change);
     for (const [num, version] of versions ?? []) this.versions.set(num, version);
     return { taken: { ...NO_CHANGE, ...(change !== null && { undo: change }) }, problems: [...refused.values()], issues: versions?.size ?? null };
   }
 
   /**
-   * Restore deleted issues under their numbers. If the project keeps no history, they are made again under new numbers.
+   * Restore deleted issues under their numbers. If the project keeps no history, they are created again under new numbers.
    */
   private async restore(change: Change, id: string, unsent: Unsent): Promise<Outcome> {
     const key = crypto.randomUUID();
     try {
-      const { change: own, versions, refused } = await this.outbox.send(() => takeBack(this.api, this.project, { change: id, key }));
+      const { change: own, versions, refused } = await this.writeQueue.send(() => revert(this.api, this.project, { change: id, key }));
       if (own !== null) this.claim(own);
       const made = change.made.flatMap((issue) => {
         // A delete and a restore each raise the version.
@@ -274,7 +274,7 @@ export class Editor {
     return taken;
   }
 
-  /** Make or delete issues. Returns the ones that the API took, with their numbers, and why the others were refused. */
+  /** Create or delete issues. Returns the accepted ones with their numbers, and the reasons for the others. */
   private async writeIssues(
     issues: readonly Kept[],
     operationOf: (issue: Kept) => Operation,
@@ -298,14 +298,14 @@ export class Editor {
   private async batch(operations: readonly Operation[], change: string): Promise<readonly OperationResult[]> {
     const key = crypto.randomUUID();
     try {
-      return await this.outbox.send(() => writeBatch(this.api, this.project, operations, { change, key }));
+      return await this.writeQueue.send(() => writeBatch(this.api, this.project, operations, { change, key }));
     } catch (error) {
       const problem = problemIn(error);
       return operations.map(() => ({ num: null, version: null, problem }));
     }
   }
 
-  /** Send edits once. Returns the edits that may be sent again on top of what others changed. */
+  /** Send edits once. Returns the edits to send again on top of changes by others. */
   private async round(edits: readonly CellEdit[], unsent: Unsent, change: string, taken: CellEdit[]): Promise<readonly CellEdit[]> {
     const again: CellEdit[] = [];
     const issues = [...byIssue(edits)];
@@ -330,7 +330,7 @@ export class Editor {
         // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
         // that was seen stays.
         if ('row' in result || isNext) this.versions.set(num, version);
-        if (isNext) this.goOn(num, base, version);
+        if (isNext) this.rebase(num, base, version);
         this.unmark(own);
         this.showLater(num, unsent);
       }
@@ -339,10 +339,9 @@ export class Editor {
   }
 
   /**
-   * Nobody else wrote the issue between these versions: a change that waits on top of the first is made on top of the
-   * second.
+   * No one else wrote the issue between these versions: a waiting change on top of the first now applies to the second.
    */
-  private goOn(num: number, from: number, to: number): void {
+  private rebase(num: number, from: number, to: number): void {
     for (const { bases } of this.unsent) if (bases.get(num) === from) bases.set(num, to);
   }
 
@@ -354,7 +353,7 @@ export class Editor {
     this.mark(later, { kind: 'pending' });
   }
 
-  /** A row as the user has made it: with the edits that have no answer yet. */
+  /** A row with the user's unanswered edits. */
   onTop(row: Row): Row {
     const own = [...this.unsent].flatMap(({ edits }) => edits.get(row.num) ?? []);
     return own.length ? withEdits(row, own) : row;
@@ -372,7 +371,7 @@ export class Editor {
   private async sendOne([num, edits]: IssueEdits, base: { readonly base?: number }, change: string): Promise<Result> {
     try {
       const patch = patchOf(edits, this.fields);
-      return { row: rowOf(await this.outbox.send(() => patchIssue(this.api, this.project, { num, ...base }, patch, change))) };
+      return { row: rowOf(await this.writeQueue.send(() => patchIssue(this.api, this.project, { num, ...base }, patch, change))) };
     } catch (error) {
       return { problem: problemIn(error) };
     }
@@ -383,7 +382,7 @@ export class Editor {
     return Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0);
   }
 
-  /** Roll back the refused cells. Returns the edits that may be written all the same. */
+  /** Roll back the refused cells. Returns the other edits, to be written. */
   private async refused(num: number, edits: readonly CellEdit[], problem: ProblemDocument, unsent: Unsent): Promise<readonly CellEdit[]> {
     if (problem.conflicts || problem.status === 412) return this.reconcile(num, edits, problem, unsent);
     const messages = new Map((problem.errors ?? []).map(({ field, message }) => [fieldOfError(field), message]));
@@ -405,7 +404,7 @@ export class Editor {
     let by: string;
     try {
       // The refusal of a large issue does not contain it.
-      const issue = (given as Issue | undefined) ?? (await this.outbox.send(() => readIssue(this.api, this.project, num)));
+      const issue = (given as Issue | undefined) ?? (await this.writeQueue.send(() => readIssue(this.api, this.project, num)));
       current = rowOf(issue);
       by = issue.updated_by;
     } catch (error) {
@@ -424,8 +423,8 @@ export class Editor {
     this.show(rest);
     for (const { field, after } of clash) {
       const theirs = valueOf(current, field);
-      const whose = conflicts?.find((one) => one.field === field)?.by ?? by;
-      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: whose });
+      const changedBy = conflicts?.find((one) => one.field === field)?.by ?? by;
+      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: changedBy });
     }
     this.showLater(num, unsent);
     return rest;
@@ -433,7 +432,7 @@ export class Editor {
 
   private rollBack(edits: readonly CellEdit[], message: string, unsent: Unsent): void {
     drop(unsent, edits);
-    this.show(takenBack(edits));
+    this.show(reverted(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';
       this.mark([edit], { kind: 'refused', text: textOf(type, edit.after), message });
@@ -474,7 +473,7 @@ function versionOf(version: number): { readonly version?: number } {
   return version ? { version } : {};
 }
 
-/** The new numbers of issues that were made again, by their former numbers. */
+/** The new numbers of issues that were created again, by their former numbers. */
 function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<number, number> {
   const byBody = new Map(wanted.map(({ num, body }) => [body, num]));
   return new Map(made.flatMap(({ num, body }) => (byBody.get(body) ? [[byBody.get(body) ?? 0, num] as const] : [])));

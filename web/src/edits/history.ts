@@ -15,7 +15,7 @@ export function did({ done, undone }: History, change: Change): History {
   return isEmpty(change) ? { done, undone } : { done: put(done, change), undone: [] };
 }
 
-/** The last step is being undone; `undid` ends it, with the change that this made. */
+/** The last step is being undone; `undid` ends it, with the resulting change. */
 export function undoing({ done, undone }: History): readonly [last: Change | undefined, rest: History] {
   return [done.at(-1), { done: done.slice(0, -1), undone }];
 }
@@ -32,7 +32,7 @@ export function redid({ done, undone }: History, change: Change): History {
   return { done: put(done, change), undone };
 }
 
-/** Issues were made again, under other numbers. */
+/** Issues were created again, under other numbers. */
 export function withNumbers({ done, undone }: History, numbers: ReadonlyMap<number, number>): History {
   if (!numbers.size) return { done, undone };
   const now = (change: Change) => renumbered(change, numbers);

@@ -48,8 +48,8 @@ export async function readIssue(api: Api, project: string, num: number, signal?:
 const MAX_VALUES = 200;
 
 /**
- * The values to make issues again. An issue that is new or large may be missing in a page, and is then read by itself.
- * One that is gone is left out.
+ * The values to create issues again. A new or large issue may be missing in a page, and is then read by itself.
+ * Missing issues are left out.
  */
 export async function readKept(api: Api, project: string, nums: readonly number[]): Promise<readonly Kept[]> {
   const found = new Map<number, Kept>();

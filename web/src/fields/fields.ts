@@ -1,6 +1,6 @@
 /** The fields of a project: the built-in fields and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
-import { folded } from './fold';
+import { caseFolded } from './case-fold';
 
 export type Option = Readonly<NonNullable<Attribute['options']>[number]>;
 
@@ -62,7 +62,7 @@ function fieldOf(attribute: Attribute): Field {
  */
 export function optionMeant({ options }: Pick<Field, 'options'>, text: string): string | undefined {
   if (options.some(({ value }) => value === text)) return text;
-  const wanted = folded(text);
-  const [found, other] = options.filter(({ value }) => folded(value) === wanted);
+  const wanted = caseFolded(text);
+  const [found, other] = options.filter(({ value }) => caseFolded(value) === wanted);
   return other ? undefined : found?.value;
 }

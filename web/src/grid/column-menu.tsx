@@ -51,7 +51,7 @@ function sortEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
 function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
   const { groups } = model.view.value;
   return [
-    { text: words.menu.filter, icon: 'filter', act: () => (model.desk.filtering.value = field) },
+    { text: words.menu.filter, icon: 'filter', act: () => (model.panels.filtering.value = field) },
     {
       text: words.menu.group,
       icon: 'group',
@@ -59,7 +59,7 @@ function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[]
       act: () => model.change({ groups: [...groups, { field, unit: null }] }),
     },
     ...(model.canEdit && model.field(field)?.editable
-      ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: () => (model.desk.drawer.value = { kind: 'bulk', scope: 'all', field }) }]
+      ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', field }) }]
       : []),
   ];
 }

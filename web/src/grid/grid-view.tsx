@@ -243,7 +243,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     effect(() => grid.setColumns(columnsOf(model, width.value))),
     effect(() => grid.setHeight(model.view.value.height)),
     // Everything that changes the look of rows and cells.
-    ...[model.view, model.selection, model.editor.marks, model.misfits, model.live.lookers].map((look: ReadonlySignal<unknown>) =>
+    ...[model.view, model.selection, model.editor.marks, model.misfits, model.live.others].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
@@ -282,7 +282,7 @@ function rowClasses(model: ProjectModel, index: number): readonly string[] {
   return [
     ...(field && typeof value === 'string' ? ['is-colored', `is-${colorOf(field, value)}`] : []),
     ...(model.misfits.peek().has(slot.row.num) ? ['is-misfit'] : []),
-    ...(model.live.lookers.peek().some(({ num }) => num === slot.row.num) ? ['is-looked-at'] : []),
+    ...(model.live.others.peek().some(({ num }) => num === slot.row.num) ? ['is-others-place'] : []),
   ];
 }
 

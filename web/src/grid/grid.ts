@@ -51,7 +51,7 @@ export interface GridOwner {
   /** An editor was closed with this; null: it leaves the value as it was. */
   commit(index: number, field: string, typed: Typed | null): void;
 
-  /** The focus went to a cell. */
+  /** The focus moved to a cell. */
   focused(cell: Cell): void;
   /** The check box in a cell was clicked. */
   clicked(cell: Cell): void;
@@ -83,7 +83,7 @@ export interface Grid {
   repaint(): void;
   /** The rows in view, and whether the first of them is the first of the grid. */
   inView(): Range & { readonly atTop: boolean };
-  /** Rows have come or gone above: scroll by as many, and leave the focus, if it is in the grid, at this cell. */
+  /** Rows were added or removed above: scroll by as many, and leave the focus, if it is in the grid, at this cell. */
   shift(rows: number, focus: Cell | null): void;
   /** Bring a cell into view. */
   reveal(cell: Cell): void;

@@ -18,14 +18,14 @@ export function followChanges(api: Api, project: string, signal: AbortSignal): F
       });
       return { ...body, pause: Number(headers.get('Retry-After') ?? 0) };
     },
-    { visibility: whenHidden, socket, holds: (token, changes) => api.hold(project, token, changes) },
+    { visibility: whenHidden, socket, onToken: (token, changes) => api.include(project, token, changes) },
   );
   signal.addEventListener('abort', () => feed.stop());
   return feed;
 }
 
 function whenHidden(changed: (hidden: boolean) => void): () => void {
-  const tell = () => changed(document.hidden);
-  document.addEventListener('visibilitychange', tell);
-  return () => document.removeEventListener('visibilitychange', tell);
+  const report = () => changed(document.hidden);
+  document.addEventListener('visibilitychange', report);
+  return () => document.removeEventListener('visibilitychange', report);
 }

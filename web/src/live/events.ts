@@ -38,14 +38,14 @@ export function namedIn(text: string, all: readonly string[]): readonly string[]
 export class Recent {
   private readonly events = new Map<string, ChangeEvent>();
   /** The changes delivered since the feed continued from another place. */
-  private told = new Set<string>();
+  private delivered = new Set<string>();
 
   constructor(private readonly most = 1000) {}
 
   /** Record a delivered change. Returns false if it was delivered before, since the feed last changed its place. */
   add(event: ChangeEvent): boolean {
-    const isNew = !this.told.has(event.id);
-    this.told.add(event.id);
+    const isNew = !this.delivered.has(event.id);
+    this.delivered.add(event.id);
     this.note(event);
     return isNew;
   }
@@ -57,7 +57,7 @@ export class Recent {
     for (const oldest of this.events.keys()) {
       if (this.events.size <= this.most) break;
       this.events.delete(oldest);
-      this.told.delete(oldest);
+      this.delivered.delete(oldest);
     }
     return true;
   }
@@ -67,8 +67,8 @@ export class Recent {
   }
 
   /** The feed continues from another place: its changes count, even if they were delivered before. */
-  goesOn(): void {
-    this.told = new Set();
+  continued(): void {
+    this.delivered = new Set();
   }
 
   /** Rows as they were read, with the changes delivered since. */

@@ -6,7 +6,7 @@
  */
 import { ApiError } from '../api/problem';
 import type { FeedEvent } from './events';
-import type { Looker, Socket } from './socket';
+import type { PresentUser, Socket } from './socket';
 
 export interface FeedPage {
   readonly items: readonly FeedEvent[];
@@ -21,9 +21,9 @@ export type Ask = (since: string | null, wait: number, signal: AbortSignal) => P
 export interface Listener {
   /** There was no cursor, so the feed follows all reads from now on. `again` if changes before that may be missing. */
   began(again: boolean): void;
-  told(events: readonly FeedEvent[]): void;
+  delivered(events: readonly FeedEvent[]): void;
   /** Others who have the project open, with the issues that they look at. */
-  people?(people: readonly Looker[]): void;
+  people?(people: readonly PresentUser[]): void;
 }
 
 export interface FeedOptions {
@@ -33,7 +33,7 @@ export interface FeedOptions {
   /** Delivers changes while it can connect. Without it, or when it cannot, the API is polled. */
   readonly socket?: Socket;
   /** Called with the token of a socket's changes, and their number: reads that carry it include them. */
-  readonly holds?: (token: string, changes: number) => void;
+  readonly onToken?: (token: string, changes: number) => void;
 }
 
 /** Seconds that a request waits for a change. */
@@ -55,7 +55,7 @@ export class Feed {
   private hasBegun = false;
   /** The cursor that was given last, and whether changes after it have been delivered. */
   private origin: string | null = null;
-  private hasTold = false;
+  private hasDelivered = false;
   /** Whether a socket delivers changes, or is about to. */
   private byASocket = false;
   /** When to try a socket next, in milliseconds. */
@@ -73,23 +73,23 @@ export class Feed {
   ) {}
 
   /**
-   * Continue from a cursor, whatever was delivered before. The first call starts the feed; a listener must be set by
+   * Continue from a cursor, regardless of earlier deliveries. The first call starts the feed; a listener must be set by
    * then.
    *
    * Null starts from now on, if the feed has not started; everything read before must then be read again.
    *
    * Returns whether changes before the cursor may have been left out.
    */
-  from(cursor: string | null): boolean {
-    const isThere = cursor === this.origin && !this.hasTold;
+  continueFrom(cursor: string | null): boolean {
+    const isThere = cursor === this.origin && !this.hasDelivered;
     if (this.isStopped() || (this.hasBegun && (cursor === null || isThere))) return false;
     this.cursor = this.origin = cursor;
-    this.hasTold = false;
+    this.hasDelivered = false;
     if (!this.hasBegun) {
       this.begin();
       return false;
     }
-    if (cursor !== null && this.byASocket) this.options.socket?.goOn(cursor);
+    if (cursor !== null && this.byASocket) this.options.socket?.continueFrom(cursor);
     else this.request.abort();
     return true;
   }
@@ -120,10 +120,10 @@ export class Feed {
   }
 
   /**
-   * All changes after a cursor by now, whatever is delivered meanwhile; null if they need more than one answer. Throws
+   * All changes after a cursor until now, regardless of deliveries; null if they need more than one answer. Throws
    * what `Ask` throws.
    */
-  async behind(since: string): Promise<readonly FeedEvent[] | null> {
+  async changesAfter(since: string): Promise<readonly FeedEvent[] | null> {
     const { items, next } = await this.ask(since, 0, this.stopping.signal);
     if (!items.length) return items;
     const more = await this.ask(next, 0, this.stopping.signal);
@@ -162,8 +162,8 @@ export class Feed {
         this.cursor = next;
         failures = 0;
         again = true;
-        if (begins) this.tell((listener) => listener.began(missing));
-        else this.tellOf(items);
+        if (begins) this.notify((listener) => listener.began(missing));
+        else this.deliver(items);
         // A read that begins meanwhile has another cursor, which aborts this pause.
         if (pause) await this.pause(pause, signal);
       } catch (error) {
@@ -182,13 +182,13 @@ export class Feed {
   private async listened(signal: AbortSignal): Promise<boolean> {
     const { socket } = this.options;
     if (!socket || this.cursor === null || Date.now() < this.connectAt) return false;
-    const told = (items: readonly FeedEvent[], next: string) => {
+    const delivered = (items: readonly FeedEvent[], next: string) => {
       this.cursor = next;
-      this.tellOf(items);
+      this.deliver(items);
     };
-    const people = (lookers: readonly Looker[]) => this.tell((listener) => listener.people?.(lookers));
+    const people = (others: readonly PresentUser[]) => this.notify((listener) => listener.people?.(others));
     this.byASocket = true;
-    const ending = await socket.follow(this.cursor, { told, people, holds: this.options.holds }, signal);
+    const ending = await socket.follow(this.cursor, { delivered, people, onToken: this.options.onToken }, signal);
     this.byASocket = false;
     this.isReplaced = ending === 'replaced';
     if (this.isReplaced) this.connectAt = Infinity;
@@ -196,14 +196,14 @@ export class Feed {
     return ending === 'worked';
   }
 
-  private tell(tell: (listener: Listener) => void): void {
-    if (this.listener) tell(this.listener);
+  private notify(notify: (listener: Listener) => void): void {
+    if (this.listener) notify(this.listener);
   }
 
-  private tellOf(items: readonly FeedEvent[]): void {
+  private deliver(items: readonly FeedEvent[]): void {
     if (!items.length) return;
-    this.hasTold = true;
-    this.tell((listener) => listener.told(items));
+    this.hasDelivered = true;
+    this.notify((listener) => listener.delivered(items));
   }
 
   /**

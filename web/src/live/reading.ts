@@ -46,7 +46,7 @@ export class Reading {
   }
 
   /** A part is requested now. A request after the feed continued from this reading receives all changes. */
-  asks(part: Part): Answered {
+  requested(part: Part): Answered {
     if (this.beginning !== undefined) return () => [];
     return (changes) => {
       if (!this.waiting) return this.stepsOf({ part, changes });

@@ -6,11 +6,11 @@
  */
 import { formatJson, parseJson } from '../api/json';
 import type { IssuedTicket } from '../api/types';
-import { AtMost } from './at-most';
+import { Throttle } from './throttle';
 import type { FeedEvent } from './events';
 
 /** A user who has the project open, and the issue that they look at. */
-export interface Looker {
+export interface PresentUser {
   readonly user: string;
   readonly name: string;
   readonly num: number | null;
@@ -19,13 +19,13 @@ export interface Looker {
 /** The parts of a WebSocket that are used here. */
 export type Channel = Pick<WebSocket, 'send' | 'close' | 'onopen' | 'onmessage' | 'onclose'>;
 
-export interface Followed {
-  told(items: readonly FeedEvent[], next: string): void;
-  people(people: readonly Looker[]): void;
+export interface SocketListener {
+  delivered(items: readonly FeedEvent[], next: string): void;
+  people(people: readonly PresentUser[]): void;
   /**
    * Called with a token and a number: reads that carry the token include that many changes, which are delivered next.
    */
-  readonly holds?: ((token: string, changes: number) => void) | undefined;
+  readonly onToken?: ((token: string, changes: number) => void) | undefined;
 }
 
 interface Frame {
@@ -34,7 +34,7 @@ interface Frame {
   readonly items?: readonly FeedEvent[];
   readonly next?: string;
   readonly token?: string;
-  readonly people?: readonly Looker[];
+  readonly people?: readonly PresentUser[];
   readonly bye?: string;
   readonly renewed?: string;
   readonly error?: { readonly status?: number } | null;
@@ -42,7 +42,7 @@ interface Frame {
 
 const SECOND = 1000;
 /** Milliseconds within which a socket must answer the subscription. */
-const PATIENCE = 10 * SECOND;
+const ANSWER_TIMEOUT = 10 * SECOND;
 /** Milliseconds between two reports of where the user looks: the API refuses more than one a second. */
 const LOOK = 1.2 * SECOND;
 /** The status of a message that came too early: the API takes 20 at once, and 5 a second. */
@@ -67,12 +67,12 @@ export function pauseBefore(attempt: number, random: number): number {
 
 export class Socket {
   private num: number | null = null;
-  private speaking: ((message: object) => void) | null = null;
+  private send: ((message: object) => void) | null = null;
   /** The cursor after which changes are to be delivered. */
   private cursor = '';
   /** Restarts the subscription from the cursor. */
   private resubscribe: (() => void) | null = null;
-  private readonly looks = new AtMost(LOOK, () => this.sayLook());
+  private readonly looks = new Throttle(LOOK, () => this.sendLook());
 
   constructor(
     private readonly buyTicket: () => Promise<IssuedTicket>,
@@ -84,33 +84,33 @@ export class Socket {
   look(num: number | null): void {
     if (num === this.num) return;
     this.num = num;
-    if (this.speaking) this.looks.ask();
+    if (this.send) this.looks.ask();
   }
 
   /** Continue from another cursor, with the socket that is open or about to be. */
-  goOn(cursor: string): void {
+  continueFrom(cursor: string): void {
     this.cursor = cursor;
     this.resubscribe?.();
   }
 
   /** Receive the changes after a cursor, until the socket ends or the signal aborts. Returns how it ended. */
-  async follow(since: string, followed: Followed, signal: AbortSignal): Promise<Ending> {
+  async follow(since: string, listener: SocketListener, signal: AbortSignal): Promise<Ending> {
     let ticket: IssuedTicket;
     this.cursor = since;
     try {
       ticket = await this.buyTicket();
       if (signal.aborted) return 'failed';
-      return await this.converse(this.open(`${ticket.url}?ticket=${encodeURIComponent(ticket.ticket)}`), ticket, followed, signal);
+      return await this.converse(this.open(`${ticket.url}?ticket=${encodeURIComponent(ticket.ticket)}`), ticket, listener, signal);
     } catch {
       return 'failed';
     } finally {
-      this.speaking = this.resubscribe = null;
+      this.send = this.resubscribe = null;
       this.looks.stop();
-      followed.people([]);
+      listener.people([]);
     }
   }
 
-  private converse(channel: Channel, ticket: IssuedTicket, followed: Followed, signal: AbortSignal): Promise<Ending> {
+  private converse(channel: Channel, ticket: IssuedTicket, listener: SocketListener, signal: AbortSignal): Promise<Ending> {
     return new Promise((resolve) => {
       let subscription = 0;
       let worked = false;
@@ -118,27 +118,27 @@ export class Socket {
       let refusals = 0;
       let retrying: ReturnType<typeof setTimeout> | undefined;
       /** Actions to repeat after the pause, once each. */
-      const owed = new Map<string, () => void>();
+      const repeats = new Map<string, () => void>();
       let renewing: ReturnType<typeof setTimeout> | undefined;
-      const say = (message: object) => channel.send(formatJson(message));
+      const send = (message: object) => channel.send(formatJson(message));
       const subscribe = () => {
         subscription += 1;
-        say({ do: 'subscribe', id: `s${subscription}`, since: this.cursor });
+        send({ do: 'subscribe', id: `s${subscription}`, since: this.cursor });
       };
-      const unsubscribe = (id: string) => say({ do: 'unsubscribe', id });
-      const subscribeAnew = () => {
+      const unsubscribe = (id: string) => send({ do: 'unsubscribe', id });
+      const restart = () => {
         unsubscribe(`s${subscription}`);
         subscribe();
       };
       /** Repeat an action that the API has refused for now. */
       const again = (what: string, act: () => void) => {
-        owed.set(what, act);
+        repeats.set(what, act);
         if (retrying !== undefined) return;
         refusals += 1;
         retrying = setTimeout(() => {
           retrying = undefined;
-          const acts = [...owed.values()];
-          owed.clear();
+          const acts = [...repeats.values()];
+          repeats.clear();
           for (const one of acts) one();
         }, pauseBefore(refusals, this.random()));
       };
@@ -162,8 +162,8 @@ export class Socket {
           const next = await this.buyTicket();
           if (signal.aborted) return;
           isRenewing = true;
-          say({ do: 'renew', ticket: next.ticket });
-          renewAt(next.until);
+          send({ do: 'renew', ticket: next.ticket });
+          renewAt(next.token_expires);
         } catch {
           // The socket ends together with the token; the caller then checks the session.
         }
@@ -177,15 +177,15 @@ export class Socket {
       };
       const waiting = setTimeout(() => {
         if (!worked) end();
-      }, PATIENCE);
-      const staying = setInterval(() => this.sayLook(), STAY);
+      }, ANSWER_TIMEOUT);
+      const staying = setInterval(() => this.sendLook(), STAY);
       signal.addEventListener('abort', end);
       channel.onopen = () => {
         subscribe();
-        this.resubscribe = subscribeAnew;
-        this.speaking = say;
+        this.resubscribe = restart;
+        this.send = send;
         this.looks.ask();
-        renewAt(ticket.until);
+        renewAt(ticket.token_expires);
       };
       channel.onclose = end;
       channel.onmessage = ({ data }: MessageEvent<unknown>) => {
@@ -194,27 +194,27 @@ export class Socket {
           isReplaced = frame.bye === REPLACED;
           end();
         } else if (frame.renewed !== undefined) isRenewing = false;
-        else if (frame.people) followed.people(frame.people);
+        else if (frame.people) listener.people(frame.people);
         else if (frame.error?.status === TOO_MANY) refused(frame.id);
         else if (frame.id !== `s${subscription}`) return;
         else if (frame.error !== undefined) end();
         else if (frame.items && frame.next !== undefined) {
           if (frame.since !== this.cursor) {
-            subscribeAnew();
+            restart();
             return;
           }
           worked = true;
           refusals = 0;
           this.cursor = frame.next;
-          if (frame.token !== undefined) followed.holds?.(frame.token, frame.items.length);
-          followed.told(frame.items, frame.next);
+          if (frame.token !== undefined) listener.onToken?.(frame.token, frame.items.length);
+          listener.delivered(frame.items, frame.next);
         }
       };
     });
   }
 
-  private sayLook(): void {
-    this.speaking?.({ do: 'look', num: this.num });
+  private sendLook(): void {
+    this.send?.({ do: 'look', num: this.num });
   }
 }
 

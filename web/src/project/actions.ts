@@ -5,7 +5,7 @@ import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
 import { newIssue, patchOf, type CellEdit, type Kept } from '../edits/change';
 import type { Outcome } from '../edits/editor';
-import { outbox } from '../edits/outbox';
+import { writeQueue } from '../edits/write-queue';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
@@ -33,12 +33,12 @@ export interface Question {
 export class Actions {
   readonly question = signal<Question | null>(null);
   /** The last outcome, for the status line and for screen readers. */
-  readonly said = signal('');
+  readonly outcome = signal('');
 
   constructor(private readonly model: ProjectModel) {}
 
   /**
-   * An editor of an issue was closed; null if it leaves the value as it was. A text that is no value of the field is
+   * An editor of an issue was closed; null if it leaves the value as it was. A text that is not valid in the field is
    * marked at the cell.
    */
   commit(row: Row, field: Field, typed: Typed | null): void {
@@ -97,7 +97,7 @@ export class Actions {
     for (const { num, body } of outcome.taken.made) {
       for (const { field, text, message } of refusedOf.get(body) ?? []) this.model.editor.refuse(num, field, text, message);
     }
-    this.tell(outcome);
+    this.report(outcome);
   }
 
   /** Repeat the cells of the source over another range. */
@@ -137,10 +137,10 @@ export class Actions {
     await this.write(rows.flatMap((row) => this.read(row, fields, () => '')));
   }
 
-  /** Make an issue, which is at the end until the user moves on. Returns whether the API took it. */
+  /** Create an issue, at the end until the user moves on. Returns whether the API accepted it. */
   async create(): Promise<boolean> {
     const outcome = await this.model.editor.apply({ made: [newIssue({ name: words.actions.newName })] });
-    this.tell(outcome);
+    this.report(outcome);
     return outcome.taken.made.length > 0;
   }
 
@@ -156,9 +156,9 @@ export class Actions {
     if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
     try {
       const deleted = await readKept(this.model.api, this.model.project.id, rows.map(({ num }) => num));
-      this.tell(await this.model.editor.apply({ deleted }));
+      this.report(await this.model.editor.apply({ deleted }));
     } catch (error) {
-      this.said.value = error instanceof Error ? error.message : String(error);
+      this.outcome.value = error instanceof Error ? error.message : String(error);
     }
   }
 
@@ -170,13 +170,13 @@ export class Actions {
   }
 
   async undo(): Promise<void> {
-    if (outbox.state.peek() !== 'empty') this.said.value = words.edit.undoWaits;
+    if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
     if (await this.model.undoJob()) return;
-    this.tell(await this.model.editor.undo(), words.actions.back);
+    this.report(await this.model.editor.undo(), words.actions.restored);
   }
 
   async redo(): Promise<void> {
-    this.tell(await this.model.editor.redo(), words.actions.back);
+    this.report(await this.model.editor.redo(), words.actions.restored);
   }
 
   /** Fill a range that is too large to be read with the cells of a row. */
@@ -195,7 +195,7 @@ export class Actions {
     const targets = this.model.targets({ first: top, last: bottom });
     const editable = values.filter(([field]) => field.editable);
     const refused = editable.flatMap(([, parsed]) => (parsed.ok ? [] : [parsed.message]));
-    if (refused.length) this.said.value = refused.join(' ');
+    if (refused.length) this.outcome.value = refused.join(' ');
     if (refused.length || !editable.length || !this.fitJobs(targets)) return;
     const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
@@ -204,21 +204,21 @@ export class Actions {
   }
 
   private fitJobs(targets: readonly Target[]): boolean {
-    if (targets.length > MAX_TARGETS) this.said.value = words.jobs.tooManyRuns(MAX_TARGETS);
+    if (targets.length > MAX_TARGETS) this.outcome.value = words.jobs.tooManyRuns(MAX_TARGETS);
     return targets.length > 0 && targets.length <= MAX_TARGETS;
   }
 
-  /** Say how many issues were made and deleted. Edits of cells are visible anyway. */
-  private tell(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
+  /** Report how many issues were created and deleted. Edits of cells are visible anyway. */
+  private report(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
     if (!outcome) return;
     const { taken, problems, issues } = outcome;
-    const said = [
-      ...(taken.undo === undefined ? [] : [words.actions.changedBack(issues ?? null)]),
+    const parts = [
+      ...(taken.undo === undefined ? [] : [words.actions.undone(issues ?? null)]),
       ...(taken.made.length ? [made(taken.made.length)] : []),
       ...(taken.deleted.length ? [words.actions.deleted(taken.deleted.length)] : []),
       ...problems.slice(0, 1).map(({ title, detail }) => words.actions.refused(problems.length, detail ?? title)),
     ];
-    if (said.length) this.said.value = said.join(' ');
+    if (parts.length) this.outcome.value = parts.join(' ');
   }
 
   private ask(title: string, detail: string, confirm: string, danger = false): Promise<boolean> {
@@ -241,7 +241,7 @@ export class Actions {
     await this.model.editor.apply({ edits });
   }
 
-  /** Edits of a row by texts. A text that is no value of its field is marked, and the others become edits. */
+  /** Edits of a row by texts. A text that is not valid in its field is marked, and the others become edits. */
   private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
     return fields.flatMap((field, column) => {
       if (!field.editable) return [];
@@ -253,7 +253,7 @@ export class Actions {
   }
 
   /**
-   * A new issue by texts, and the texts that are no values of their fields. An issue needs a name, so an empty one is
+   * A new issue by texts, and the texts that are not valid in their fields. An issue needs a name, so an empty one is
    * replaced.
    */
   private readNew(fields: readonly Field[], cells: readonly string[]): NewRow {
@@ -285,10 +285,10 @@ export class Actions {
           'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
         }),
       ]);
-      this.said.value = done((await block).length);
+      this.outcome.value = done((await block).length);
       return true;
     } catch {
-      this.said.value = words.actions.notCopied;
+      this.outcome.value = words.actions.notCopied;
       return false;
     }
   }
@@ -300,7 +300,7 @@ export class Actions {
   }
 }
 
-/** A text that is no value of its field. */
+/** A text that is not valid in its field. */
 interface RefusedText {
   readonly field: string;
   readonly text: string;

@@ -11,7 +11,7 @@ export class CatchingUp {
   ) {}
 
   /** A version was reported; 0: any may have come. Null: only others changed, and a read in progress continues. */
-  hear(version: number | null): void {
+  report(version: number | null): void {
     if (version === null) return;
     this.wanted = Math.max(this.wanted, version);
     this.close();

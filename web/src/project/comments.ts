@@ -1,4 +1,4 @@
-/** The comments on an issue, as they are read, made, changed and deleted. */
+/** The comments on an issue, read, created, changed and deleted. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';

@@ -1,11 +1,11 @@
 /**
- * The number of issues that the present filter leaves. It is requested apart from the rows, so that counting never
+ * The number of issues that match the present filter. It is requested apart from the rows, so that counting never
  * delays one.
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import type { Filter } from '../api/types';
-import { unfollowed, type Asks } from './following';
+import { unfollowed, type Requested } from './following';
 import { fetchCounts, type Counts } from './queries';
 
 export class Counting {
@@ -19,17 +19,17 @@ export class Counting {
     private readonly api: Api,
     private readonly project: string,
     private readonly counted: (counts: Counts) => void,
-    private readonly asks: Asks = unfollowed,
+    private readonly requested: Requested = unfollowed,
   ) {}
 
-  /** Count the issues that a filter leaves. If only the issues may have changed, the former count stays until then. */
-  async ask(filter: Filter | null, { anew = false } = {}): Promise<void> {
+  /** Count the issues that match a filter. If only the issues may have changed, the former count stays until then. */
+  async ask(filter: Filter | null, { again = false } = {}): Promise<void> {
     this.stop();
     const request = new AbortController();
     this.request = request;
     this.error.value = null;
-    if (!anew) this.counts.value = null;
-    const answered = this.asks('places');
+    if (!again) this.counts.value = null;
+    const answered = this.requested('places');
     try {
       const counts = await fetchCounts(this.api, this.project, filter, request.signal);
       if (request.signal.aborted) return;

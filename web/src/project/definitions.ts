@@ -4,8 +4,8 @@ import type { Api, Body } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import type { CompositeIndex, Project } from '../api/types';
 
-/** Milliseconds between two looks at background work. */
-const LOOK_AGAIN = 2000;
+/** Milliseconds between two polls of background work. */
+const POLL_INTERVAL = 2000;
 
 export class Definitions {
   readonly project;
@@ -27,7 +27,7 @@ export class Definitions {
     void this.load();
   }
 
-  /** Carry a change out and read everything again. Returns whether the API took it. */
+  /** Make a change and read everything again. Returns whether the API accepted it. */
   async change(call: (api: Api, project: string) => Promise<unknown>): Promise<boolean> {
     this.busy.value = true;
     this.error.value = null;
@@ -65,7 +65,7 @@ export class Definitions {
       ]);
       this.project.value = project.body;
       this.indexes.value = indexes.body.items;
-      if (this.building.peek()) this.timer = setTimeout(() => void this.load(), LOOK_AGAIN);
+      if (this.building.peek()) this.timer = setTimeout(() => void this.load(), POLL_INTERVAL);
     } catch (error) {
       if (!isAbort(error)) this.error.value = error;
     }

@@ -25,7 +25,7 @@ export interface DeletedCalls<T> {
 }
 
 export class Deleted<T extends Deletion> {
-  readonly things: Paged<T>;
+  readonly items: Paged<T>;
   /** Why the last one was not restored or removed. */
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
@@ -33,7 +33,7 @@ export class Deleted<T extends Deletion> {
   readonly latest = signal<T | null>(null);
 
   constructor(private readonly calls: DeletedCalls<T>) {
-    this.things = new Paged(calls.list);
+    this.items = new Paged(calls.list);
   }
 
   keyOf(one: T): string | number {
@@ -55,8 +55,8 @@ export class Deleted<T extends Deletion> {
   /** An item was deleted just now: read it from the API, so that its restoration can be offered. */
   async expect(isIt: (one: T) => boolean): Promise<void> {
     this.refusal.value = null;
-    await this.things.load();
-    this.latest.value = this.things.list.peek()?.find(isIt) ?? null;
+    await this.items.load();
+    this.latest.value = this.items.list.peek()?.find(isIt) ?? null;
   }
 
   /** Stop offering the item that was deleted just now. */
@@ -76,7 +76,7 @@ export class Deleted<T extends Deletion> {
     } catch (error) {
       this.refusal.value = error;
       // Someone else was faster, or its time is over: show the present state.
-      if (error instanceof ApiError && [404, 409, 412].includes(error.status)) await this.things.load();
+      if (error instanceof ApiError && [404, 409, 412].includes(error.status)) await this.items.load();
       if (error instanceof ApiError && error.status === 404) this.forget(one);
       return false;
     } finally {
@@ -86,7 +86,7 @@ export class Deleted<T extends Deletion> {
 
   private forget(gone: T): void {
     const key = this.keyOf(gone);
-    this.things.drop((one) => this.keyOf(one) === key);
+    this.items.drop((one) => this.keyOf(one) === key);
     const latest = this.latest.peek();
     if (latest && this.keyOf(latest) === key) this.latest.value = null;
   }

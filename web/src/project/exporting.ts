@@ -1,7 +1,7 @@
 /** Writes the rows of the grid as CSV: all of them, page by page along the cursors. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { patiently } from '../api/patience';
+import { withRetry } from '../api/retry';
 import type { Filter, GridRequest, SortKey } from '../api/types';
 import { cellText, csvLine } from '../csv/write';
 import type { Field } from '../fields/fields';
@@ -13,7 +13,7 @@ export interface ExportQuery {
   readonly sort: readonly SortKey[];
   readonly filter: Filter | null;
   readonly fields: readonly Field[];
-  /** Leave cells that look like formulas as they are, so that an import gets the same values. */
+  /** Do not guard cells that look like formulas, so that an import gets the same values. */
   readonly raw: boolean;
 }
 
@@ -55,7 +55,7 @@ export class Export {
       await sink.write(csvLine(fields.map(({ name }) => name), { raw }));
       do {
         const body: GridRequest = { sort: [...sort], filter, columns, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
-        const { rows, next }: Page = await patiently(() => this.page(body), signal);
+        const { rows, next }: Page = await withRetry(() => this.page(body), signal);
         await sink.write(rows.map((row) => csvLine(columns.map((id) => cellText(valueOf(row, id))), { raw })).join(''));
         signal.throwIfAborted();
         this.put({ rows: this.state.peek().rows + rows.length });

@@ -10,17 +10,17 @@ export interface Followed {
   /** Continue from a cursor; null: start now, unless it has started. */
   follow(from: string | null): void;
   /** All changes after a cursor by now; null if they need more than one answer. */
-  behind(since: string): Promise<readonly FeedEvent[] | null>;
+  changesAfter(since: string): Promise<readonly FeedEvent[] | null>;
   /** A part lacks these changes. */
-  lacks(part: Part, events: readonly FeedEvent[]): void;
+  addMissing(part: Part, events: readonly FeedEvent[]): void;
   /** A part must be read again. */
-  owe(part: Part): void;
+  reread(part: Part): void;
 }
 
 /** Reports the request of a part; the returned function takes the cursor of the answer. */
-export type Asks = (part: Part) => (changes: string | null) => void;
+export type Requested = (part: Part) => (changes: string | null) => void;
 
-export const unfollowed: Asks = () => () => undefined;
+export const unfollowed: Requested = () => () => undefined;
 
 export class Following {
   private reading = new Reading();
@@ -43,9 +43,9 @@ export class Following {
   }
 
   /** A part is requested now. Returns a function that takes the cursor of its answer. */
-  readonly asks: Asks = (part) => {
+  readonly requested: Requested = (part) => {
     const { reading } = this;
-    const answered = reading.asks(part);
+    const answered = reading.requested(part);
     return (changes) => this.take(reading, answered(changes));
   };
 
@@ -61,7 +61,7 @@ export class Following {
           void this.compare(reading, step.part, step.since);
           break;
         case 'reread':
-          this.followed.owe(step.part);
+          this.followed.reread(step.part);
       }
     }
   }
@@ -71,9 +71,9 @@ export class Following {
    * worst.
    */
   private async compare(reading: Reading, part: Part, since: string): Promise<void> {
-    const events = await this.followed.behind(since).catch(() => null);
+    const events = await this.followed.changesAfter(since).catch(() => null);
     if (reading !== this.reading) return;
-    if (events) this.followed.lacks(part, events);
-    else this.followed.owe(part);
+    if (events) this.followed.addMissing(part, events);
+    else this.followed.reread(part);
   }
 }

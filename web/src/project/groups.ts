@@ -9,7 +9,7 @@ import type { Filter } from '../api/types';
 import type { CountedGroup, Levels } from '../rows/groups';
 import type { Field } from '../fields/fields';
 import type { GroupKey } from '../view/view';
-import { unfollowed, type Asks } from './following';
+import { unfollowed, type Requested } from './following';
 
 const PAGE = 500;
 
@@ -56,7 +56,7 @@ export class Groups {
   constructor(
     private readonly api: Api,
     private readonly project: string,
-    private readonly asks: Asks = unfollowed,
+    private readonly requested: Requested = unfollowed,
   ) {}
 
   /** Request the first groups of a query, and forget the groups of the one before. */
@@ -147,7 +147,7 @@ export class Groups {
 
   private async page(level: number, cursor: string | null, aggregates: readonly Aggregate[], signal: AbortSignal): Promise<GroupPage> {
     const by = this.query.by.slice(0, level + 1);
-    const answered = this.asks(aggregates.length ? 'figures' : 'places');
+    const answered = this.requested(aggregates.length ? 'figures' : 'places');
     const { body } = await this.api.call('POST', '/v1/projects/{project}/groups', {
       path: { project: this.project },
       body: { by, filter: this.query.filter, aggregates: [...aggregates], limit: PAGE, ...(cursor === null ? {} : { cursor }) },
@@ -159,7 +159,7 @@ export class Groups {
       filter: group.filter,
       figures: (group.aggregates ?? []).map((one) => ({ field: one.field, fn: one.function, value: one.value })),
     }));
-    answered(body.changes);
+    answered(body.changes_cursor);
     return { groups, next: body.next };
   }
 }

@@ -1,4 +1,4 @@
-/** Carries an import out: new fields first, then the rows in batches, each sent until it has an answer. */
+/** Runs an import: new fields first, then the rows in batches, each sent until it has an answer. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort, OfflineError } from '../api/problem';
@@ -9,7 +9,7 @@ import { fetchCounts } from './queries';
 
 const BATCH = 500;
 const MAX_TRIES = 10;
-/** Seconds before a batch is sent again, where the API does not say. */
+/** Seconds before a batch is sent again, if the API gives none. */
 const PAUSE = 2;
 
 export interface RefusedRow {
@@ -37,7 +37,7 @@ interface Outcome { readonly status: number; readonly reason: string }
 export class Import {
   readonly state = signal<ImportState>({ phase: 'fields', done: 0, created: 0, indexed: 0, refused: [], error: null });
   private readonly request = new AbortController();
-  /** The fields of the project, with the ones that the import has made. */
+  /** The fields of the project, with the ones that the import has created. */
   private known: readonly Field[];
 
   constructor(

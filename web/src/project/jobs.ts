@@ -5,17 +5,17 @@
  */
 import { computed, signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { patiently } from '../api/patience';
+import { withRetry } from '../api/retry';
 import { isAbort } from '../api/problem';
 import type { BackgroundJob, Filter, RefusedIssue, SortKey, UndoAnswer } from '../api/types';
 import type { Patch } from '../edits/change';
-import { askUndo, isJob } from '../edits/take-back';
+import { requestUndo, isJob } from '../edits/revert';
 import type { Target } from '../rows/targets';
 import { words } from '../words';
 import { Paged } from './paged';
 
 /** A change or deletion of many issues. */
-export interface BulkOrder {
+export interface BulkRequest {
   readonly targets: readonly Target[];
   readonly sort: readonly SortKey[];
   /** The values for each issue; null deletes them. */
@@ -23,17 +23,17 @@ export interface BulkOrder {
 }
 
 /** The content of a file. */
-export interface ExportOrder {
+export interface ExportRequest {
   readonly sort: readonly SortKey[];
   readonly filter: Filter | null;
   readonly columns: readonly string[];
-  /** Leave texts that a spreadsheet would take for formulas as they are. */
+  /** Do not guard texts that a spreadsheet would run as formulas. */
   readonly raw: boolean;
 }
 
-/** Milliseconds between two looks at open jobs, and after a look that failed. */
-const LOOK_EACH = 1_000;
-const LOOK_AFTER_FAILURE = 10_000;
+/** Milliseconds between two polls of open jobs, and after a poll that failed. */
+const POLL_INTERVAL = 1_000;
+const PAUSE_AFTER_FAILURE = 10_000;
 
 const PAGE = 50;
 
@@ -55,8 +55,8 @@ export class Jobs {
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
   /** The outcome of the last job that ended, for screen readers. */
-  readonly said = signal('');
-  /** The outcome, in words, of an undo that needed no job. */
+  readonly announcement = signal('');
+  /** The outcome, in words, of an undo without a job. */
   readonly undone = signal('');
   private cursor: string | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -79,12 +79,12 @@ export class Jobs {
   }
 
   /** Start a job for each target, all of them one change. Returns whether all have started. */
-  async begin({ targets, sort, set }: BulkOrder, change: string): Promise<boolean> {
+  async begin({ targets, sort, set }: BulkRequest, change: string): Promise<boolean> {
     return this.taking(async () => {
       for (const { filter, rows } of targets) {
         const options = { path: { project: this.project }, headers: { 'Idempotency-Key': crypto.randomUUID(), 'X-Change-Id': change } };
         const body = { filter, ...(rows && { rows: { ...rows, sort: [...sort] } }) };
-        const answer = await patiently(() =>
+        const answer = await withRetry(() =>
           set === null
             ? this.api.call('POST', '/v1/projects/{project}/issues/delete-matching', { ...options, body })
             : this.api.call('POST', '/v1/projects/{project}/issues/update-matching', { ...options, body: { ...body, set } }),
@@ -95,14 +95,14 @@ export class Jobs {
   }
 
   /** Start to write a CSV file. Returns the id of the job; null if it was refused. */
-  async export({ raw, ...query }: ExportOrder): Promise<string | null> {
+  async export({ raw, ...query }: ExportRequest): Promise<string | null> {
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     let begun: string | null = null;
     await this.taking(async () => {
-      const { body } = await patiently(() =>
+      const { body } = await withRetry(() =>
         this.api.call('POST', '/v1/projects/{project}/export', {
           path: { project: this.project },
-          body: { query: { ...query, sort: [...query.sort], columns: [...query.columns] }, format: 'csv', raw },
+          body: { query: { ...query, sort: [...query.sort], columns: [...query.columns] }, format: 'csv', formula_guard: !raw },
           headers,
         }),
       );
@@ -120,12 +120,12 @@ export class Jobs {
     });
   }
 
-  /** Take back all writes of a job's change. Returns the outcome, or null if another job does it or it was refused. */
+  /** Revert all writes of a job's change. Returns the outcome; null if another job does it, or if it was refused. */
   async undo({ change, created_by: by }: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<UndoAnswer | null> {
     let answer: UndoAnswer | null = null;
     this.undone.value = '';
     await this.taking(async () => {
-      const body = await askUndo(this.api, this.project, { change, by });
+      const body = await requestUndo(this.api, this.project, { change, by });
       if (isJob(body)) this.watch(body);
       else {
         answer = body;
@@ -164,7 +164,7 @@ export class Jobs {
   /** Follow a job that has just started. */
   private watch(job: BackgroundJob): void {
     this.put([job]);
-    this.lookIn(LOOK_EACH);
+    this.pollIn(POLL_INTERVAL);
   }
 
   private async page(cursor: string | null): Promise<void> {
@@ -180,25 +180,25 @@ export class Jobs {
       if (!isAbort(error)) this.error.value = error;
     }
     this.loaded.value = true;
-    this.lookIn(LOOK_EACH);
+    this.pollIn(POLL_INTERVAL);
   }
 
-  private lookIn(milliseconds: number): void {
+  private pollIn(milliseconds: number): void {
     if (this.timer !== null || this.closed.signal.aborted || !this.open.peek().length) return;
-    this.timer = setTimeout(() => void this.look(), milliseconds);
+    this.timer = setTimeout(() => void this.poll(), milliseconds);
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     const { signal } = this.closed;
     try {
-      this.put(await Promise.all(this.open.peek().map(({ id }) => patiently(() => this.read(id), signal))));
+      this.put(await Promise.all(this.open.peek().map(({ id }) => withRetry(() => this.read(id), signal))));
       this.error.value = null;
     } catch (error) {
       if (isAbort(error)) return;
       this.error.value = error;
     }
     this.timer = null;
-    this.lookIn(this.error.peek() === null ? LOOK_EACH : LOOK_AFTER_FAILURE);
+    this.pollIn(this.error.peek() === null ? POLL_INTERVAL : PAUSE_AFTER_FAILURE);
   }
 
   /** Show these jobs in their present state. */
@@ -208,7 +208,7 @@ export class Jobs {
     for (const job of jobs) {
       const known = before.get(job.id);
       if (!known || !isOpen(known) || isOpen(job)) continue;
-      this.said.value = `${words.jobs.kinds[job.kind]}. ${words.jobs.state(job)}`;
+      this.announcement.value = `${words.jobs.kinds[job.kind]}. ${words.jobs.state(job)}`;
       this.ended();
     }
   }
@@ -237,9 +237,9 @@ function undoneOf({ undone, refused }: UndoAnswer): string {
  * The known jobs, updated by newer reports of some of them; the latest first. A finished one stays finished, however
  * late an answer comes.
  */
-export function merged(known: readonly BackgroundJob[], told: readonly BackgroundJob[]): readonly BackgroundJob[] {
+export function merged(known: readonly BackgroundJob[], listed: readonly BackgroundJob[]): readonly BackgroundJob[] {
   const jobs = new Map(known.map((job) => [job.id, job]));
-  for (const job of told) {
+  for (const job of listed) {
     const before = jobs.get(job.id);
     if (!before || isOpen(before) || !isOpen(job)) jobs.set(job.id, job);
   }

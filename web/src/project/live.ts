@@ -1,18 +1,18 @@
 /**
- * Shows changes by others in the open project: values at once, in place; all else at most once a second.
+ * Shows changes by others in the open project: values at once, everything else at most once a second.
  *
- * All else is places, counts, groups and footers.
+ * Everything else is places, counts, groups and footers.
  */
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/problem';
 import type { HeldRows } from '../edits/editor';
 import type { Row } from '../fields/values';
-import { AtMost } from '../live/at-most';
+import { Throttle } from '../live/throttle';
 import { effectOf, isReset, Recent, type Dependence, type FeedEvent } from '../live/events';
 import type { Listener } from '../live/feed';
 import { Incoming } from '../live/incoming';
 import type { Part } from '../live/reading';
-import type { Looker } from '../live/socket';
+import type { PresentUser } from '../live/socket';
 import { words } from '../words';
 
 /** The parts of the project that show changes. */
@@ -27,7 +27,7 @@ export interface Shown {
   /** Whether a change was made here. */
   isOwn(change: string | null): boolean;
   dependence(): Dependence;
-  /** Changes may have been left out: read everything beside the rows again. */
+  /** Changes may have been left out: read everything except the rows again. */
   missed(): void;
   /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
   mayMove(): boolean;
@@ -40,7 +40,7 @@ export interface Shown {
 }
 
 /** The issues that may have changed, and their versions. */
-export interface Heard {
+export interface Reported {
   /** The least version that an issue has; 0 if it may have changed without a report; null if it has not changed. */
   readonly versionOf: (num: number) => number | null;
   /** Whether issues may have entered or left the trash. */
@@ -48,27 +48,27 @@ export interface Heard {
 }
 
 /** Some of the changes were not reported: any issue may have changed. */
-const anything = (): Heard => ({ versionOf: () => 0, trash: true });
+const anything = (): Reported => ({ versionOf: () => 0, trash: true });
 
 const SECOND = 1000;
 /** Milliseconds between two announcements of how many rows have changed. */
-const SAY_AGAIN = 5 * SECOND;
+const ANNOUNCE_AGAIN = 5 * SECOND;
 
 export class Live implements Listener {
   /** For screen readers. */
-  readonly said = signal('');
+  readonly announcement = signal('');
   /** Whether the project has other fields or states than the page shows. */
   readonly redefined = signal(false);
   /** The last changes. */
-  readonly heard = signal<Heard>({ versionOf: () => null, trash: false });
+  readonly reported = signal<Reported>({ versionOf: () => null, trash: false });
   /** Others who have the project open, and the issues that they look at. */
-  readonly lookers = signal<readonly Looker[]>([]);
+  readonly others = signal<readonly PresentUser[]>([]);
   private readonly recent = new Recent();
   private readonly incoming: readonly Incoming[];
-  private readonly owed = { definitions: false, places: false, figures: false };
+  private readonly outdated = { definitions: false, places: false, figures: false };
   private readonly changed = new Set<number>();
-  private readonly refreshing = new AtMost(SECOND, () => void this.refresh());
-  private readonly saying = new AtMost(SAY_AGAIN, () => this.say());
+  private readonly refreshing = new Throttle(SECOND, () => void this.refresh());
+  private readonly announcing = new Throttle(ANNOUNCE_AGAIN, () => this.announce());
   private running = false;
   private isStopped = false;
   private hasRead = false;
@@ -84,52 +84,52 @@ export class Live implements Listener {
 
   began(again: boolean): void {
     if (again) {
-      this.owed.definitions = true;
+      this.outdated.definitions = true;
       this.missed();
     }
-    if (again || this.hasRead) this.looked();
+    if (again || this.hasRead) this.rereadPlaces();
   }
 
-  people(people: readonly Looker[]): void {
-    this.lookers.value = people.filter(({ user }) => user !== this.shown.user);
+  people(people: readonly PresentUser[]): void {
+    this.others.value = people.filter(({ user }) => user !== this.shown.user);
   }
 
-  looked(): void {
-    this.owed.places = true;
+  rereadPlaces(): void {
+    this.outdated.places = true;
     this.refreshing.ask();
   }
 
-  told(events: readonly FeedEvent[]): void {
+  delivered(events: readonly FeedEvent[]): void {
     const known = new Set(events.filter((event) => !isReset(event) && this.recent.knows(event)));
     this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
     if (events.some(isReset)) this.missed();
     else {
       const versions = new Map(events.flatMap((event) => (isReset(event) ? [] : [[event.num, event.version] as const])));
       const trash = events.some(({ kind }) => kind === 'delete' || kind === 'restore');
-      this.heard.value = { versionOf: (num) => versions.get(num) ?? null, trash };
+      this.reported.value = { versionOf: (num) => versions.get(num) ?? null, trash };
     }
   }
 
   /** Changes may have been left out, of any issue. */
   missed(): void {
-    this.heard.value = anything();
+    this.reported.value = anything();
     this.shown.missed();
   }
 
   /** The feed continues from the last read. It contains all earlier changes, and the others are delivered after it. */
-  goesOn(): void {
-    this.owed.places = this.owed.figures = false;
-    this.recent.goesOn();
+  continued(): void {
+    this.outdated.places = this.outdated.figures = false;
+    this.recent.continued();
   }
 
   /** A part that was read lacks these changes; the others may have them. */
-  lacks(part: Part, events: readonly FeedEvent[]): void {
+  addMissing(part: Part, events: readonly FeedEvent[]): void {
     this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
   }
 
   /** A part must be read again. */
-  owe(part: Part): void {
-    this.owed[part] = true;
+  reread(part: Part): void {
+    this.outdated[part] = true;
     this.refreshing.ask();
   }
 
@@ -138,19 +138,19 @@ export class Live implements Listener {
     const dependence = this.shown.dependence();
     for (const event of events) {
       if (isReset(event)) {
-        this.owed.definitions = true;
+        this.outdated.definitions = true;
         continue;
       }
       const isShown = event.kind === 'update' && this.incoming.map((rows) => rows.take(event)).includes(true);
       if (this.shown.isOwn(event.change)) continue;
       const effect = effectOf(event, dependence);
-      for (const part of parts) this.owed[part] ||= effect[part];
+      for (const part of parts) this.outdated[part] ||= effect[part];
       if (known.has(event)) continue;
       for (const field of Object.keys(event.fields)) this.shown.changed(event.num, field, event.by);
       if (isShown || effect.places) this.changed.add(event.num);
     }
-    if (this.changed.size) this.saying.ask();
-    if (this.owed.definitions || this.owed.places || this.owed.figures) this.refreshing.ask();
+    if (this.changed.size) this.announcing.ask();
+    if (this.outdated.definitions || this.outdated.places || this.outdated.figures) this.refreshing.ask();
   }
 
   /** Rows as they were read, with the changes delivered meanwhile. */
@@ -158,16 +158,16 @@ export class Live implements Listener {
     return this.recent.caughtUp(rows);
   }
 
-  /** An edit is over, or a row that stayed has gone: show the changes that waited for it. */
+  /** An edit is over, or a row that stayed has moved: show the changes that waited for it. */
   release(): void {
     for (const rows of this.incoming) rows.release();
-    if (this.owed.places && this.shown.mayMove()) this.refreshing.ask();
+    if (this.outdated.places && this.shown.mayMove()) this.refreshing.ask();
   }
 
   stop(): void {
     this.isStopped = true;
     this.refreshing.stop();
-    this.saying.stop();
+    this.announcing.stop();
   }
 
   private async refresh(): Promise<void> {
@@ -175,36 +175,36 @@ export class Live implements Listener {
     this.running = true;
     let done = true;
     try {
-      if (this.owed.definitions) await this.compareDefinitions();
-      if (this.owed.places && this.shown.mayMove()) {
-        this.owed.places = this.owed.figures = false;
+      if (this.outdated.definitions) await this.compareDefinitions();
+      if (this.outdated.places && this.shown.mayMove()) {
+        this.outdated.places = this.outdated.figures = false;
         done = await this.shown.renew();
         // The screen is as old as before. The next change, or the next chance for rows to move, reads it again.
-        this.owed.places ||= !done;
-      } else if (this.owed.figures && !this.owed.places) {
-        this.owed.figures = false;
+        this.outdated.places ||= !done;
+      } else if (this.outdated.figures && !this.outdated.places) {
+        this.outdated.figures = false;
         await this.shown.summarize();
       }
     } finally {
       this.running = false;
     }
-    if (done && ((this.owed.places && this.shown.mayMove()) || (this.owed.figures && !this.owed.places))) this.refreshing.ask();
+    if (done && ((this.outdated.places && this.shown.mayMove()) || (this.outdated.figures && !this.outdated.places))) this.refreshing.ask();
   }
 
   private async compareDefinitions(): Promise<void> {
-    this.owed.definitions = false;
+    this.outdated.definitions = false;
     try {
       if (await this.shown.isRedefined()) this.redefined.value = true;
-      else this.owed.places = true;
+      else this.outdated.places = true;
     } catch (error) {
       // The project is deleted: the next read reports that.
       if (error instanceof ApiError && error.status === 404) this.redefined.value = true;
-      else this.owed.definitions = true;
+      else this.outdated.definitions = true;
     }
   }
 
-  private say(): void {
-    this.said.value = words.live.changed(this.changed.size);
+  private announce(): void {
+    this.announcement.value = words.live.changed(this.changed.size);
     this.changed.clear();
   }
 }

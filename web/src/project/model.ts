@@ -8,13 +8,13 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { ChangeEvent, Explanation, Filter, IndexAge, Project } from '../api/types';
+import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
 import { changeId } from '../edits/change-id';
 import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
-import { countTouched } from '../edits/take-back';
+import { countTouched } from '../edits/revert';
 import type { Field } from '../fields/fields';
 import { rowOf, type Row } from '../fields/values';
 import { namedIn, type Dependence } from '../live/events';
@@ -32,11 +32,11 @@ import { compareRows } from '../view/order';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Counting } from './counting';
-import { Desk } from './desk';
+import { Panels } from './panels';
 import { Following } from './following';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { Jobs, type BulkOrder } from './jobs';
+import { Jobs, type BulkRequest } from './jobs';
 import { Live } from './live';
 import { fetchRows, issuesThatPass, loadProject } from './queries';
 import { People } from './people';
@@ -69,7 +69,7 @@ export class ProjectModel {
   /** How the first page of the present query was answered, and its cost. */
   readonly explanation = signal<Explanation | null>(null);
   /** The lag of the index from which the last rows were read. */
-  readonly index = signal<IndexAge | null>(null);
+  readonly index = signal<IndexLag | null>(null);
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
@@ -97,7 +97,7 @@ export class ProjectModel {
     readonly project: Project,
     readonly views: SavedViews,
     feed?: Feed,
-    readonly desk = new Desk(),
+    readonly panels = new Panels(),
   ) {
     this.user = views.user;
     this.role = this.user.role;
@@ -108,9 +108,9 @@ export class ProjectModel {
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
     this.following = new Following({
       follow: (from) => this.follow(from, feed),
-      behind: (since) => feed?.behind(since) ?? Promise.resolve([]),
-      lacks: (part, events) => this.live.lacks(part, events),
-      owe: (part) => this.live.owe(part),
+      changesAfter: (since) => feed?.changesAfter(since) ?? Promise.resolve([]),
+      addMissing: (part, events) => this.live.addMissing(part, events),
+      reread: (part) => this.live.reread(part),
     });
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     this.issue = new OpenIssue(api, project.id);
@@ -123,9 +123,9 @@ export class ProjectModel {
     this.counting = new Counting(api, project.id, ({ matched }) => {
       this.length = matched;
       this.relayout();
-    }, this.following.asks);
-    this.groups = new Groups(api, project.id, this.following.asks);
-    this.summaries = new Summaries(api, project.id, this.following.asks);
+    }, this.following.requested);
+    this.groups = new Groups(api, project.id, this.following.requested);
+    this.summaries = new Summaries(api, project.id, this.following.requested);
     this.live = new Live({
       user: this.user.user,
       holders: [this.rows, this.issue],
@@ -141,7 +141,7 @@ export class ProjectModel {
       summarize: () => this.renewFigures(),
       isRedefined: () => this.isRedefined(),
     });
-    this.jobs = new Jobs(api, project.id, () => this.live.looked());
+    this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
@@ -215,7 +215,7 @@ export class ProjectModel {
     return found;
   }
 
-  /** The targets of a job for these rows of the screen; null: for all that the filter leaves. */
+  /** The targets of a job for these rows of the screen; null: for all matching issues. */
   targets(rows: { readonly first: number; readonly last: number } | null): readonly Target[] {
     if (rows) return targetsOf(this.rows.layout, rows.first, rows.last);
     const { matched = this.project.issues ?? 0 } = this.counting.counts.peek() ?? {};
@@ -223,35 +223,35 @@ export class ProjectModel {
   }
 
   /** Start to change or delete many issues, and show the progress. */
-  async changeMany(order: Pick<BulkOrder, 'targets' | 'set'>): Promise<boolean> {
+  async changeMany(order: Pick<BulkRequest, 'targets' | 'set'>): Promise<boolean> {
     const change = changeId();
     const known = this.jobs.list.peek().length;
     const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);
     if (this.jobs.list.peek().length > known) this.editor.began(change);
-    this.desk.window.value = 'jobs';
+    this.panels.window.value = 'jobs';
     return begun;
   }
 
-  /** Take back the jobs of the last step. Returns whether it was such a step. */
+  /** Undo the jobs of the last step. Returns whether it was such a step. */
   async undoJob(): Promise<boolean> {
     const change = await this.editor.lastJob();
     if (change === null) return false;
-    this.desk.window.value = 'jobs';
+    this.panels.window.value = 'jobs';
     await this.jobs.undo({ change, created_by: this.user.user });
     // It may be open yet.
     if (this.jobs.refusal.peek() !== null) this.editor.began(change);
     return true;
   }
 
-  /** The number of issues that a change of a history touched; null if it is more than the API takes back at once. */
+  /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
   async touched({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<number | null> {
     return countTouched(this.api, this.project.id, { change: change ?? '', ...(by !== null && { by }) });
   }
 
-  /** Take back a change that a history lists, in all issues that it touched, or in one. Returns the text to show. */
-  async takeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
+  /** Revert a change that a history lists, in all affected issues, or in one. Returns the text to show. */
+  async revert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
     if (change === null) return '';
-    const { issues = null, problems } = await this.editor.takeBack({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
+    const { issues = null, problems } = await this.editor.revert({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
     const [why] = problems;
     return [
       ...(issues === 0 ? [] : [words.history.undone(issues)]),
@@ -259,8 +259,8 @@ export class ProjectModel {
     ].join(' ');
   }
 
-  /** Whether the user may take back a change of this user. */
-  mayTakeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
+  /** Whether the user may revert a change by this user. */
+  mayRevert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
     return this.canEdit && change !== null && by !== null && (by === this.user.user || permits(this.role, 'admin'));
   }
 
@@ -270,19 +270,19 @@ export class ProjectModel {
       const shown = this.issue.row.peek();
       if (shown) void this.issue.show(shown.num);
     }
-    const drawer = this.desk.drawer.peek();
-    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.desk.drawer.value = null;
+    const drawer = this.panels.drawer.peek();
+    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.drawer.value = null;
     if (deleted.length) this.settle();
     if (made.length) {
       this.add(made);
       // The new rows are at the end until the user moves on; the count and the summaries include them at once.
       void this.counting.recount(this.filter);
-      this.summarize({ anew: true });
+      this.summarize({ again: true });
     }
     void this.findMisfits(edits);
   }
 
-  /** Show issues that were just made, at the end. */
+  /** Show issues that were just created, at the end. */
   private add(issues: readonly Kept[]): void {
     const state = this.project.states[0]?.value ?? '';
     const rows = issues.map(({ num, version, body }) => rowOf({ state, fields: {}, ...body, num, version }));
@@ -292,7 +292,7 @@ export class ProjectModel {
     this.rows.seed(run, this.added);
   }
 
-  /** The focus went to a cell. Rows that no longer fit go to their places once another row has the focus. */
+  /** The focus moved to a cell. Rows that no longer fit go to their places once another row has the focus. */
   moveTo(cell: Cell): void {
     this.selection.value = { anchor: cell, reach: cell };
     const slot = this.rows.at(cell.row);
@@ -307,8 +307,8 @@ export class ProjectModel {
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
-    this.summarize({ anew: true });
-    void this.counting.ask(this.filter, { anew: true });
+    this.summarize({ again: true });
+    void this.counting.ask(this.filter, { again: true });
   }
 
   /** An editor of a cell opens. Until it closes, changes of the cell by others wait. Returns how to end it. */
@@ -328,14 +328,14 @@ export class ProjectModel {
   /** Whether a new read of the project would discard some work of the user. */
   get isInUse(): boolean {
     const { done, undone } = this.editor.history.value;
-    const { window, drawer } = this.desk;
+    const { window, drawer } = this.panels;
     return done.length + undone.length + this.editor.marks.value.size + this.editing.value.size > 0 || window.value !== null || drawer.value !== null;
   }
 
   /** Show all fields of the issue in focus, beside the grid. */
   openIssue(): void {
     const row = this.issueInFocus();
-    if (row) this.desk.drawer.value = { kind: 'issue', num: row.num };
+    if (row) this.panels.drawer.value = { kind: 'issue', num: row.num };
   }
 
   /** The issue that has the focus of the grid. */
@@ -398,11 +398,11 @@ export class ProjectModel {
 
   private async renew(): Promise<boolean> {
     const shown = this.following.beginHeld();
-    this.summarize({ anew: true });
-    void this.counting.ask(this.filter, { anew: true });
+    this.summarize({ again: true });
+    void this.counting.ask(this.filter, { again: true });
     const grouped = !this.view.peek().groups.length || (await this.groups.renew());
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
-      const answered = this.following.asks('places');
+      const answered = this.following.requested('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
       answered(changes);
       this.index.value = index;
@@ -418,11 +418,11 @@ export class ProjectModel {
    * beside them.
    */
   private follow(from: string | null, feed: Feed | undefined): void {
-    const leavesOut = feed?.from(from) ?? false;
+    const leavesOut = feed?.continueFrom(from) ?? false;
     if (from !== null) {
-      this.live.goesOn();
+      this.live.continued();
       // Nor may a read use an older copy.
-      this.api.goOn(this.project.id, from);
+      this.api.continueFrom(this.project.id, from);
     }
     if (leavesOut) this.live.missed();
   }
@@ -434,7 +434,7 @@ export class ProjectModel {
   }
 
   private async renewFigures(): Promise<void> {
-    this.summarize({ anew: true });
+    this.summarize({ again: true });
     if (this.view.peek().groups.length) await this.groups.renew();
   }
 
@@ -442,7 +442,7 @@ export class ProjectModel {
     return this.differsFrom(await loadProject(this.api, this.project.id, new AbortController().signal));
   }
 
-  /** Whether the page would look different if it were made from this state of the project. */
+  /** Whether the page would look different if it were built from this state of the project. */
   differsFrom(now: Project): boolean {
     return definitionsOf(now) !== definitionsOf(this.project);
   }
@@ -464,7 +464,7 @@ export class ProjectModel {
     this.summarize();
   }
 
-  private summarize(how: { readonly anew?: boolean } = {}): void {
+  private summarize(how: { readonly again?: boolean } = {}): void {
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
@@ -489,7 +489,7 @@ export class ProjectModel {
   private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal): Promise<readonly Row[]> {
     const explain = !this.explained;
     this.explained = true;
-    const answered = this.following.asks('places');
+    const answered = this.following.requested('places');
     const { rows, end, index, explanation, changes } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
       this.explained &&= !explain;
       if (!isAbort(error)) this.refusal.value = error;
@@ -541,7 +541,7 @@ export class ProjectModel {
 }
 
 /**
- * The definitions from which the page is made, as text. It leaves out everything that changes with the issues, or while
+ * The definitions from which the page is built, as text. It leaves out everything that changes with the issues, or while
  * an index is built.
  */
 function definitionsOf({ name, states, attributes = [] }: Project): string {
@@ -550,7 +550,7 @@ function definitionsOf({ name, states, attributes = [] }: Project): string {
 }
 
 /**
- * The rows of the grid and the issue in the panel: an edit is shown in both, and made under the later of their
+ * The rows of the grid and the issue in the panel: an edit is shown in both, and written under the later of their
  * versions.
  */
 function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {

@@ -28,7 +28,7 @@ export class Paged<T> {
     if (this.cursor !== null) await this.read(this.cursor);
   }
 
-  /** Remove entries that are gone. */
+  /** Remove deleted entries. */
   drop(isGone: (one: T) => boolean): void {
     this.list.value = (this.list.peek() ?? []).filter((one) => !isGone(one));
   }

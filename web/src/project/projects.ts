@@ -53,6 +53,6 @@ export class Projects {
 
 /** The projects whose name contains these letters, or whose id they are. */
 export function found(projects: readonly Project[], wanted: string): readonly Project[] {
-  const folded = wanted.trim().toLocaleLowerCase();
-  return projects.filter(({ id, name }) => name.toLocaleLowerCase().includes(folded) || id === folded);
+  const lowered = wanted.trim().toLocaleLowerCase();
+  return projects.filter(({ id, name }) => name.toLocaleLowerCase().includes(lowered) || id === lowered);
 }

@@ -1,6 +1,6 @@
 /** The calls of the grid, with the rows as the page keeps them. */
 import type { Api } from '../api/client';
-import type { Explanation, Filter, IndexAge, Project, SortKey } from '../api/types';
+import type { Explanation, Filter, IndexLag, Project, SortKey } from '../api/types';
 import { rowOf, type Row } from '../fields/values';
 
 export async function loadProject(api: Api, project: string, signal: AbortSignal): Promise<Project> {
@@ -23,7 +23,7 @@ export interface Rows {
   /** Whether these are the last rows of the query. */
   readonly end: boolean;
   /** The lag of the index from which they were read. */
-  readonly index: IndexAge;
+  readonly index: IndexLag;
   readonly explanation: Explanation | null;
   /** The cursor before which are exactly the changes that decided the places of these rows; null if unknown. */
   readonly changes: string | null;
@@ -36,7 +36,7 @@ export async function fetchRows(api: Api, project: string, query: RowsQuery, sig
     body: { ...query, sort: [...query.sort], columns: [...query.columns] },
     ...(signal && { signal }),
   });
-  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes };
+  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes_cursor };
 }
 
 export interface Counts {
@@ -46,14 +46,14 @@ export interface Counts {
   readonly changes: string | null;
 }
 
-/** How many issues pass a filter, and how many there are. */
+/** How many issues match a filter, and how many the project has. */
 export async function fetchCounts(api: Api, project: string, filter: Filter | null, signal: AbortSignal): Promise<Counts> {
   const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
     path: { project },
     body: { filter, limit: 1, columns: ['num'], count: true },
     signal,
   });
-  return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes };
+  return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes_cursor };
 }
 
 /** How many users are offered. */
@@ -68,7 +68,7 @@ export async function findUsers(api: Api, prefix: string): Promise<readonly stri
 /** Values of an `in`. */
 const MAX_VALUES = 200;
 
-/** The issues among these that pass a filter. The API reads the issues themselves, so this does not lag. */
+/** The issues among these that match a filter. The API reads the issues themselves, so this does not lag. */
 export async function issuesThatPass(
   api: Api,
   project: string,

@@ -6,7 +6,7 @@ import type { Filter } from '../api/types';
 import type { Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
 import { functionsOf, type SummaryFunction } from '../view/footers';
-import { unfollowed, type Asks } from './following';
+import { unfollowed, type Requested } from './following';
 
 export type Summary =
   | { readonly kind: 'loading' }
@@ -21,11 +21,11 @@ export class Summaries {
   constructor(
     private readonly api: Api,
     private readonly project: string,
-    private readonly asks: Asks = unfollowed,
+    private readonly requested: Requested = unfollowed,
   ) {}
 
-  /** Request these summaries. The ones that are loaded or requested already are skipped, unless `anew`. */
-  ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { anew = false } = {}): void {
+  /** Request these summaries. The ones that are loaded or requested already are skipped, unless `again`. */
+  ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { again = false } = {}): void {
     const wanted = fields.flatMap((field) => {
       const fn = functionsOf(field.type).find((one) => one === footers[field.id]);
       return fn ? [{ field: field.id, fn, what: `${fn} ${JSON.stringify(filter)}` }] : [];
@@ -38,7 +38,7 @@ export class Summaries {
     }
     for (const { field, fn, what } of wanted) {
       const present = this.requests.get(field);
-      if (present?.what === what && !anew) continue;
+      if (present?.what === what && !again) continue;
       present?.request.abort();
       const request = new AbortController();
       this.requests.set(field, { what, request });
@@ -53,7 +53,7 @@ export class Summaries {
   }
 
   private async load(field: string, fn: SummaryFunction, filter: Filter | null, signal: AbortSignal): Promise<void> {
-    const answered = this.asks('figures');
+    const answered = this.requested('figures');
     try {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/summary', {
         path: { project: this.project },
@@ -61,7 +61,7 @@ export class Summaries {
         signal,
       });
       this.put(field, { kind: 'ready', value: body.summaries[0]?.[fn] ?? null });
-      answered(body.changes);
+      answered(body.changes_cursor);
     } catch (error) {
       if (!isAbort(error)) this.put(field, { kind: 'failed', error });
     }

@@ -12,7 +12,7 @@ export type WebhookEvent = Webhook['events'][number];
 
 /** The events that a webhook of all issues may receive, and one of a view. */
 const OF_ALL: readonly WebhookEvent[] = ['create', 'update', 'delete', 'restore'];
-const OF_VIEW: readonly WebhookEvent[] = ['enter', 'leave', 'change'];
+const OF_VIEW: readonly WebhookEvent[] = ['enter', 'leave', 'update'];
 
 export function eventsOf(view: string | null): readonly WebhookEvent[] {
   return view === null ? OF_ALL : OF_VIEW;
@@ -49,7 +49,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** A new secret. */
-export interface ToldSecret {
+export interface IssuedSecret {
   readonly webhook: string;
   readonly url: string;
   readonly secret: string;
@@ -62,7 +62,7 @@ export class Webhooks {
   /** Why the last change was refused. */
   readonly refusal = signal<unknown>(null);
   readonly busy = signal(false);
-  readonly secret = signal<ToldSecret | null>(null);
+  readonly secret = signal<IssuedSecret | null>(null);
   private readonly closed = new AbortController();
 
   constructor(
@@ -80,7 +80,7 @@ export class Webhooks {
     }
   }
 
-  /** Create one. `key`, and with it the secret, is the same for a repeated attempt. Returns whether the API took it. */
+  /** Create one. `key`, and with it the secret, is the same for a repeated attempt. Returns whether the API accepted it. */
   async create({ url, view, columns, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
     const body: WebhookCreate = { url, view, columns: columns && [...columns], events: [...events], enabled };
     return this.changing(async () => {
@@ -89,7 +89,7 @@ export class Webhooks {
         body,
         headers: { 'Idempotency-Key': key },
       });
-      this.tell(made);
+      this.showSecret(made);
     });
   }
 
@@ -99,14 +99,14 @@ export class Webhooks {
     );
   }
 
-  /** Replace its secret. For a day the former one signs too. */
+  /** Replace its secret. For a day, the previous one also signs. */
   async rotate(webhook: Webhook): Promise<boolean> {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/rotate', {
         path: this.pathOf(webhook),
         headers: { 'Idempotency-Key': crypto.randomUUID() },
       });
-      this.tell(body);
+      this.showSecret(body);
     });
   }
 
@@ -147,11 +147,11 @@ export class Webhooks {
     return { project: this.project, webhook: id };
   }
 
-  private tell({ id, url, secret }: { readonly id: string; readonly url: string; readonly secret: string }): void {
+  private showSecret({ id, url, secret }: { readonly id: string; readonly url: string; readonly secret: string }): void {
     this.secret.value = { webhook: id, url, secret };
   }
 
-  /** Carry a change out, and read all of them again. */
+  /** Make a change, and read all of them again. */
   private async changing(change: () => Promise<unknown>): Promise<boolean> {
     this.busy.value = true;
     this.refusal.value = null;

@@ -7,7 +7,7 @@
 import type { Filter } from '../api/types';
 import type { CellValue } from '../fields/values';
 
-/** A run of issues that one query answers: its filter, and how many pass. */
+/** A run of issues that one query answers: its filter, and how many match. */
 export interface Run {
   readonly key: string;
   readonly filter: Filter | null;

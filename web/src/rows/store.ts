@@ -11,7 +11,7 @@ export type Slot =
   | { readonly kind: 'issue'; readonly row: Row }
   | { readonly kind: 'group'; readonly group: Group }
   | { readonly kind: 'loading' }
-  /** The index lags: the row that was here is gone, or is elsewhere by now. */
+  /** The index lags: the row was deleted, or has moved. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -70,7 +70,7 @@ export class RowStore {
     return this.layoutNow;
   }
 
-  /** Call a listener when rows came, changed or went. Returns how to stop that. */
+  /** Call a listener when rows are added, changed or removed. Returns how to stop that. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

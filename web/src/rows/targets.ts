@@ -2,7 +2,7 @@
 import type { Filter } from '../api/types';
 import type { Layout } from './layout';
 
-/** The issues of one query: all that its filter leaves, or some rows of it. */
+/** The issues of one query: all that match its filter, or some rows of it. */
 export interface Target {
   readonly filter: Filter | null;
   /** Both included, counted from 0 in the order of the view; null: all of them. */

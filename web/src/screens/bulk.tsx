@@ -7,7 +7,7 @@ import type { Typed } from '../cells/editors/editor';
 import { patchOf } from '../edits/change';
 import type { Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
-import type { Scope } from '../project/desk';
+import type { Scope } from '../project/panels';
 import type { ProjectModel } from '../project/model';
 import { countOf } from '../rows/targets';
 import { Drawer } from '../ui/drawer';
@@ -31,7 +31,7 @@ export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
   const counts = model.counting.counts.value;
   const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
   const isWhole = scope === 'all' && model.filter === null;
-  const close = () => (model.desk.drawer.value = null);
+  const close = () => (model.panels.drawer.value = null);
   const begin = async (value: CellValue) => {
     if (field && (await model.changeMany({ targets, set: patchOf([{ field: field.id, after: value }], model.fields) }))) close();
   };
@@ -113,7 +113,7 @@ function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
       <div class="row-end">
         {!field.required && field.type !== 'bool' && (
           <button class="button" type="button" onClick={() => setValue(null)}>
-            {words.jobs.empty(field.name)}
+            {words.jobs.clear(field.name)}
           </button>
         )}
         <button class="button primary" type="button" disabled={disabled || value === undefined} onClick={() => value !== undefined && onTake(value)}>

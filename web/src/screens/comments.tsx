@@ -4,7 +4,7 @@ import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
 import { keepBeside } from '../place';
-import type { CommentDraft } from '../project/desk';
+import type { CommentDraft } from '../project/panels';
 import { Comments } from '../project/comments';
 import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
@@ -58,17 +58,17 @@ interface CommentProps {
 function Comment({ model, comments, comment }: CommentProps) {
   const { people, user } = model;
   const place = `${comments.num} ${comment.id}`;
-  const [editing, setEditing] = useState(model.desk.comments.has(place));
+  const [editing, setEditing] = useState(model.panels.comments.has(place));
   const author = people.nameOf(comment.created_by);
   const own = comment.created_by === user.user && permits(user.role, 'editor');
   const mentioned = people.of(comment.mentions);
   const parts = pieces(comment.text, mentioned);
-  const unsaid = mentioned.filter(({ id }) => !parts.some((part) => part.user?.id === id));
+  const unnamed = mentioned.filter(({ id }) => !parts.some((part) => part.user?.id === id));
   if (editing) {
     return (
       <CommentForm
         people={people}
-        drafts={model.desk.comments}
+        drafts={model.panels.comments}
         place={place}
         label={words.comments.text}
         submit={words.comments.save}
@@ -78,7 +78,7 @@ function Comment({ model, comments, comment }: CommentProps) {
         onCancel={() => setEditing(false)}
         onSubmit={async (text, mentions) => {
           // A mention stays even if the text never named the user.
-          const all = [...new Set([...unsaid.map(({ id }) => id), ...mentions])];
+          const all = [...new Set([...unnamed.map(({ id }) => id), ...mentions])];
           const taken = await comments.change(comment, text, all);
           if (taken) setEditing(false);
           return taken;
@@ -111,20 +111,20 @@ function Comment({ model, comments, comment }: CommentProps) {
         </span>
       </header>
       <p class="comment-text">
-        {parts.map(({ text, user: whom }, place) => (whom ? <mark key={place}>{text}</mark> : text))}
+        {parts.map(({ text, user: mentioned }, place) => (mentioned ? <mark key={place}>{text}</mark> : text))}
       </p>
-      {unsaid.length > 0 && <p class="soft">{words.comments.mentions(unsaid.map(({ name }) => name))}</p>}
+      {unnamed.length > 0 && <p class="soft">{words.comments.mentions(unnamed.map(({ name }) => name))}</p>}
     </article>
   );
 }
 
 function NewComment({ model, comments }: { readonly model: ProjectModel; readonly comments: Comments }) {
-  // The same comment sent again is made once, even if its answer was lost; the next one has another key.
+  // A comment that is sent again is created once, even if its answer was lost; the next one has another key.
   const key = useRef({ text: '', key: '' });
   return (
     <CommentForm
       people={model.people}
-      drafts={model.desk.comments}
+      drafts={model.panels.comments}
       place={String(comments.num)}
       label={words.comments.new}
       submit={words.comments.add}

@@ -8,7 +8,7 @@ import { ApiError } from '../api/problem';
 import { formatDatetime } from '../cells/format';
 import type { Deleted, Deletion } from '../project/deleted';
 import { Refusal } from '../ui/refusal';
-import { useSaid } from '../ui/said';
+import { useOutcome } from '../ui/outcome';
 import { words } from '../words';
 import { Confirm } from './settings/confirm';
 
@@ -27,30 +27,30 @@ interface DeletedListProps<T extends Deletion> {
 
 export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
   const { deleted, titleOf = nameIn, nameOf, failed, count, purgeWhy, mayRestore, mayPurge } = props;
-  const { things } = deleted;
+  const { items } = deleted;
   useEffect(() => {
-    void things.load();
-    return () => things.close();
-  }, [things]);
-  const { said, say, status } = useSaid();
+    void items.load();
+    return () => items.close();
+  }, [items]);
+  const { outcome, report, status } = useOutcome();
   const restore = async (one: T) => {
-    say('');
-    if (await deleted.restore(one)) say(words.deleted.restored(one.name));
+    report('');
+    if (await deleted.restore(one)) report(words.deleted.restored(one.name));
   };
   const purge = async (one: T) => {
-    say('');
-    if (await deleted.purge(one)) say(words.deleted.purged(one.name));
+    report('');
+    if (await deleted.purge(one)) report(words.deleted.purged(one.name));
   };
-  const list = things.list.value;
-  const error = things.error.value;
+  const list = items.list.value;
+  const error = items.error.value;
   const busy = deleted.busy.value;
   return (
     <>
-      {error !== null && <Refusal error={error} title={failed} onRetry={() => void things.load()} />}
+      {error !== null && <Refusal error={error} title={failed} onRetry={() => void items.load()} />}
       {deleted.latest.value === null && <NotDone deleted={deleted} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
       <p role="status" tabIndex={-1} ref={status}>
-        {said} {list && count(list.length, things.more.value)}
+        {outcome} {list && count(list.length, items.more.value)}
       </p>
       <ul class="trash">
         {list?.map((one) => (
@@ -75,8 +75,8 @@ export function DeletedList<T extends Deletion>(props: DeletedListProps<T>) {
           </li>
         ))}
       </ul>
-      {things.more.value && (
-        <button class="button" type="button" onClick={() => void things.next()}>
+      {items.more.value && (
+        <button class="button" type="button" onClick={() => void items.next()}>
           {words.deleted.more}
         </button>
       )}

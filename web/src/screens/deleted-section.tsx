@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { formatDatetime } from '../cells/format';
 import type { Deleted, Deletion } from '../project/deleted';
 import type { People } from '../project/people';
-import { useSaid } from '../ui/said';
+import { useOutcome } from '../ui/outcome';
 import { Toast } from '../ui/toast';
 import { words } from '../words';
 import { DeletedList, NotDone } from './deleted-list';
@@ -63,10 +63,10 @@ interface JustDeletedProps<T extends Deletion> {
 /** The item that was deleted just now. */
 export function JustDeleted<T extends Deletion>({ deleted, textOf }: JustDeletedProps<T>) {
   const latest = deleted.latest.value;
-  const { said, say, status } = useSaid();
+  const { outcome, report, status } = useOutcome();
   const restore = async (one: T) => {
-    say('');
-    if (await deleted.restore(one)) say(words.deleted.restored(one.name));
+    report('');
+    if (await deleted.restore(one)) report(words.deleted.restored(one.name));
   };
   return (
     <>
@@ -82,8 +82,8 @@ export function JustDeleted<T extends Deletion>({ deleted, textOf }: JustDeleted
           <NotDone deleted={deleted} />
         </Toast>
       )}
-      <p class="toast-said" role="status" tabIndex={-1} ref={status}>
-        {latest ? '' : said}
+      <p class="toast-outcome" role="status" tabIndex={-1} ref={status}>
+        {latest ? '' : outcome}
       </p>
     </>
   );

@@ -44,7 +44,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
       onClose={() => {
         running?.cancel();
         model.jobs.refusal.value = null;
-        model.desk.window.value = null;
+        model.panels.window.value = null;
       }}
     >
       <p>{words.export.what(matched, model.columns.value.length)}</p>
@@ -66,7 +66,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
       {running && <Written running={running} matched={matched ?? 0} />}
       {begun && (
         <div>
-          <progress aria-label={words.export.title} max={Math.max(1, begun.of ?? 1)} {...(begun.of !== null && { value: begun.done })} />
+          <progress aria-label={words.export.title} max={Math.max(1, begun.total ?? 1)} {...(begun.total !== null && { value: begun.done })} />
           <p role={isOpen(begun) ? undefined : 'status'}>{words.jobs.state(begun)}</p>
           {begun.problem && (
             <Refusal

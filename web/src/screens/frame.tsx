@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { initialsOf, type Person, type Session } from '../auth/session';
 import { follow } from '../router';
 import { holdsUnsaved, mayDiscard, useLeaving } from '../ui/unsaved';
-import { outbox } from '../edits/outbox';
+import { writeQueue } from '../edits/write-queue';
 import { words } from '../words';
 import { Unsent } from './unsent';
 
@@ -17,7 +17,7 @@ interface FrameProps {
 }
 
 export function Frame({ session, user, title, lead, children }: FrameProps) {
-  const wouldLose = () => outbox.unsent.peek() > 0 || holdsUnsaved(document);
+  const wouldLose = () => writeQueue.unsent.peek() > 0 || holdsUnsaved(document);
   useLeaving(wouldLose);
   return (
     <div class="frame">

@@ -51,8 +51,8 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     return new CatchingUp(() => changes.load(), has, AGAIN);
   }, [changes]);
   useEffect(() => () => catchingUp.close(), [catchingUp]);
-  useSignalEffect(() => catchingUp.hear(model.live.heard.value.versionOf(num)));
-  const [said, setSaid] = useState('');
+  useSignalEffect(() => catchingUp.report(model.live.reported.value.versionOf(num)));
+  const [outcome, setOutcome] = useState('');
   const [refusal, setRefusal] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   // A change of several issues, until the user says in which of them it is to be undone.
@@ -68,18 +68,18 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
       setBusy(false);
     }
   };
-  const takeBack = async (change: ChangeEvent, only: number | null) => {
-    setSaid(await model.takeBack(change, only));
+  const revert = async (change: ChangeEvent, only: number | null) => {
+    setOutcome(await model.revert(change, only));
     await changes.load();
   };
   const ask = (change: ChangeEvent) =>
     busily(async () => {
       const issues = await model.touched(change);
-      if (issues === 1) await takeBack(change, null);
+      if (issues === 1) await revert(change, null);
       else setAsked({ change, issues });
     });
   const answer = (only: number | null) => {
-    if (asked) void busily(() => takeBack(asked.change, only));
+    if (asked) void busily(() => revert(asked.change, only));
     setAsked(null);
   };
   const list = changes.list.value;
@@ -88,7 +88,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     <>
       {refusal !== null && <Refusal error={refusal} title={words.history.undoFailed} />}
       <p class="soft" role="status">
-        {said}
+        {outcome}
       </p>
       {error !== null && <Refusal error={error} title={words.history.failed} onRetry={() => void changes.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
@@ -96,9 +96,9 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
       <ol>
         {list?.map((change) => (
           <li key={change.id}>
-            <strong>{change.by === null ? words.history.nobody : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
+            <strong>{change.by === null ? words.history.unknownUser : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
             <time dateTime={change.at}>{formatDatetime(change.at)}</time>
-            {change.kind !== 'comment' && model.mayTakeBack(change) && (
+            {change.kind !== 'comment' && model.mayRevert(change) && (
               <button
                 class="button"
                 type="button"

@@ -5,7 +5,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FieldType } from '../api/types';
 import { permits } from '../auth/session';
-import { look, type ColumnPlan, type Looked, type Target } from '../csv/plan';
+import { inspect, type ColumnPlan, type Inspected, type Target } from '../csv/plan';
 import { rowsOf } from '../csv/read';
 import { csvLine } from '../csv/write';
 import { Import, reasonsOf, type RefusedRow } from '../project/importing';
@@ -25,13 +25,13 @@ interface ImportWindowProps {
 }
 
 export function ImportWindow({ model, onImported }: ImportWindowProps) {
-  const [file, setFile] = useState<File | null>(model.desk.dropped.peek());
+  const [file, setFile] = useState<File | null>(model.panels.dropped.peek());
   const [running, setRunning] = useState<Import | null>(null);
   const [rows, setRows] = useState(0);
   const close = () => {
     running?.cancel();
-    model.desk.window.value = null;
-    model.desk.dropped.value = null;
+    model.panels.window.value = null;
+    model.panels.dropped.value = null;
     if (running) onImported();
   };
   return (
@@ -71,17 +71,17 @@ interface PreviewProps {
 
 function Preview({ model, file, onStart }: PreviewProps) {
   const mayDefine = permits(model.role, 'admin');
-  const [looked, setLooked] = useState<Looked | null>(null);
+  const [inspected, setInspected] = useState<Inspected | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    look(rowsOf(file), model.fields, { mayDefine }).then(setLooked, setError);
+    inspect(rowsOf(file), model.fields, { mayDefine }).then(setInspected, setError);
   }, [file]);
   if (error !== null) return <Refusal error={error} title={words.import.unreadable} />;
-  if (!looked) return <p aria-busy="true">{words.import.looking(file.name)}</p>;
-  const { columns, sample, rows } = looked;
+  if (!inspected) return <p aria-busy="true">{words.import.looking(file.name)}</p>;
+  const { columns, sample, rows } = inspected;
   const named = columns.some(({ target }) => target.kind === 'field' && target.field === 'name');
   const put = (at: number, target: Target) =>
-    setLooked({ ...looked, columns: columns.map((column, place) => (place === at ? { ...column, target } : column)) });
+    setInspected({ ...inspected, columns: columns.map((column, place) => (place === at ? { ...column, target } : column)) });
   return (
     <>
       <p>{words.import.what(file.name, rows, columns.length)}</p>

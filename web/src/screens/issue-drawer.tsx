@@ -11,7 +11,7 @@ import { words } from '../words';
 import { CommentList } from './comments';
 import { HistoryOfIssue } from './history';
 import { IssueField } from './issue-field';
-import { Lookers } from './lookers';
+import { Presence } from './presence';
 
 interface IssueDrawerProps {
   readonly model: ProjectModel;
@@ -34,8 +34,8 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
   useEffect(() => () => model.issue.hide(), [model]);
   const name = row ? String(valueOf(row, 'name') ?? '') : '';
   return (
-    <Drawer title={words.issue.title(num, name)} onClose={() => (model.desk.drawer.value = null)}>
-      <Lookers lookers={model.live.lookers.value.filter((one) => one.num === num)} />
+    <Drawer title={words.issue.title(num, name)} onClose={() => (model.panels.drawer.value = null)}>
+      <Presence others={model.live.others.value.filter((one) => one.num === num)} />
       {error !== null && <Refusal error={error} title={words.issue.failed} onRetry={() => void model.issue.show(num)} />}
       {error === null && !row && <p aria-busy="true">{words.loading}</p>}
       {row && (

@@ -25,7 +25,7 @@ export function JobsWindow({ model }: { readonly model: ProjectModel }) {
   const error = jobs.error.value;
   const refusal = jobs.refusal.value;
   return (
-    <Dialog title={words.jobs.title} wide onClose={() => (model.desk.window.value = null)}>
+    <Dialog title={words.jobs.title} wide onClose={() => (model.panels.window.value = null)}>
       <p class="soft">{words.jobs.what}</p>
       {refusal !== null && (
         <Refusal
@@ -54,7 +54,7 @@ export function JobsWindow({ model }: { readonly model: ProjectModel }) {
 
 function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly job: BackgroundJob; readonly onUndo: () => void }) {
   const { jobs } = model;
-  const { id, kind, done, of, refused, change, created, created_by, problem } = job;
+  const { id, kind, done, total, refused, change, created, created_by, problem } = job;
   const open = isOpen(job);
   const name = words.jobs.kinds[kind];
   const when = formatDatetime(created);
@@ -67,7 +67,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
         {model.people.nameOf(created_by)}, <time dateTime={created}>{when}</time>
       </span>
       <p>{words.jobs.state(job)}</p>
-      {open && <progress aria-label={words.jobs.name(name, when)} max={Math.max(1, of ?? 1)} {...(of !== null && { value: done + refused })} />}
+      {open && <progress aria-label={words.jobs.name(name, when)} max={Math.max(1, total ?? 1)} {...(total !== null && { value: done + refused })} />}
       {problem && <Refusal error={new ApiError(problem)} />}
       <div class="row">
         {open && (isOwn || permits(model.role, 'admin')) && (
@@ -76,7 +76,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
           </button>
         )}
         {kind === 'export' && job.state === 'done' && <Download jobs={jobs} job={id} />}
-        {!open && kind !== 'export' && done > 0 && model.mayTakeBack({ change, by: created_by }) && (
+        {!open && kind !== 'export' && done > 0 && model.mayRevert({ change, by: created_by }) && (
           <button class="button" type="button" disabled={busy} aria-label={words.jobs.undoOf(name, when)} onClick={onUndo}>
             {words.history.undo}
           </button>
@@ -107,8 +107,8 @@ function RefusedList({ model, job }: { readonly model: ProjectModel; readonly jo
   const list = refused.list.value;
   const error = refused.error.value;
   const show = (num: number) => {
-    model.desk.window.value = null;
-    model.desk.drawer.value = { kind: 'issue', num };
+    model.panels.window.value = null;
+    model.panels.drawer.value = { kind: 'issue', num };
   };
   return (
     <>

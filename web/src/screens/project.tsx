@@ -8,7 +8,7 @@ import type { GridViewProps } from '../grid/grid-view';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
-import { Desk } from '../project/desk';
+import { Panels } from '../project/panels';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -177,8 +177,8 @@ interface OpenProjectProps {
 
 function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
   // It outlives the model: panels that are open while the project is read again stay open.
-  const desk = useMemo(() => new Desk(), []);
-  const model = useMemo(() => new ProjectModel(api, views.project, views, feed, desk), [api, views]);
+  const panels = useMemo(() => new Panels(), []);
+  const model = useMemo(() => new ProjectModel(api, views.project, views, feed, panels), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
   const [help, setHelp] = useState(false);
@@ -187,7 +187,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     void model.jobs.load();
     return () => model.close();
   }, [model]);
-  useLeaving(() => desk.comments.size > 0);
+  useLeaving(() => panels.comments.size > 0);
   useEffect(() => {
     const undo = (event: KeyboardEvent) => {
       if (model.canEdit && !isTyping(document.activeElement) && !document.querySelector('dialog[open]')) undoneBy(event, actions);
@@ -195,13 +195,13 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     document.addEventListener('keydown', undo);
     return () => document.removeEventListener('keydown', undo);
   }, [model]);
-  const drawer = desk.drawer.value;
+  const drawer = panels.drawer.value;
   const [dropping, drop] = useFileDrop(model.canEdit, (file) => {
-    desk.dropped.value = file;
-    desk.window.value = 'import';
+    panels.dropped.value = file;
+    panels.window.value = 'import';
   });
   const isAsking = help || actions.question.value !== null || hasConflict(model) || views.asked.value !== null;
-  const isOpen = isAsking || desk.window.value !== null;
+  const isOpen = isAsking || panels.window.value !== null;
   useEffect(() => {
     // The element that had the focus before may be gone, such as an editor.
     const focus = model.selection.peek()?.anchor;
@@ -220,7 +220,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     const row = model.rows.indexOf(num);
     const column = model.columns.peek().findIndex(({ field }) => field === id);
     if (row !== undefined && column >= 0) grid.current?.focus({ row, column });
-    else desk.drawer.value = { kind: 'issue', num };
+    else panels.drawer.value = { kind: 'issue', num };
   };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
@@ -243,19 +243,19 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
       <Confirmation actions={actions} />
       <Conflict model={model} />
       {help && <Help onClose={() => setHelp(false)} />}
-      {desk.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
-      {desk.window.value === 'export' && <ExportWindow model={model} />}
-      {desk.window.value === 'jobs' && <JobsWindow model={model} />}
-      {desk.window.value === 'trash' && <TrashWindow model={model} />}
-      {desk.window.value === 'webhooks' && <WebhooksWindow model={model} />}
-      {desk.window.value === 'settings' && (
+      {panels.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
+      {panels.window.value === 'export' && <ExportWindow model={model} />}
+      {panels.window.value === 'jobs' && <JobsWindow model={model} />}
+      {panels.window.value === 'trash' && <TrashWindow model={model} />}
+      {panels.window.value === 'webhooks' && <WebhooksWindow model={model} />}
+      {panels.window.value === 'settings' && (
         <Settings
           api={api}
           project={views.project}
           people={model.people}
           onDeleted={onDeleted}
           onClose={(now) => {
-            desk.window.value = null;
+            panels.window.value = null;
             if (model.differsFrom(now)) onRedefined();
           }}
         />

@@ -7,7 +7,7 @@ import { addressOfProject, follow } from '../router';
 import { words } from '../words';
 
 const KEY = 'gridview.rail';
-/** In a window narrower than this the rail begins folded, to leave room for the grid. */
+/** In a window narrower than this, the rail begins collapsed, to leave room for the grid. */
 const NARROW = '(max-width: 760px)';
 
 export const railOpen = signal(window.localStorage.getItem(KEY) !== 'closed' && !window.matchMedia(NARROW).matches);

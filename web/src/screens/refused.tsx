@@ -1,4 +1,4 @@
-/** The texts that are no values of their fields, beside the grid: their cells, and the reasons. */
+/** The refused texts of cells, beside the grid, with the reasons. */
 import { refusedIn, type RefusedCell } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { Drawer } from '../ui/drawer';
@@ -19,7 +19,7 @@ export function RefusedDrawer({ model, onShow }: RefusedDrawerProps) {
   const cells = refusedIn(model.editor.marks.value).sort((one, other) => one.num - other.num || placeOf(one) - placeOf(other));
   const more = cells.length - SHOWN;
   return (
-    <Drawer title={words.refused.title} onClose={() => (model.desk.drawer.value = null)}>
+    <Drawer title={words.refused.title} onClose={() => (model.panels.drawer.value = null)}>
       <p class="soft" role="status">
         {cells.length ? words.refused.what : words.refused.none}
       </p>

@@ -10,7 +10,7 @@ import { Refusal } from '../ui/refusal';
 import { words } from '../words';
 
 /** Milliseconds between two looks at an index that is being built, or that has no issues yet. */
-const LOOK_AGAIN = 2000;
+const POLL_INTERVAL = 2000;
 
 export function RowsNotice({ model }: { readonly model: ProjectModel }) {
   const error = model.refusal.value;
@@ -55,7 +55,7 @@ function NoIssues({ onLook }: { readonly onLook: () => void }) {
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) onLook();
-    }, LOOK_AGAIN);
+    }, POLL_INTERVAL);
     return () => clearInterval(timer);
   }, []);
   return (
@@ -68,19 +68,19 @@ function NoIssues({ onLook }: { readonly onLook: () => void }) {
 
 function Building({ build, onLook }: { readonly build: Build; readonly onLook: () => void }) {
   useEffect(() => {
-    const timer = setTimeout(onLook, LOOK_AGAIN);
+    const timer = setTimeout(onLook, POLL_INTERVAL);
     return () => clearTimeout(timer);
   });
   return (
     <div class="refusal" role="status">
       <strong>{words.refusal.building}</strong>
-      <p>{words.refusal.buildingWhy(build.done, build.of)}</p>
-      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.of)} />
+      <p>{words.refusal.buildingWhy(build.done, build.total)}</p>
+      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.total)} />
     </div>
   );
 }
 
 /** The background work for which a query must wait. */
 function buildIn(error: unknown): Build | null {
-  return error instanceof ApiError && error.kind === 'not-ready' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
+  return error instanceof ApiError && error.kind === 'index-building' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
 }

@@ -14,8 +14,8 @@ export function SignIn({ session, state }: { readonly session: Session; readonly
       {state.kind === 'locked' && <p role="alert">{words.signIn.locked}</p>}
       {state.kind === 'failed' && <p role="alert">{`${words.signIn.failed} ${state.reason}`}</p>}
       {state.kind === 'signedOut' && state.expired && <p role="alert">{words.signIn.expired}</p>}
-      {session.asksWhoToBe && state.kind !== 'locked' && <WhoToBe session={session} />}
-      {!session.asksWhoToBe && (
+      {session.choosesUser && state.kind !== 'locked' && <ChooseUser session={session} />}
+      {!session.choosesUser && (
         <button class="button primary" type="button" onClick={() => void session.signIn()}>
           {words.signIn.submit}
         </button>
@@ -24,7 +24,7 @@ export function SignIn({ session, state }: { readonly session: Session; readonly
   );
 }
 
-function WhoToBe({ session }: { readonly session: Session }) {
+function ChooseUser({ session }: { readonly session: Session }) {
   const [tenant, setTenant] = useState('0807');
   const [user, setUser] = useState('ada');
   const [role, setRole] = useState<Role>('admin');

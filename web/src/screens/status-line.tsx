@@ -6,7 +6,7 @@ import { cellCount } from '../selection/range';
 import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
-import { Lookers } from './lookers';
+import { Presence } from './presence';
 
 export function StatusLine({ model, actions }: { readonly model: ProjectModel; readonly actions: Actions }) {
   const counts = model.counting.counts.value;
@@ -40,28 +40,28 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       {cells > 1 && <span>{words.status.selected(cells)}</span>}
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
       {refused > 0 && (
-        <button class="link-inline bad" type="button" onClick={() => (model.desk.drawer.value = { kind: 'refused' })}>
+        <button class="link-inline bad" type="button" onClick={() => (model.panels.drawer.value = { kind: 'refused' })}>
           {words.status.refused(refused)}
         </button>
       )}
-      <span class="said" role="status">
-        {progress ? words.status.writing(progress.done, progress.of) : actions.said.value}
+      <span class="outcome" role="status">
+        {progress ? words.status.writing(progress.done, progress.of) : actions.outcome.value}
       </span>
       <span class="visually-hidden" role="status">
-        {model.live.said.value}
+        {model.live.announcement.value}
       </span>
       {jobs.length > 0 && (
-        <button class="link-inline" type="button" onClick={() => (model.desk.window.value = 'jobs')}>
-          {words.jobs.running(jobs.length, jobs.reduce((sum, one) => sum + one.done + one.refused, 0), jobs.reduce((sum, one) => sum + (one.of ?? 0), 0))}
+        <button class="link-inline" type="button" onClick={() => (model.panels.window.value = 'jobs')}>
+          {words.jobs.running(jobs.length, jobs.reduce((sum, one) => sum + one.done + one.refused, 0), jobs.reduce((sum, one) => sum + (one.total ?? 0), 0))}
         </button>
       )}
       <span class="visually-hidden" role="status">
-        {model.jobs.said.value}
+        {model.jobs.announcement.value}
       </span>
-      <Lookers lookers={model.live.lookers.value} />
+      <Presence others={model.live.others.value} />
       {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
       {explanation && (
-        <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>
+        <button class="link" type="button" onClick={() => (model.panels.drawer.value = { kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}
         </button>
       )}

@@ -20,13 +20,13 @@ export function TrashWindow({ model }: { readonly model: ProjectModel }) {
   useEffect(() => void model.people.load(), [model]);
   // If the user has read further pages the list stays: new entries are at its start.
   const catchingUp = useMemo(
-    () => new CatchingUp(async () => (trash.things.isAtStart ? trash.things.load() : undefined), () => false, AGAIN),
+    () => new CatchingUp(async () => (trash.items.isAtStart ? trash.items.load() : undefined), () => false, AGAIN),
     [trash],
   );
   useEffect(() => () => catchingUp.close(), [catchingUp]);
-  useSignalEffect(() => catchingUp.hear(model.live.heard.value.trash ? 0 : null));
+  useSignalEffect(() => catchingUp.report(model.live.reported.value.trash ? 0 : null));
   return (
-    <Dialog title={words.trash.title} wide onClose={() => (model.desk.window.value = null)}>
+    <Dialog title={words.trash.title} wide onClose={() => (model.panels.window.value = null)}>
       <p class="soft">{words.trash.what}</p>
       <DeletedList
         deleted={trash}

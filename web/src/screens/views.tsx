@@ -15,12 +15,12 @@ const ICON_OF: Readonly<Record<Visibility, IconName>> = { private: 'user', share
 
 export function ViewList({ views }: { readonly views: SavedViews }) {
   const [menu, setMenu] = useState<{ readonly anchor: HTMLElement; readonly view: SavedView } | null>(null);
-  const [said, setSaid] = useState('');
+  const [outcome, setOutcome] = useState('');
   const { base, changed, missing } = views.opened.value;
   const copy = (view: SavedView) => {
     navigator.clipboard.writeText(new URL(views.linkTo(view), location.href).href).then(
-      () => setSaid(words.views.copied),
-      () => setSaid(words.views.notCopied),
+      () => setOutcome(words.views.copied),
+      () => setOutcome(words.views.notCopied),
     );
   };
   return (
@@ -61,7 +61,7 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
       )}
       <Saving views={views} />
       <p class="visually-hidden" role="status">
-        {said}
+        {outcome}
       </p>
       {menu && (
         <Menu
@@ -246,7 +246,7 @@ function Submit({ busy }: { readonly busy: boolean }) {
   );
 }
 
-/** The notice that the address names a missing view, or that parts of it are gone. */
+/** The notice that the address names a missing view, or that parts of it no longer exist. */
 export function ViewNotice({ views }: { readonly views: SavedViews }) {
   const { base, missing } = views.opened.value;
   if (missing && views.error.value === null) {
@@ -256,8 +256,8 @@ export function ViewNotice({ views }: { readonly views: SavedViews }) {
       </p>
     );
   }
-  if (!base?.gone.length) return null;
-  const gone = base.gone.map(({ part, field, value }) => words.views.gonePart(words.views.parts[part], field, value));
+  if (!base?.missing.length) return null;
+  const gone = base.missing.map(({ part, field, value }) => words.views.gonePart(words.views.parts[part], field, value));
   return (
     <p class="view-notice" role="status">
       {words.views.gone(gone)}{' '}

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../api/types';
 import { formatDatetime } from '../cells/format';
 import type { ProjectModel } from '../project/model';
-import { changesOf, eventsOf, isOutdated, Webhooks, type ToldSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
+import { changesOf, eventsOf, isOutdated, Webhooks, type IssuedSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { unsaved } from '../ui/unsaved';
@@ -22,11 +22,11 @@ export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
   const refusal = webhooks.refusal.value;
   const secret = webhooks.secret.value;
   return (
-    <Dialog title={words.webhooks.title} wide onClose={() => (model.desk.window.value = null)}>
+    <Dialog title={words.webhooks.title} wide onClose={() => (model.panels.window.value = null)}>
       <p class="soft">{words.webhooks.what}</p>
       {error !== null && <Refusal error={error} title={words.webhooks.failed} onRetry={() => void webhooks.load()} />}
       {refusal !== null && <Refusal error={refusal} title={words.webhooks.refused} />}
-      {secret && <Secret key={secret.secret} told={secret} onTaken={() => (webhooks.secret.value = null)} />}
+      {secret && <Secret key={secret.secret} issued={secret} onTaken={() => (webhooks.secret.value = null)} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
       {list?.length === 0 && <p>{words.webhooks.none}</p>}
       <ul class="webhooks">
@@ -38,19 +38,19 @@ export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
 }
 
 /** A secret, until the user has copied it: it is shown only once. */
-function Secret({ told, onTaken }: { readonly told: ToldSecret; readonly onTaken: () => void }) {
-  const [said, setSaid] = useState('');
+function Secret({ issued, onTaken }: { readonly issued: IssuedSecret; readonly onTaken: () => void }) {
+  const [outcome, setOutcome] = useState('');
   const copy = () => {
-    navigator.clipboard.writeText(told.secret).then(
-      () => setSaid(words.webhooks.copied),
-      () => setSaid(words.views.notCopied),
+    navigator.clipboard.writeText(issued.secret).then(
+      () => setOutcome(words.webhooks.copied),
+      () => setOutcome(words.views.notCopied),
     );
   };
   return (
     <section class="secret" aria-label={words.webhooks.secret}>
       <label>
-        {words.webhooks.secretOf(told.url)}
-        <input readOnly value={told.secret} onFocus={(event) => event.currentTarget.select()} />
+        {words.webhooks.secretOf(issued.url)}
+        <input readOnly value={issued.secret} onFocus={(event) => event.currentTarget.select()} />
       </label>
       <div class="row">
         <button class="button primary" type="button" onClick={copy}>
@@ -59,7 +59,7 @@ function Secret({ told, onTaken }: { readonly told: ToldSecret; readonly onTaken
         <button class="button" type="button" onClick={onTaken}>
           {words.webhooks.taken}
         </button>
-        <span role="status">{said}</span>
+        <span role="status">{outcome}</span>
       </div>
     </section>
   );
@@ -72,7 +72,7 @@ interface WebhookProps {
 }
 
 function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
-  const { url, view, frozen, columns, events, enabled, notice, rotating_until: rotating } = webhook;
+  const { url, view, frozen, columns, events, enabled, warning, previous_secret_expires: rotating } = webhook;
   const busy = webhooks.busy.value;
   const rows = frozen === null ? words.webhooks.all : words.webhooks.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
   const outdated = isOutdated(webhook, model.views.list.value.find(({ id }) => id === view));
@@ -83,9 +83,9 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
         {[enabled ? words.webhooks.on : words.webhooks.off, rows, events.map((event) => words.webhooks.events[event]).join(', ')].join(' · ')}
       </p>
       {columns !== null && <p class="soft">{words.webhooks.sent(columns.map((id) => model.field(id)?.name ?? id))}</p>}
-      {notice && <p class="bad">{words.webhooks.notice(formatDatetime(notice.at), notice.reason, enabled)}</p>}
-      {notice && enabled && (
-        <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { notice: null })}>
+      {warning && <p class="bad">{words.webhooks.notice(formatDatetime(warning.at), warning.reason, enabled)}</p>}
+      {warning && enabled && (
+        <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { warning: null })}>
           {words.webhooks.confirm}
         </button>
       )}
@@ -105,7 +105,7 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
         <Confirm label={words.webhooks.rotate} question={words.webhooks.rotateWhy} onConfirm={() => void webhooks.rotate(webhook)} />
         <Confirm label={words.webhooks.delete} question={words.webhooks.deleteWhy(url)} onConfirm={() => void webhooks.remove(webhook)} />
       </div>
-      <Fold label={words.webhooks.edit}>
+      <Disclosure label={words.webhooks.edit}>
         <WebhookForm
           key={webhook.version}
           model={model}
@@ -115,15 +115,15 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
           busy={busy}
           onSave={(draft) => void webhooks.change(webhook, changesOf(webhook, draft))}
         />
-      </Fold>
-      <Fold label={words.webhooks.deliveries}>
+      </Disclosure>
+      <Disclosure label={words.webhooks.deliveries}>
         <Deliveries webhooks={webhooks} webhook={webhook} />
-      </Fold>
+      </Disclosure>
     </li>
   );
 }
 
-function Fold({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+function Disclosure({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -228,7 +228,7 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
           ))}
       </fieldset>
       <fieldset class="radios">
-        <legend>{words.webhooks.told}</legend>
+        <legend>{words.webhooks.eventTypes}</legend>
         {eventsOf(draft.view).map((event) => (
           <label key={event}>
             <input type="checkbox" checked={draft.events.includes(event)} onChange={() => toggle(event)} />
@@ -257,13 +257,13 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
     void deliveries.load();
     return () => deliveries.close();
   }, [deliveries]);
-  const [said, setSaid] = useState('');
+  const [outcome, setOutcome] = useState('');
   const list = deliveries.list.value;
   const error = deliveries.error.value;
   const replay = async (delivery: WebhookDelivery) => {
-    setSaid('');
+    setOutcome('');
     if (!(await webhooks.replay(webhook, delivery))) return;
-    setSaid(words.webhooks.replayed);
+    setOutcome(words.webhooks.replayed);
     await deliveries.load();
   };
   return (
@@ -271,7 +271,7 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
       {error !== null && <Refusal error={error} onRetry={() => void deliveries.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
       {list?.length === 0 && <p>{words.webhooks.noDeliveries}</p>}
-      <p role="status">{said}</p>
+      <p role="status">{outcome}</p>
       <ul>
         {list?.map((delivery) => (
           <li key={delivery.id}>
@@ -303,7 +303,7 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
 }
 
 function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
-  const { at, status, attempts, code, problem, answer, last_attempt: last, next_attempt: next } = delivery;
+  const { at, status, attempts, response_status: code, failure, response_body: answer, last_attempt: last, next_attempt: next } = delivery;
   return (
     <>
       <strong>{whatOf(delivery)}</strong>{' '}
@@ -312,7 +312,7 @@ function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
         {next !== null && ` · ${words.webhooks.next(formatDatetime(next))}`}
         {code !== null && ` · ${code}`}
       </span>
-      {problem !== null && <p class="bad">{problem}</p>}
+      {failure !== null && <p class="bad">{failure}</p>}
       {answer && <code>{answer}</code>}
     </>
   );

@@ -98,7 +98,7 @@ export function toFilter(draft: Draft, fields: readonly Field[]): Filter | null 
   }
 }
 
-/** The filter as a group of drafts, from which `toFilter` makes the same filter. */
+/** The filter as a group of drafts, from which `toFilter` returns the same filter. */
 export function fromFilter(filter: Filter | null, fields: readonly Field[]): GroupDraft {
   if (!filter) return NO_CONDITIONS;
   const draft = draftOf(filter, fields);

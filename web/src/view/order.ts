@@ -1,7 +1,7 @@
 /** Decides whether a row is still in its place in the sort. Pure. */
 import type { SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
-import { folded } from '../fields/fold';
+import { caseFolded } from '../fields/case-fold';
 import { valueOf, type CellValue, type Row } from '../fields/values';
 
 /** Negative where the first row comes before the second; never zero for two issues. */
@@ -37,7 +37,7 @@ function compareValues(field: Field, a: NonNullable<CellValue>, b: NonNullable<C
       return compareText(String(a), String(b));
     case 'text':
     case 'user':
-      return compareText(folded(String(a)), folded(String(b)));
+      return compareText(caseFolded(String(a)), caseFolded(String(b)));
   }
 }
 

@@ -15,7 +15,7 @@ import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
 export const ALL = 'all';
 
 /** The parts of a view that are saved. */
-export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'footers' | 'color' | 'height'>>;
+export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'footers' | 'color_by' | 'row_height'>>;
 
 export interface Opened {
   readonly view: View;
@@ -37,8 +37,8 @@ export function viewOf(saved: SavedView): View {
       ? saved.columns.map((column) => ({ ...column, width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, column.width)) }))
       : null,
     footers: Object.fromEntries(saved.footers.map((footer) => [footer.field, footer.function])),
-    color: saved.color,
-    height: nearestHeight(saved.height),
+    color: saved.color_by,
+    height: nearestHeight(saved.row_height),
   };
 }
 
@@ -52,8 +52,8 @@ export function lookOf(view: View, issues: number): Look {
     columns: view.columns ? [...view.columns] : null,
     groups: view.groups.map(({ field, unit, timezone = null }) => ({ field, unit, timezone })),
     footers: Object.entries(view.footers).map(([field, fn]) => ({ field, function: fn as Look['footers'][number]['function'] })),
-    color: view.color,
-    height: view.height,
+    color_by: view.color,
+    row_height: view.height,
   };
 }
 

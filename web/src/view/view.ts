@@ -34,7 +34,7 @@ export interface View {
   readonly columns: readonly Column[] | null;
   /** The summary of each column that has one, such as `sum`. */
   readonly footers: Readonly<Record<string, string>>;
-  /** The option field that gives the rows their colours. */
+  /** The option field that gives the rows their colors. */
   readonly color: string | null;
   readonly height: RowHeight;
 }

@@ -64,7 +64,7 @@ def test_memory_is_resident_memory_in_bytes() -> None:
     assert memory_in(STATUS) == Memory(now=40_960 * 1024, peak=61_440 * 1024)
 
 
-def test_units_are_those_of_all_parts_of_an_answer_and_told_apart_by_the_operation() -> None:
+def test_units_of_all_parts_of_an_answer_are_added_to_reads_or_writes() -> None:
     units = Units()
     units.add("GetItem", {"ConsumedCapacity": {"CapacityUnits": 1.5}})
     units.add("TransactWriteItems", {"ConsumedCapacity": [{"CapacityUnits": 4.0}, {"CapacityUnits": 2.0}]})
@@ -81,7 +81,7 @@ def test_units_of_threads_are_all_counted() -> None:
     assert (units.calls, units.write) == (4000, 8000)
 
 
-def test_work_is_told_for_each_issue() -> None:
+def test_work_is_reported_per_issue() -> None:
     work = Work(
         issues=200,
         finished=True,
@@ -132,30 +132,30 @@ def test_edits_are_printed_by_what_is_indexed() -> None:
     assert "not indexed, first after a change of definitions not indexed 2.0 3.0" in lines
 
 
-def test_a_change_is_told_by_what_it_and_its_fold_write() -> None:
+def test_a_change_is_reported_with_its_own_writes_and_those_of_its_fold() -> None:
     lines = printed([result(1_000, {})], [])
     rows = [" ".join(line.split()) for line in lines]
     assert "create 100,000 1,000 on 19.3 2.0 15.8 1.5 8.7" in rows
     assert "create 100,000 40 on 37.5 2.0 15.8 19.7 8.7" in rows
     # The figure of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
-    told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)["changes"]
-    assert [(one["together"], round(one["write_units"], 1)) for one in told] == [(1_000, 19.3), (40, 37.5)]
-    assert told[0]["folded"]["cpu_milliseconds"] == 1.25
+    changes = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)["changes"]
+    assert [(one["together"], round(one["write_units"], 1)) for one in changes] == [(1_000, 19.3), (40, 37.5)]
+    assert changes[0]["folded"]["cpu_milliseconds"] == 1.25
 
 
-def test_what_is_shared_is_printed_and_told_as_json() -> None:
+def test_shared_work_is_printed_and_in_the_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["4", "counted", "1,016", "3.21", "4.13"] in lines
     assert ["imports", "1,000", "issues", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
-    told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
+    document = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
     neighbour = {"imports": 1_000, "reindexes": True}
-    assert told["lags"] == [{"neighbour": neighbour, "median": 401.9, "worst": 2_366.2, "records": 61}]
-    assert [one["workers"] for one in told["slices"]] == [4]
+    assert document["lags"] == [{"neighbour": neighbour, "median": 401.9, "worst": 2_366.2, "records": 61}]
+    assert [one["workers"] for one in document["slices"]] == [4]
 
 
-def test_what_the_history_adds_is_printed_and_told_as_json() -> None:
+def test_the_costs_of_the_history_are_printed_and_in_the_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["create", "3.0", "3.2", "1.2"] in lines
-    told = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
-    assert told["history"] == [{"kind": "create", "stored": 3.0, "on": 3.25, "off": 1.25}]
+    document = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
+    assert document["history"] == [{"kind": "create", "stored": 3.0, "on": 3.25, "off": 1.25}]

@@ -59,7 +59,7 @@ def test_an_account_takes_ten_requests_a_second_for_each_execution_however_short
     assert (account.asked, account.too_fast, account.throttled["query"]) == (300, 150, 150)
 
 
-def test_what_a_function_has_reserved_has_a_rate_of_its_own() -> None:
+def test_reserved_concurrency_has_its_own_rate() -> None:
     account = Concurrency(200, {"live": 2})
     assert [account.enter("live", 1.0) for _ in range(3)] == [True, True, False]
     assert account.enter("query", 1.0)

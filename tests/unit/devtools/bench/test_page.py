@@ -38,7 +38,7 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("figure", "value", "told"),
+    ("figure", "value", "shown"),
     [
         ("cold", 1_001.0, "**1.00 s / 0.39 s**"),
         ("warm", 501.0, "**0.81 s / 0.50 s**"),
@@ -50,6 +50,6 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
         ("axe", [{"id": "color-contrast", "impact": "serious"}], "**color-contrast (serious)**"),
     ],
 )
-def test_a_miss_is_bold(figure: str, value: Any, told: str) -> None:
-    assert told in report.table(GOOD | {figure: value}, 300_000)
+def test_a_miss_is_bold(figure: str, value: Any, shown: str) -> None:
+    assert shown in report.table(GOOD | {figure: value}, 300_000)
     assert report.table(GOOD | {figure: value}, 300_000).count("**") == 2

@@ -53,7 +53,7 @@ def test_rows_are_copied_with_what_copy_takes_for_its_own_signs_escaped() -> Non
     assert designs.copied(row) == b"1\t\\N\ta\\tb\\\\c\\nd\\re\ttrue\tfalse\n"
 
 
-def test_units_are_told_besides_those_of_the_documents_shown() -> None:
+def test_units_exclude_those_of_the_documents_shown() -> None:
     found = line(10, 20, cold=130, kept=59)
     assert (found.units(COLD), found.units(KEPT)) == (80, 9)
     assert not found.missed(COLD)
@@ -63,7 +63,7 @@ def test_units_are_told_besides_those_of_the_documents_shown() -> None:
     assert line(10, 20, cold=40, kept=30).units(COLD) == 0
 
 
-def test_what_misses_its_target_is_marked() -> None:
+def test_a_missed_target_is_marked() -> None:
     assert line(10, 20, cold=151, kept=59).missed(COLD)
     assert line(10, 20, cold=130, kept=61).missed(KEPT)
     assert "101.0 ✗" in printed(Section("many", 100_000, 1.0, [line(10, 20, cold=151, kept=59)]))
@@ -78,7 +78,7 @@ def test_being_slower_is_marked_where_we_should_not_be() -> None:
     assert "✗" not in printed(Section("many", 1_000_000, 1.0, [elsewhere]))
 
 
-def test_growth_is_told_of_every_side_and_marked_above_the_target() -> None:
+def test_growth_is_reported_for_every_side_and_marked_above_the_target() -> None:
     small = Section("few", 100_000, 1.0, [line(10, 20, cold=130, kept=59)])
     large = Section("many", 1_000_000, 1.0, [line(14, 60, cold=130, kept=59)])
     (grown,) = report.growth([small, large])

@@ -19,7 +19,7 @@ def test_consumers_of_one_project_never_meet() -> None:
     assert throughput.throughput((4,), stock=100, batches=2, batch=20)[0] == four
 
 
-def test_what_was_measured_is_printed() -> None:
+def test_measurements_are_printed() -> None:
     sink = io.StringIO()
     measured = [Taken(16, 2_412.4, 903.2, 0.0, 8.52), Taken(32, 2_870.0, 287.0, 0.444, 12.0)]
     throughput.show(Console(file=sink, width=140), measured)

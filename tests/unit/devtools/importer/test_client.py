@@ -74,7 +74,7 @@ def problem(status: int, detail: str = "no", **headers: str) -> httpx.Response:
         httpx.RemoteProtocolError("cut off"),
     ],
 )
-def test_what_may_pass_is_tried_again_with_the_same_key_and_body(trouble: Answer) -> None:
+def test_a_temporary_error_is_retried_with_the_same_key_and_body(trouble: Answer) -> None:
     server, clock = Server(trouble, trouble, ok({"x": 1})), Time()
     assert api(server, clock).post("/v1/p", b"{}", key="k1") == {"x": 1}
     assert [request.headers["Idempotency-Key"] for request in server.requests] == ["k1"] * 3
@@ -82,7 +82,7 @@ def test_what_may_pass_is_tried_again_with_the_same_key_and_body(trouble: Answer
     assert len(clock.slept) == 2
 
 
-def test_a_post_without_a_key_gets_one_of_its_own() -> None:
+def test_a_post_without_a_key_gets_its_own() -> None:
     server, clock = Server(problem(503), ok(), ok()), Time()
     client = api(server, clock)
     for _ in range(2):
@@ -120,7 +120,7 @@ def test_retry_after_as_a_date() -> None:
 
 def test_patience_ends() -> None:
     server, clock = Server(*[problem(503)] * 1000), Time()
-    with pytest.raises(Failure, match="goes on answering 503; run the same command again"):
+    with pytest.raises(Failure, match="keeps answering 503; run the same command again"):
         api(server, clock).get("/")
     assert PATIENCE / 2 < clock.now <= PATIENCE
 

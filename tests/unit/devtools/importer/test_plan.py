@@ -110,7 +110,7 @@ def test_types_file_overrides_and_skips() -> None:
     assert made.attributes[1].options == ("01", "02")
 
 
-def test_what_does_not_fit_a_forced_type_is_left_to_the_api_to_refuse() -> None:
+def test_values_of_another_than_the_forced_type_are_left_to_the_api() -> None:
     made = plan({"title": ["a"], "n": ["1"], "b": ["x"]}, {"n": FieldType.NUMBER, "b": FieldType.BOOL})
     assert operation(made, {"title": "a", "n": "one", "b": "maybe"})["fields"] == {"n": "one", "b": "maybe"}
 
@@ -181,7 +181,7 @@ def test_a_wrong_types_file(content: str, sentence: str) -> None:
 
 def test_choices_that_do_not_fit_the_file() -> None:
     columns = {"title": ["a"], "n": ["1"]}
-    with pytest.raises(Failure, match="no column 'Titel'; there are: title, n"):
+    with pytest.raises(Failure, match=r"no column 'Titel'\. The columns are: title, n"):
         plan(columns, name_column="Titel")
     with pytest.raises(Failure, match="no column 'm'"):
         plan(columns, {"m": None})

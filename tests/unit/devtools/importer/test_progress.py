@@ -23,7 +23,7 @@ def test_acknowledged_batches_are_kept_as_ranges_and_survive_the_disk(tmp_path: 
     assert (loaded.created, loaded.refused) == (50, 5)
 
 
-def test_saving_leaves_no_half_file_behind(tmp_path: Path) -> None:
+def test_saving_leaves_no_partial_file(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     Progress("a", "b", "c").save(path)
     Progress("d", "e", "f").save(path)
@@ -66,7 +66,7 @@ def test_without_a_refused_row_there_is_no_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_batch_that_is_sent_again_repeats_no_line_and_mends_a_broken_one(tmp_path: Path) -> None:
+def test_a_batch_that_is_sent_again_repeats_no_line_and_completes_a_broken_one(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     Rejects(path, fresh=True).write([refusal(1), refusal(2)])
     whole = path.read_bytes()
@@ -85,7 +85,7 @@ def test_a_fresh_import_forgets_the_refused_rows_of_another(tmp_path: Path) -> N
     assert lines(path) == [2]
 
 
-def test_files_lie_beside_the_input_or_where_one_may_write(tmp_path: Path) -> None:
+def test_files_are_beside_the_input_or_in_a_writable_folder(tmp_path: Path) -> None:
     locked, elsewhere = tmp_path / "locked", tmp_path / "else" / "where"
     locked.mkdir()
     source = locked / "a.csv.gz"

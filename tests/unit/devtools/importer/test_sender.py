@@ -111,7 +111,7 @@ def test_a_reason_names_the_columns() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503, 413])
-def test_operations_that_could_not_be_taken_are_sent_again_alone(status: int) -> None:
+def test_only_operations_that_failed_temporarily_are_sent_again(status: int) -> None:
     server = Server(lambda name, time: status if name == "late" and time < 3 else 201)
     outcome = send(server, batch_of("a", "late", "c", "late"))
     assert outcome.created == 4
@@ -126,7 +126,7 @@ def test_an_operation_that_is_too_large_by_itself_is_refused() -> None:
     assert [refusal.row for refusal in outcome.refused] == [2]
 
 
-def test_whoever_sends_a_batch_again_goes_the_same_way_and_creates_nothing() -> None:
+def test_a_batch_that_is_sent_again_has_the_same_outcome_and_creates_nothing() -> None:
     server = Server(lambda name, time: 503 if name == "late" and time == 1 else 201)
     first = send(server, batch_of("a", "late"))
     created = list(server.created)
@@ -135,7 +135,7 @@ def test_whoever_sends_a_batch_again_goes_the_same_way_and_creates_nothing() -> 
 
 
 def test_endless_refusal_for_now_ends() -> None:
-    with pytest.raises(Failure, match="goes on refusing parts"):
+    with pytest.raises(Failure, match="keeps refusing parts"):
         send(Server(lambda *_: 503), batch_of("a"))
 
 

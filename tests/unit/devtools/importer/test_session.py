@@ -80,11 +80,11 @@ def test_threads_that_are_refused_at_once_renew_once_and_later_again(cognito: Co
 def test_without_a_refresh_token_a_refusal_says_what_to_do(cognito: Cognito) -> None:
     one = session(cognito, id_token(), renewable=False)
     one.token()
-    with pytest.raises(Failure, match=r"lives for 15 minutes.*GRIDVIEW_REFRESH_TOKEN"):
+    with pytest.raises(Failure, match=r"is valid for 15 minutes.*GRIDVIEW_REFRESH_TOKEN"):
         one.token()
 
 
-def test_a_user_who_may_not_renew_is_one_sentence(cognito: Cognito) -> None:
+def test_a_refused_refresh_is_one_sentence(cognito: Cognito) -> None:
     cognito.refuses = True
     one = session(cognito, id_token())
     one.token()
@@ -102,9 +102,9 @@ def test_a_user_who_may_not_renew_is_one_sentence(cognito: Cognito) -> None:
         id_token(aud=["client", "other"]),
     ],
 )
-def test_a_refresh_token_goes_to_cognito_alone(cognito: Cognito, token: str) -> None:
+def test_a_refresh_token_is_sent_only_to_cognito(cognito: Cognito, token: str) -> None:
     one = session(cognito, token)
     one.token()
-    with pytest.raises(Failure, match="no ID token"):
+    with pytest.raises(Failure, match="not an ID token"):
         one.token()
     assert cognito.made == []

@@ -24,12 +24,12 @@ def test_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
     assert read(tmp_path / "a.csv", "\ufeffnäme\nx\n".encode()) == [Row(1, {"näme": "x"})]
 
 
-def test_gzip_is_told_by_its_content_whatever_the_name(tmp_path: Path) -> None:
+def test_gzip_is_recognized_by_its_content_under_any_name(tmp_path: Path) -> None:
     content = gzip.compress(b"a\n1\n2\n")
     assert read(tmp_path / "a.csv.gz", content) == read(tmp_path / "b.csv", content)
 
 
-def test_limit_stops_reading_before_what_is_broken_behind_it(tmp_path: Path) -> None:
+def test_limit_stops_reading_before_a_broken_line_after_it(tmp_path: Path) -> None:
     assert len(read(tmp_path / "a.csv", b"a,b\n1,2\n3\n", limit=1)) == 1
 
 
@@ -47,7 +47,7 @@ def test_ndjson_keeps_types_and_all_digits(tmp_path: Path) -> None:
     }
 
 
-def test_progress_is_told_in_bytes_of_the_file(tmp_path: Path) -> None:
+def test_progress_is_reported_in_bytes_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a\n" + "1\n" * 2000)
     reported: list[int] = []
@@ -75,7 +75,7 @@ def test_progress_is_told_in_bytes_of_the_file(tmp_path: Path) -> None:
         ("a.ndjson", b'{"a": 1}\n[1]\n', "line 2: this is JSON, but not an object"),
         ("a.ndjson", b'{"a": 1}\n{"a": \n', "line 2: this is not JSON"),
         ("a.ndjson", b'{"a": NaN}\n', "line 1: this is not JSON"),
-        ("a.ndjson", b'{"a": 1, "a": 2}\n', "line 1: the property 'a' stands there twice"),
+        ("a.ndjson", b'{"a": 1, "a": 2}\n', "line 1: the property 'a' occurs twice"),
         ("a.ndjson", b'{"": 1}\n', "line 1: a property has no name"),
         ("a.ndjson", b"[" * 100_000, "line 1: this is not JSON"),
         ("a.csv", b"a\n" + b"x" * (MAX_LINE + 1), "line 2: longer than"),

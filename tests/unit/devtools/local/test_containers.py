@@ -135,7 +135,7 @@ def test_events_at_once_have_an_environment_each_up_to_the_size(pool_of: PoolOf)
     assert len({result["pid"] for result in results}) == 2
 
 
-def test_an_environment_ends_when_nobody_talks_to_it_any_more(pool_of: PoolOf) -> None:
+def test_an_environment_ends_when_its_connection_is_closed(pool_of: PoolOf) -> None:
     pool = pool_of()
     process = processes.known(pool.invoke({})["pid"])
     assert process is not None

@@ -44,7 +44,7 @@ def test_an_answer_may_be_read_with_its_headers(client: Client) -> None:
     assert headers["access-control-expose-headers"].split(",") == list(RESPONSE_HEADERS)
 
 
-def test_so_may_a_refusal(client: Client) -> None:
+def test_a_refusal_has_the_origin_too(client: Client) -> None:
     status, headers, _ = client.call("GET", "/v1/projects", HTTP_ORIGIN=ORIGIN)
     assert (status, headers["access-control-allow-origin"]) == (401, ORIGIN)
 

@@ -122,7 +122,7 @@ def test_a_partial_response_settles_what_is_before_the_first_failure_and_retries
     assert world.discarded == []
 
 
-def test_of_several_failures_the_first_in_the_batch_counts_whatever_their_order() -> None:
+def test_the_first_of_several_failures_in_the_batch_counts() -> None:
     batch = [record(n) for n in range(1, 6)]
     response = {"batchItemFailures": [{"itemIdentifier": f"{n:021d}"} for n in (4, 2, 5)]}
     assert settled_by(response, batch) == 1
@@ -136,7 +136,7 @@ def test_a_partial_failure_that_stays_is_given_up_with_all_that_follows_it_in_th
     assert world.pauses == [1, 2]
 
 
-def test_a_rest_that_starts_later_has_its_retries_anew() -> None:
+def test_a_rest_that_starts_later_has_all_its_retries() -> None:
     left = {2: 2, 4: 2}
 
     def respond(batch: list[int]) -> Any:
@@ -247,7 +247,7 @@ def test_batches_stay_under_the_payload_limit() -> None:
     assert {len(batch) for batch in cut} == {1, 3}
 
 
-def test_a_record_above_the_payload_limit_travels_alone() -> None:
+def test_a_record_above_the_payload_limit_has_its_own_batch() -> None:
     cut = list(batches([record(1), record(2, padding=5000), record(3)], size=100, max_bytes=1000))
     assert [numbers(batch) for batch in cut] == [[1], [2], [3]]
 
@@ -267,7 +267,7 @@ def test_a_delivery_that_is_stopped_goes_on_from_what_it_settled() -> None:
 
 
 @given(data=st.data())
-def test_whatever_fails_every_wanted_record_is_settled_or_discarded_once_and_in_order(
+def test_every_wanted_record_is_settled_or_discarded_once_and_in_order(
     data: st.DataObject,
 ) -> None:
     total = data.draw(st.integers(0, 30))

@@ -94,7 +94,7 @@ def test_empty_tables_are_others_than_those_of_the_demo(tmp_path: Path, making: 
 
 
 @pytest.mark.parametrize("source", ["sources/demo.py", "lock.txt"])
-def test_they_are_made_anew_from_other_sources_and_the_old_ones_go(
+def test_changed_sources_make_new_tables_and_the_old_ones_are_removed(
     tmp_path: Path, making: Making, source: str
 ) -> None:
     filled(tmp_path, "one")
@@ -106,9 +106,7 @@ def test_they_are_made_anew_from_other_sources_and_the_old_ones_go(
     assert [path.name for path in kept.iterdir()] == ["demo"]
 
 
-def test_who_dies_while_he_makes_them_leaves_nothing_that_another_would_take(
-    tmp_path: Path, making: Making
-) -> None:
+def test_tables_of_a_killed_run_are_not_used(tmp_path: Path, making: Making) -> None:
     making.dies = True
     with pytest.raises(KilledError):
         filled(tmp_path, "one")

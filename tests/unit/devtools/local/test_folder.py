@@ -41,12 +41,12 @@ def test_a_folder_with_other_things_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(Failure, match="not empty"):
         Folder(tmp_path).make()
-    with pytest.raises(Failure, match="left alone"):
+    with pytest.raises(Failure, match="not changed"):
         Folder(tmp_path).remove()
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(Failure, match="cannot be used"):
         Folder(tmp_path / "data").make()
@@ -140,14 +140,14 @@ def test_ending_one_that_ignores_term() -> None:
         assert process.wait() == -9
 
 
-def test_another_process_with_the_same_id_is_left_alone() -> None:
+def test_another_process_with_the_same_id_is_not_ended() -> None:
     with sleeper() as process:
         assert processes.end(Known(process.pid, "long ago"), patience=0) is False
         assert process.poll() is None
         process.kill()
 
 
-def test_what_is_started_goes_with_its_group(tmp_path: Path) -> None:
+def test_stopping_a_process_ends_its_group(tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); time.sleep(60)"
     with log.open("wb") as output:
@@ -159,7 +159,7 @@ def test_what_is_started_goes_with_its_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
-def test_what_is_started_dies_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+def test_a_process_dies_with_its_killed_parent(tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = (
         "import os, sys, time\n"

@@ -114,7 +114,7 @@ def test_query_parameters_are_decoded_and_joined() -> None:
     assert made["queryStringParameters"] == {"sort": "-due", "a": "1,2", "b": "", "c": ", x", "d": ""}
 
 
-def test_what_is_not_there_is_left_out() -> None:
+def test_absent_parts_of_a_request_are_left_out() -> None:
     made = event()
     for absent in ("queryStringParameters", "pathParameters", "cookies", "body"):
         assert absent not in made

@@ -41,7 +41,7 @@ def test_an_invocation_gets_as_many_messages_as_it_may() -> None:
 
 
 @pytest.mark.parametrize("error", [FunctionError("the detail"), OSError("no process can be started")])
-def test_a_message_whose_invocation_fails_is_hidden_and_kept(error: Exception) -> None:
+def test_a_message_is_hidden_and_kept_if_its_invocation_fails(error: Exception) -> None:
     seconds = 0.0
     queue = Queue(None, lambda: seconds)
     queue.send("one")

@@ -183,7 +183,7 @@ def test_a_new_shard_is_found_in_time(stream: Stream, path: Path) -> None:
     assert consumer.seen == [1, 2]
 
 
-def test_shards_that_are_gone_are_forgotten(stream: Stream, path: Path) -> None:
+def test_removed_shards_are_forgotten(stream: Stream, path: Path) -> None:
     stream.shard("parent", 1, closed=True)
     stream.shard("child", 2, parent="parent")
     consumer = Consumer(stream, path)
@@ -241,7 +241,7 @@ def test_progress_of_another_stream_or_a_damaged_file_is_none(path: Path, kept: 
         ("project-0807.p", "counter", False),
     ],
 )
-def test_the_filter_passes_issue_documents_alone(pk: str, sk: str, passes: bool) -> None:
+def test_the_filter_passes_only_issue_documents(pk: str, sk: str, passes: bool) -> None:
     assert wanted({"dynamodb": {"Keys": {"PK": {"S": pk}, "SK": {"S": sk}}}}) is passes
 
 

@@ -10,7 +10,7 @@ class EnoughError(Exception):
     """The test has seen enough."""
 
 
-def test_jobs_go_on_whatever_becomes_of_an_invocation() -> None:
+def test_jobs_continue_after_failed_invocations() -> None:
     events: list[Any] = []
     pauses: list[float] = []
 

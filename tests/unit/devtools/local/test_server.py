@@ -126,9 +126,9 @@ def test_a_stranger_does_not_learn_which_paths_and_methods_exist(method: str) ->
         for target in ("/v1/projects", "/v1/nowhere", "/v1/health/", "/v1/projects/p/issues/batch")
     ]
     for status, headers, content in answers:
-        told = json.loads(content)
-        assert (status, told["type"], headers.get("allow")) == (401, "unauthenticated", None)
-        assert told["detail"] == json.loads(answers[0][2])["detail"]
+        problem = json.loads(content)
+        assert (status, problem["type"], headers.get("allow")) == (401, "unauthenticated", None)
+        assert problem["detail"] == json.loads(answers[0][2])["detail"]
     assert client.events == []
 
 

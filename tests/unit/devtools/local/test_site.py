@@ -89,8 +89,8 @@ def test_the_page_is_served_with_its_type_and_the_headers_that_protect_it(
     assert page.security_headers().items() <= headers.items()
     assert int(headers["content-length"]) == len(body) > 0
     assert browser.ask("HEAD", target)[2] == b""
-    refused, told, _ = browser.ask("POST", target, {})
-    assert (refused, told["allow"]) == (405, "GET, HEAD")
+    refused, headers_of_refusal, _ = browser.ask("POST", target, {})
+    assert (refused, headers_of_refusal["allow"]) == (405, "GET, HEAD")
     assert browser.events == []
 
 
@@ -106,7 +106,7 @@ def test_a_file_is_compressed_for_browsers_that_take_it(browser: Browser, tmp_pa
     assert "content-encoding" not in browser.ask("GET", "/favicon.svg", accept_encoding="gzip")[1]
 
 
-def test_the_configuration_tells_how_to_sign_in(browser: Browser) -> None:
+def test_the_configuration_names_the_sign_in(browser: Browser) -> None:
     assert json.loads(browser.ask("GET", "/config.json")[2]) == {"auth": "local"}
 
 
@@ -133,7 +133,7 @@ def test_any_other_path_is_not_found(browser: Browser, target: str) -> None:
 @pytest.mark.parametrize(
     ("target", "kind"), [("/v1/", (404, "not-found")), ("/v1/nowhere", (401, "unauthenticated"))]
 )
-def test_what_the_api_does_not_have_is_refused_by_the_api(
+def test_unknown_paths_of_the_api_are_refused_by_the_api(
     browser: Browser, target: str, kind: tuple[int, str]
 ) -> None:
     status, headers, body = browser.ask("GET", target, authorization=bearer())
@@ -141,7 +141,7 @@ def test_what_the_api_does_not_have_is_refused_by_the_api(
     assert "content-security-policy" not in headers
 
 
-def test_where_no_page_is_built_the_answer_says_so(browser: Browser, tmp_path: Path) -> None:
+def test_without_a_built_page_the_answer_says_so(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "dist" / "index.html").unlink()
     status, _, body = browser.ask("GET", "/")
     assert status == 404
@@ -179,11 +179,11 @@ def test_a_key_that_is_late_is_none(browser: Browser) -> None:
     (kept,) = (browser.data / "page-keys").iterdir()
     os.utime(kept, (then, then))
     sessions.new_key(browser.data)
-    assert not kept.exists(), "nobody used it"
+    assert not kept.exists(), "it was not used"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", {}, {"key": 5}, {"key": "a", "more": 1}, []])
-def test_what_is_no_key_is_a_bad_request(browser: Browser, body: Any) -> None:
+def test_a_body_that_is_no_key_is_a_bad_request(browser: Browser, body: Any) -> None:
     assert browser.ask("POST", sessions.PATH, body)[0] == 400
 
 
@@ -195,9 +195,9 @@ def test_a_wrong_key_buys_nothing(browser: Browser, key: str) -> None:
     assert "set-cookie" not in headers
 
 
-def test_the_api_is_called_as_who_is_signed_in(browser: Browser) -> None:
+def test_the_api_is_called_as_the_user_who_is_signed_in(browser: Browser) -> None:
     browser.open()
-    assert browser.ask("GET", "/v1/projects")[0] == 401, "nobody is signed in"
+    assert browser.ask("GET", "/v1/projects")[0] == 401, "no user is signed in"
     assert browser.ask("PUT", sessions.PATH, PERSON)[0] == 204
     assert browser.session() == PERSON
     assert browser.ask("GET", "/v1/projects")[0] == 200
@@ -227,14 +227,14 @@ def test_a_token_of_the_request_counts_before_the_cookie(browser: Browser) -> No
     ("changed", "field"),
     [({"tenant": "A"}, "tenant"), ({"user": ""}, "user"), ({"role": "owner"}, "role"), ({"x": 1}, "x")],
 )
-def test_who_cannot_be_is_refused(browser: Browser, changed: dict[str, Any], field: str) -> None:
+def test_an_impossible_user_is_refused(browser: Browser, changed: dict[str, Any], field: str) -> None:
     browser.open()
     status, _, body = browser.ask("PUT", sessions.PATH, {**PERSON, **changed})
     assert (status, [one["field"] for one in json.loads(body)["errors"]]) == (400, [field])
     assert browser.session() == NOBODY
 
 
-def test_without_a_good_cookie_nobody_signs_in(browser: Browser) -> None:
+def test_without_a_valid_cookie_no_sign_in_works(browser: Browser) -> None:
     for method in ("GET", "PUT", "DELETE"):
         assert browser.ask(method, sessions.PATH, PERSON)[0] == 401
     browser.open()
@@ -298,7 +298,7 @@ def test_a_page_of_another_origin_is_refused(browser: Browser, origin: str, targ
     assert browser.session() == PERSON
 
 
-def test_a_page_that_is_allowed_needs_a_token_of_its_own(browser: Browser) -> None:
+def test_an_allowed_page_needs_its_own_token(browser: Browser) -> None:
     browser.open()
     browser.ask("PUT", sessions.PATH, PERSON)
     assert browser.ask("GET", "/v1/projects", origin=PAGES)[0] == 401
@@ -314,7 +314,7 @@ def test_a_page_that_is_allowed_needs_a_token_of_its_own(browser: Browser) -> No
 @pytest.mark.parametrize(
     ("site", "status"), [("same-origin", 200), ("none", 200), ("same-site", 401), ("cross-site", 401)]
 )
-def test_the_cookie_counts_for_the_page_alone(browser: Browser, site: str, status: int) -> None:
+def test_the_cookie_counts_only_for_the_page(browser: Browser, site: str, status: int) -> None:
     browser.open()
     browser.ask("PUT", sessions.PATH, PERSON)
     assert browser.ask("GET", "/v1/projects", sec_fetch_site=site)[0] == status

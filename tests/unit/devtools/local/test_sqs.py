@@ -34,9 +34,9 @@ def queue(path: Path, clock: Clock) -> Queue:
 
 
 def call(queue: Queue, operation: str, **request: Any) -> dict[str, Any]:
-    status, told = answer({"q": queue}, f"AmazonSQS.{operation}", {"QueueUrl": "http://queue/q", **request})
-    assert status == 200, told
-    return told
+    status, found = answer({"q": queue}, f"AmazonSQS.{operation}", {"QueueUrl": "http://queue/q", **request})
+    assert status == 200, found
+    return found
 
 
 def bodies(queue: Queue) -> list[str]:
@@ -45,10 +45,10 @@ def bodies(queue: Queue) -> list[str]:
 
 
 def test_a_message_is_on_the_disk_before_it_is_answered(queue: Queue, path: Path) -> None:
-    told = call(queue, "SendMessage", MessageBody="pöison")
-    assert told["MD5OfMessageBody"] == hashlib.md5("pöison".encode()).hexdigest()  # noqa: S324
+    sent = call(queue, "SendMessage", MessageBody="pöison")
+    assert sent["MD5OfMessageBody"] == hashlib.md5("pöison".encode()).hexdigest()  # noqa: S324
     kept = json.loads(path.read_text())
-    assert (kept["id"], kept["body"]) == (told["MessageId"], "pöison")
+    assert (kept["id"], kept["body"]) == (sent["MessageId"], "pöison")
 
 
 def test_a_received_message_is_hidden_for_its_time_and_comes_back(queue: Queue, clock: Clock) -> None:
@@ -134,7 +134,7 @@ def test_a_queue_that_holds_nothing_leaves_no_file(queue: Queue, path: Path) -> 
 )
 def test_anything_else_is_refused_and_changes_nothing(queue: Queue, target: str, request_: Any) -> None:
     queue.send("kept")
-    status, told = answer({"q": queue}, target, request_)
+    status, refusal = answer({"q": queue}, target, request_)
     assert status == 400
-    assert told["__type"].startswith("com.amazonaws.sqs#")
+    assert refusal["__type"].startswith("com.amazonaws.sqs#")
     assert bodies(queue) == ["kept"]

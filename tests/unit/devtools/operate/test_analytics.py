@@ -69,8 +69,8 @@ class Evaluated:
             found = self.value(cast[1])
             convert = {"integer": int, "double": float, "date": str}[cast[2]]
             return None if found is None else convert(found)
-        if told := re.fullmatch(r"from_iso8601_timestamp\((.+)\)", expression):
-            return self.value(told[1])
+        if matched := re.fullmatch(r"from_iso8601_timestamp\((.+)\)", expression):
+            return self.value(matched[1])
         if case := re.fullmatch(r"CASE (\S+(?: 'a\d+'\)\.\w+)?) (WHEN .+) END", expression, re.DOTALL):
             return self._case(self.value(case[1]), case[2])
         if each := re.fullmatch(
@@ -106,16 +106,16 @@ def test_each_issue_is_a_row_with_the_values_of_the_api(table: MemoryTable) -> N
         exported = Evaluated(item_to_wire(item))
         if not _is_chosen(sql, exported):
             continue
-        told = documents.to_json(catalog(table), item)
+        expected = documents.to_json(catalog(table), item)
         row = {name: exported.value(expression) for name, expression in expressions.items()}
         shown.append(row["num"])
-        assert (row["num"], row["version"]) == (told["num"], told["version"])
-        assert (row["name"], row["state"]) == (told["name"], told["state"])
+        assert (row["num"], row["version"]) == (expected["num"], expected["version"])
+        assert (row["name"], row["state"]) == (expected["name"], expected["state"])
         assert (row["issue_created_by"], row["updated_by"]) == ("ann", "ann")
         for name in ("created", "updated"):
-            assert str(row[name])[:19] == told[name][:19]
+            assert str(row[name])[:19] == expected[name][:19]
         for field in catalog(table).attributes:
-            assert _same(row[field.id], told["fields"].get(field.id)), field.id
+            assert _same(row[field.id], expected["fields"].get(field.id)), field.id
     assert sorted(shown) == [num for num in range(1, 31) if num != 3]
 
 
@@ -133,14 +133,18 @@ def _is_chosen(sql: str, item: Evaluated) -> bool:
     )
 
 
-def _same(found: Any, told: Any) -> bool:
-    if isinstance(told, bool) or told is None:
-        return found is told
-    if isinstance(told, int | Decimal):
-        return bool(found == float(told))
-    if isinstance(told, list):
-        return sorted(found) == sorted(told)
-    return bool(str(found)[:19] == str(told)[:19]) if str(told).endswith("Z") else bool(found == told)
+def _same(found: Any, expected: Any) -> bool:
+    if isinstance(expected, bool) or expected is None:
+        return found is expected
+    if isinstance(expected, int | Decimal):
+        return bool(found == float(expected))
+    if isinstance(expected, list):
+        return sorted(found) == sorted(expected)
+    return (
+        bool(str(found)[:19] == str(expected)[:19])
+        if str(expected).endswith("Z")
+        else bool(found == expected)
+    )
 
 
 def test_every_path_of_the_view_is_a_member_of_the_table(table: MemoryTable) -> None:
@@ -166,13 +170,13 @@ def test_names_of_people_end_nothing(table: MemoryTable) -> None:
 
 
 @pytest.mark.parametrize("location", ["", "s3://", "http://x/y", "s3://bucket/it's", "s3://bucket/a b/"])
-def test_what_is_no_location_is_refused(location: str) -> None:
+def test_an_invalid_location_is_refused(location: str) -> None:
     with pytest.raises(Failure, match="S3"):
         table_sql(location)
 
 
 @pytest.mark.parametrize("name", ["", "Items", "a;b", "1a", "a b"])
-def test_what_is_no_name_of_a_table_is_refused(table: MemoryTable, name: str) -> None:
+def test_an_invalid_name_of_a_table_is_refused(table: MemoryTable, name: str) -> None:
     with pytest.raises(Failure, match="name"):
         table_sql(LOCATION, name)
     with pytest.raises(Failure, match="name"):

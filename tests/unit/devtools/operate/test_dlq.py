@@ -162,28 +162,26 @@ def removed(world: World, num: int) -> dict[str, Any]:
 
 def dev(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     status = cli.main(["dlq", *arguments])
-    told = capsys.readouterr()
-    return status, told.out + told.err
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
 
 
-def ids(told: str) -> list[str]:
-    return [line.split()[0] for line in told.splitlines() if UUID.match(line.split()[0])]
+def ids(output: str) -> list[str]:
+    return [line.split()[0] for line in output.splitlines() if UUID.match(line.split()[0])]
 
 
-def test_what_there_is_can_be_listed_as_often_as_one_likes(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_listing_changes_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     for num in range(1, 24):
         world.send(num, version=num)
     name = world.keep([edited(world, num, 2) for num in (24, 25)])
     for _ in range(2):
-        status, told = dev(capsys, "list")
+        status, output = dev(capsys, "list")
         assert status == 0
-        assert len(set(ids(told))) == 24
-        assert f"letter  {key_of(7)} version 7: KeyError: what" in told
-        assert f"{name[-36:]}  20" in told
-        assert "2 records of 2 issues: RetryAttemptsExhausted" in told
-        assert "23 dead letters and 1 failed batches" in told
+        assert len(set(ids(output))) == 24
+        assert f"letter  {key_of(7)} version 7: KeyError: what" in output
+        assert f"{name[-36:]}  20" in output
+        assert "2 records of 2 issues: RetryAttemptsExhausted" in output
+        assert "23 dead letters and 1 failed batches" in output
         assert (world.letters(), world.hidden()) == (23, 0)
     assert world.stored() == [name]
 
@@ -205,8 +203,8 @@ def test_redriving_derives_from_the_documents_as_they_are_now(
         edited(world, num, 3, start="2032-01-01")
     world.keep([removed(world, num) for num in (19, 20)])
     assert world.wrong(*range(1, 21))
-    status, told = dev(capsys, "redrive", "--all")
-    assert (status, told.splitlines()[-1]) == (0, "14 redriven, 0 left.")
+    status, output = dev(capsys, "redrive", "--all")
+    assert (status, output.splitlines()[-1]) == (0, "14 redriven, 0 left.")
     assert world.wrong(*range(1, 31)) == []
     assert (world.letters(), world.hidden(), world.stored()) == (0, 0, [])
     assert Ledger.from_item(world.table.get(key_of(19), derived_keys.LEDGER)).order == ImageVersion(
@@ -215,17 +213,19 @@ def test_redriving_derives_from_the_documents_as_they_are_now(
     assert Ledger.from_item(world.table.get(key_of(16), derived_keys.LEDGER)).version == 3
 
 
-def test_what_is_still_poison_stays_with_its_reason(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_issues_that_are_still_poison_stay_with_their_reason(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     damage.change(world.table, key_of(3), keys.project(TENANT, PROJECT), {"fields": {"a2": "o99"}})
     edited(world, 4, 2, kind="o1")
     world.send(3)
     world.send(4)
     batch = world.keep([record(1, None, world.table.items[key_of(3), keys.project(TENANT, PROJECT)])])
-    status, told = dev(capsys, "redrive", "--all")
+    status, output = dev(capsys, "redrive", "--all")
     assert status == 1
-    assert "1 redriven, 2 left." in told
+    assert "1 redriven, 2 left." in output
     assert (
-        told.count(f"{key_of(3)}: UnknownOption: a document holds an option that the catalog does not know")
+        output.count(f"{key_of(3)}: UnknownOption: a document has an option that the catalog does not know")
         == 2
     )
     assert (world.letters(), world.hidden(), world.stored()) == (1, 0, [batch])
@@ -258,8 +258,8 @@ def named(world: World, capsys: pytest.CaptureFixture[str]) -> Named:
 def test_only_what_is_named_is_redriven(
     world: World, capsys: pytest.CaptureFixture[str], named: Named
 ) -> None:
-    status, told = dev(capsys, "redrive", named.letter, named.batch)
-    assert (status, told.splitlines()[-1]) == (0, "2 redriven, 0 left.")
+    status, output = dev(capsys, "redrive", named.letter, named.batch)
+    assert (status, output.splitlines()[-1]) == (0, "2 redriven, 0 left.")
     assert world.wrong(9, 22) == []
     assert world.wrong(8)
     assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [named.other])
@@ -268,15 +268,15 @@ def test_only_what_is_named_is_redriven(
 def test_only_what_is_named_is_dropped_and_nothing_is_derived(
     world: World, capsys: pytest.CaptureFixture[str], named: Named
 ) -> None:
-    status, told = dev(capsys, "drop", named.letter, named.batch)
-    assert (status, told.splitlines()[-1]) == (0, "2 dropped.")
-    assert f"{named.letter}  dropped  {key_of(9)} version 2: KeyError: what" in told
+    status, output = dev(capsys, "drop", named.letter, named.batch)
+    assert (status, output.splitlines()[-1]) == (0, "2 dropped.")
+    assert f"{named.letter}  dropped  {key_of(9)} version 2: KeyError: what" in output
     assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [named.other])
     assert world.wrong(9)
     assert world.wrong(22)
 
 
-def test_all_are_dropped_even_what_nobody_can_read(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_are_dropped_even_unreadable_ones(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.queue.send_message(QueueUrl=world.url, MessageBody="hello")
     world.send(1)
     name = world.keep([edited(world, 1, 2)])
@@ -284,27 +284,27 @@ def test_all_are_dropped_even_what_nobody_can_read(world: World, capsys: pytest.
         (world.batches._folder / name).write_text("{}")
     else:
         world.batches._client.put_object(Bucket=BUCKET, Key=name, Body="{}")  # type: ignore[attr-defined]
-    status, told = dev(capsys, "drop", "--all")
-    assert (status, told.splitlines()[-1]) == (0, "3 dropped.")
+    status, output = dev(capsys, "drop", "--all")
+    assert (status, output.splitlines()[-1]) == (0, "3 dropped.")
     assert (world.letters(), world.hidden(), world.stored()) == (0, 0, [])
 
 
 @pytest.mark.parametrize("command", ["redrive", "drop"])
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [((), "Say which"), (("--all", "x"), "Say which"), (("x",), "There is no x")],
+    [((), "Name ids"), (("--all", "x"), "Name ids"), (("x",), "There is no x")],
 )
-def test_what_to_redrive_or_drop_has_to_be_said_and_be_there(
+def test_redrive_and_drop_require_existing_names(
     world: World, capsys: pytest.CaptureFixture[str], command: str, arguments: tuple[str, ...], said: str
 ) -> None:
     world.send(1)
-    status, told = dev(capsys, command, *arguments)
+    status, output = dev(capsys, command, *arguments)
     assert status == 1
-    assert said in told
+    assert said in output
     assert (world.letters(), world.hidden()) == (1, 0)
 
 
-def test_what_is_none_of_ours_is_left_where_it_is(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_foreign_messages_stay_where_they_are(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.queue.send_message(QueueUrl=world.url, MessageBody="hello")
     DeadLetters(world.url).send(Poison("issue-what", 0, "ValueError: no number"))
     name = world.keep([edited(world, 1, 2)])
@@ -315,14 +315,14 @@ def test_what_is_none_of_ours_is_left_where_it_is(world: World, capsys: pytest.C
         (world.batches._folder / name).write_text(json.dumps(without))
     else:
         world.batches._client.put_object(Bucket=BUCKET, Key=name, Body=json.dumps(without))  # type: ignore[attr-defined]
-    status, told = dev(capsys, "list")
+    status, output = dev(capsys, "list")
     assert status == 0
-    assert "This is not a dead letter of gridview." in told
-    assert "It is not a failed batch with its records: no 'payload'." in told
-    status, told = dev(capsys, "redrive", "--all")
+    assert "This is not a dead letter of gridview." in output
+    assert "This is not a failed batch with its records: it has no 'payload'." in output
+    status, output = dev(capsys, "redrive", "--all")
     assert status == 1
-    assert "0 redriven, 3 left." in told
-    assert "./dev fsck --repair" in told
+    assert "0 redriven, 3 left." in output
+    assert "./dev fsck --repair" in output
     assert (world.letters(), world.hidden(), world.stored()) == (2, 0, [name])
 
 
@@ -386,14 +386,14 @@ def test_a_table_that_refuses_costs_no_letter(world: World, capsys: pytest.Captu
             raise Overloaded("The table is busy; try again.")
 
     world.around = around
-    status, told = dev(capsys, "redrive", "--all")
+    status, output = dev(capsys, "redrive", "--all")
     assert status == 1
-    assert "The table is busy" in told
+    assert "The table is busy" in output
     assert (world.letters(), world.hidden()) == (1, 0)
 
 
-def test_a_queue_that_is_gone_is_a_sentence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_queue_is_one_sentence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.queue.delete_queue(QueueUrl=world.url)
-    status, told = dev(capsys, "list")
+    status, output = dev(capsys, "list")
     assert status == 1
-    assert "The dead letters cannot be used" in told
+    assert "The dead letters cannot be used" in output

@@ -27,23 +27,23 @@ BOTH = {"name": "Pier", "fields": {"who": ANN, "also": ANN}}
 KEY = {"idempotency-key": "k"}
 
 
-def told(value: Any) -> str:
+def text_of(value: Any) -> str:
     """A value as text, with all packed values in it."""
     if isinstance(value, bytes):
         try:
-            return told(json.loads(zlib.decompress(value)))
+            return text_of(json.loads(zlib.decompress(value)))
         except (zlib.error, ValueError):
             return repr(value)
     if isinstance(value, dict):
-        return " ".join(f"{name} {told(one)}" for name, one in value.items())
+        return " ".join(f"{name} {text_of(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
-        return " ".join(map(told, value))
+        return " ".join(map(text_of, value))
     return str(value)
 
 
 def held(item: dict[str, Any]) -> str:
     """All contents of an item, including the bodies of a block."""
-    text = told(item)
+    text = text_of(item)
     if item[keys.PK].startswith(derived_keys.BLOCK_PREFIX):
         text += " ".join(Block.from_item(item).sets or ())
     return text
@@ -168,13 +168,13 @@ def asked(api: Client, user: str) -> tuple[list[int], int]:
     return sorted(row["num"] for row in answer.body["rows"]), answer.body["matched"]
 
 
-def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
+def test_a_forgotten_user_appears_nowhere(world: World) -> None:
     account, bob = world.account, world.account.api(user="bob")
     found = {find(*key).place.name for key in traces(account)}
     assert found >= {
         *("project", "issue", "sort entry", "ledger", "block", "journal item", "history", "activity"),
         *(
-            "activity of it",
+            "comment activity",
             "note of a change",
             "part of a change",
             "remembered request",
@@ -184,13 +184,13 @@ def test_a_person_who_is_forgotten_is_nowhere(world: World) -> None:
         *(
             "shared view",
             "private view",
-            "count of a user's own",
+            "count of private views",
             "comment",
             "job",
-            "what it is to do",
+            "job request",
             "socket",
         ),
-        *("subscription of it", "seat of a socket", "attribute"),
+        *("subscription", "seat of a socket", "attribute"),
     }
     before, elsewhere = asked(bob, ANN), others(account)
     assert len(before[0]) > 5
@@ -249,7 +249,7 @@ def _dying(call: Callable[..., Any], left: list[int], error: type[Exception]) ->
     return dies
 
 
-def test_what_the_person_and_others_write_meanwhile_is_found_by_a_later_pass(world: World) -> None:
+def test_a_later_pass_finds_concurrent_writes(world: World) -> None:
     account = world.account
     ann, bob = account.api(user=ANN), account.api(user="bob")
     late = [

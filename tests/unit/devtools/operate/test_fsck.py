@@ -45,28 +45,28 @@ def opened(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def dev(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     status = cli.main(["fsck", "--patience", "0", *arguments])
-    told = capsys.readouterr()
-    return status, told.out + told.err
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
 
 
 @pytest.mark.parametrize(("arguments", "issues"), [((), "15"), (ONE, "12")])
 def test_a_sound_table_ends_well(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], issues: str
 ) -> None:
-    status, told = dev(capsys, *arguments)
+    status, output = dev(capsys, *arguments)
     assert status == 0
-    assert f"{issues} issues looked at in" in told
-    assert " a second" in told
-    assert told.endswith("No difference remains.\n")
+    assert f"{issues} issues checked in" in output
+    assert " a second" in output
+    assert output.endswith("No difference remains.\n")
 
 
-def test_each_difference_is_a_line_that_tells_the_field_and_what_is_there(
+def test_each_difference_is_a_line_with_the_field_and_the_found_value(
     table: MemoryTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage.change(table, key_of(1), damage.order_key("a1.1"), {keys.SORT: "[bold]x[/]" + "y" * 90})
     table.delete(key_of(2), damage.order_key("name.1"))
-    status, told = dev(capsys)
-    lines = told.splitlines()
+    status, output = dev(capsys)
+    lines = output.splitlines()
     assert status == 1
     assert (
         f"{key_of(1)}  wrong       start (a1.1): [bold]x[/]{'y' * 38}…, should be 2024-03-02 / 00000001"
@@ -83,31 +83,31 @@ def test_it_repairs_and_says_so(
     for num, planted in enumerate((one for one in damage.PLANTED if not one.remains), start=1):
         planted.inflict(table, key_of(num % 12 + 1))
     assert dev(capsys, *arguments)[0] == 1
-    status, told = dev(capsys, "--repair", *arguments)
+    status, output = dev(capsys, "--repair", *arguments)
     assert status == 0
-    assert f"{key_of(5)}  repaired" in told
-    mended = [line.split()[0] for line in told.splitlines() if line.endswith("  repaired")]
-    assert {key_of(num) for num in range(1, 13)} <= set(mended)
-    assert f"{len(mended)} were wrong and are repaired." in told
-    status, told = dev(capsys, *arguments)
-    assert (status, told.splitlines()[1:]) == (0, ["No difference remains."])
+    assert f"{key_of(5)}  repaired" in output
+    repaired = [line.split()[0] for line in output.splitlines() if line.endswith("  repaired")]
+    assert {key_of(num) for num in range(1, 13)} <= set(repaired)
+    assert f"{len(repaired)} were wrong and have been repaired." in output
+    status, output = dev(capsys, *arguments)
+    assert (status, output.splitlines()[1:]) == (0, ["No difference remains."])
 
 
-def test_what_it_cannot_repair_remains_with_the_reason(
+def test_differences_beyond_repair_remain_with_the_reason(
     table: MemoryTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damage.change(table, key_of(1), keys.project(TENANT, PROJECT), {"fields": {"a2": "o99"}})
     table.delete(key_of(2), derived_keys.LEDGER)
     damage.change(table, key_of(3), "something", {})
-    status, told = dev(capsys, "--repair")
+    status, output = dev(capsys, "--repair")
     assert status == 1
-    assert f"{key_of(1)}  not repaired: UnknownOption: a document holds an option" in told
-    assert f"{key_of(2)}  repaired" in told
-    assert f"{key_of(3)}  not repaired: It is not derived data, so a person must look at it." in told
-    assert told.endswith("2 are wrong, in 2 places.\n")
+    assert f"{key_of(1)}  not repaired: UnknownOption: a document has an option" in output
+    assert f"{key_of(2)}  repaired" in output
+    assert f"{key_of(3)}  not repaired: It is not derived data, so an operator must check it." in output
+    assert output.endswith("2 are wrong, in 2 places.\n")
 
 
-def test_a_project_is_checked_alone(table: MemoryTable, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_project_can_be_checked(table: MemoryTable, capsys: pytest.CaptureFixture[str]) -> None:
     table.delete(key_of(2, "tower", "other"), derived_keys.LEDGER)
     assert dev(capsys, *ONE)[0] == 0
     assert dev(capsys, "--project", "tower", "--tenant", "other")[0] == 1
@@ -116,17 +116,17 @@ def test_a_project_is_checked_alone(table: MemoryTable, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--project", "x"), "go together"),
-        (("--tenant", "x"), "go together"),
+        (("--project", "x"), "Name both"),
+        (("--tenant", "x"), "Name both"),
         (("--project", "x", "--tenant", TENANT), f"The tenant '{TENANT}' has no project 'x'."),
     ],
 )
-def test_what_cannot_be_checked_is_a_sentence(
+def test_invalid_arguments_are_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
 ) -> None:
-    status, told = dev(capsys, *arguments)
+    status, output = dev(capsys, *arguments)
     assert status == 1
-    assert said in told
+    assert said in output
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "nan", "1e9"])
@@ -154,18 +154,18 @@ def test_a_busy_table_is_asked_again_and_given_up_in_the_end(
     limit = 5
     assert dev(capsys)[0] == 0
     refusals, limit = 0, 1_000_000
-    status, told = dev(capsys)
+    status, output = dev(capsys)
     assert status == 1
-    assert "goes on refusing" in told
+    assert "keeps refusing" in output
 
 
-def test_what_aws_refuses_is_a_sentence(
+def test_a_refusal_by_aws_is_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(_: MemoryTable, **__: Any) -> Any:
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "not you"}}, "Scan")
 
     monkeypatch.setattr(MemoryTable, "scan", denied)
-    status, told = dev(capsys)
+    status, output = dev(capsys)
     assert status == 1
-    assert "The table of the test cannot be used" in told
+    assert "The table of the test cannot be read" in output

@@ -25,10 +25,10 @@ def test_a_pass_in_slices_is_one_line_with_the_progress_of_all() -> None:
     assert described(work) == f"0807/35e9: 10 of 2,000 issues, due since {DUE}"
 
 
-def test_the_open_jobs_of_people_are_lines_in_the_order_of_their_turns() -> None:
+def test_the_open_user_jobs_are_lines_in_the_order_of_their_turns() -> None:
     table = MemoryTable()
     job = UserJob("0" * 20, JobKind.UPDATE, "ann", b"c" * 16, DUE, 1_800_000_000)
-    running = replace(job, id="1" * 20, state=JobState.RUNNING, of=2_000, done=990, refused=10)
+    running = replace(job, id="1" * 20, state=JobState.RUNNING, total=2_000, done=990, refused=10)
     over = replace(job, id="2" * 20, state=JobState.DONE)
     for one in (job, running, over):
         table.put(one.to_item("0807", "35e9"))

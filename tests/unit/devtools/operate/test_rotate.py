@@ -109,7 +109,7 @@ def test_two_rotations_are_ten_minutes_apart_and_lose_nothing_that_was_sealed_be
     assert opens(table, "w2", current)
 
 
-def test_a_rotation_that_died_before_its_pass_is_finished_by_the_next_or_alone(
+def test_a_rotation_killed_before_its_pass_is_finished_by_the_next_or_by_reseal_only(
     secret: Secret, slept: list[float]
 ) -> None:
     for reseal_only in (True, False):
@@ -128,17 +128,17 @@ def test_a_secret_that_was_lost_before_is_named(secret: Secret, slept: list[floa
     table = MemoryTable()
     table.put(stored("w1", secrets=(SealedSecret("none"),)))
     assert rotate_webhooks(secret, table) == 1
-    assert "0807.35e9.w1: a secret does not open" in capsys.readouterr().out
+    assert "0807.35e9.w1: its secret cannot be opened" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["webhooks"], "files of its data folder"),
-        (["cursors", "--deployed", "--reseal-only"], "--reseal-only is for webhooks"),
+        (["cursors", "--deployed", "--reseal-only"], "--reseal-only works with webhooks only"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_contradictory_arguments_are_refused(
     arns: dict[str, str], capsys: Any, arguments: list[str], said: str
 ) -> None:
     assert cli.main(["rotate", *arguments]) == 1

@@ -21,7 +21,7 @@ OUTPUTS = {
     "DeadLetterQueueUrl": "https://sqs/dead-letters",
     "FailedBatchesBucket": "failed-batches",
     "ApiUrl": "https://api",
-    "FormsWritten": str(forms.NEWEST),
+    "StoredFormWritten": str(forms.NEWEST),
 }
 
 
@@ -101,13 +101,13 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
         assert opened.label == "Gridview"
 
 
-def test_what_is_repaired_in_a_deployed_stack_is_written_as_its_functions_write(
+def test_repairs_of_a_deployed_stack_write_the_form_of_its_functions(
     deployed: CloudFormation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = forms.NEWEST + 1
     monkeypatch.setattr(forms, "NEWEST", newer)
     for said, written in ((newer, True), (forms.OLDEST, False), (newer + 7, True)):
-        deployed.outputs["FormsWritten"] = str(said)
+        deployed.outputs["StoredFormWritten"] = str(said)
         target.open(parsed("--deployed"))
         assert forms.writes(newer) is written
 

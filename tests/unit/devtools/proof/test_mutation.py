@@ -75,7 +75,7 @@ MUTATIONS = {
         "        if item is None or (item.gone and (not self.kept)):\n            return None\n",
         "",
     ),
-    "parts that stand for themselves": (
+    "parts that represent themselves": (
         "x:Box.put",
         "[*X, Y]",
         "[Y, *X]",
@@ -110,6 +110,8 @@ def test_a_part_is_replaced_and_nothing_else(
         ("x:Box.put", "_.put(_)", "None"),  # more arguments than that
     ],
 )
-def test_what_has_not_one_place_or_changes_nothing_is_refused(place: str, pattern: str, instead: str) -> None:
+def test_a_mutation_with_no_single_place_or_no_change_is_refused(
+    place: str, pattern: str, instead: str
+) -> None:
     with pytest.raises(Failure):
         Mutation(place, pattern, instead).spoilt(MODULE)

@@ -34,7 +34,7 @@ from gridview.query.operators import OPERATORS
 from gridview.query.plan import Recheck
 from gridview.query.sort_order import Place
 from gridview.query.steps import Ask, Steps, ask_all
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 from tests.support import needs
 
 QUERIES = 720
@@ -55,7 +55,7 @@ def tally() -> Tally:
 def test_the_grid_answers_as_sqlite_does(tally: Tally) -> None:
     assert tally.differences == []
     assert tally.questions == QUERIES
-    assert tally.kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
+    assert tally.kinds.keys() == {"walk", "offset", "groups", "row_number", "summary"}
     assert tally.rows["walk"] > 15 * tally.kinds["walk"]
 
 
@@ -99,13 +99,15 @@ def test_the_questions_are_of_every_operator_and_type() -> None:
     assert asked == {(kind, one.name) for one in OPERATORS.values() for kind in one.types}
 
 
-def told(asked: Asked) -> tuple[Question, int, str | None]:
+def summary_of(asked: Asked) -> tuple[Question, int, str | None]:
     return asked.question, asked.rows, asked.refused
 
 
 def test_the_same_number_is_the_same_question() -> None:
     player, again = Player(MemoryTable), Player(MemoryTable)
-    assert [told(player.play(seed)) for seed in (3, 57)] == [told(again.play(seed)) for seed in (3, 57)]
+    assert [summary_of(player.play(seed)) for seed in (3, 57)] == [
+        summary_of(again.play(seed)) for seed in (3, 57)
+    ]
 
 
 # Every fault of the reading side is detected
@@ -183,7 +185,7 @@ SPOILT: dict[str, tuple[int, Any, str, Any]] = {
     "no value passes": (131, predicates.Predicate, "matches", everything_without_a_value_passes),
     "or is and": (49, predicates.Some, "matches", predicates.Every.matches),
     "not is ignored": (71, predicates.Not, "matches", not_is_ignored),
-    "cursors look at numbers alone": (164, sort_order, "_compare", by_number_alone),
+    "cursors look only at numbers": (164, sort_order, "_compare", by_number_alone),
     "no order": (143, page_steps, "in_order", in_number_order),
     "a range ends a block early": (218, Directory, "overlapping", without_the_last_block),
     "blocks at borders count as whole": (53, Directory, "whole", borders_count_as_whole),
@@ -213,14 +215,14 @@ def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
-        raise Unprocessable("That is too much.")
+        raise QueryTooExpensive("That is too much.")
 
     monkeypatch.setattr(planner, "all_ahead", refuse)
     with pytest.raises(Difference, match="refused without a reason"):
         play_all(Player(MemoryTable, limits=("real",)), range(40))
 
 
-def test_a_failing_query_is_told_with_the_command_that_replays_it(
+def test_a_failing_query_is_printed_with_the_command_that_replays_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["oracle", "--data", "generated", "--jobs", "1"]
@@ -237,7 +239,7 @@ def test_a_failing_query_is_told_with_the_command_that_replays_it(
 # The oracle itself
 
 
-def test_the_oracle_tells_what_is_undecided() -> None:
+def test_the_oracle_counts_undecided_issues() -> None:
     project = world.make(Random(4), sizes=(60,))  # noqa: S311
     oracle = Oracle(project)
     unknown = {"field": "name", "op": "contains", "value": "r"}

@@ -16,7 +16,7 @@ SCENARIOS = 4
 """`./dev prove` plays more."""
 
 
-def test_answers_count_what_their_cursor_stands_for() -> None:
+def test_answers_count_exactly_the_changes_before_their_cursor() -> None:
     happened: Counter[str] = Counter()
     for seed in range(SCENARIOS):
         _, some = following.play(seed)
@@ -43,20 +43,20 @@ def nothing_ahead(self: Seen, *given: Any) -> Any:
 def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
     """A row enters again when it only changes."""
     found = move(self, before, after)
-    return found if found is None or found.move != "change" else found._replace(move="enter")
+    return found if found is None or found.move != "update" else found._replace(move="enter")
 
 
 SPOILT: dict[str, tuple[int, Any, str, Any]] = {
-    "what is laid over is told again": (1, Seen, "counted", nothing_ahead),
+    "what is overlaid is delivered again": (1, Seen, "counted", nothing_ahead),
     "documents may be of any moment": (3, Seen, "_agree", lambda *_: True),
-    "versions ahead are told": (1, _EventBuilder, "_is_known", lambda *_: False),
-    "a row that changes is told to enter": (0, FollowedRows, "move", always_enters),
+    "versions ahead are delivered": (1, _EventBuilder, "_is_known", lambda *_: False),
+    "a row that changes is said to enter": (0, FollowedRows, "move", always_enters),
 }
 """Mutations, each with the scenario that detected it last time. It is tried first, only to save the search."""
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     first, owner, name, spoilt = SPOILT[what]
     monkeypatch.setattr(owner, name, spoilt)
 

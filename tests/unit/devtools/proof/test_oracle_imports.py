@@ -41,7 +41,7 @@ def test_answers_hold_every_new_issue_without_a_token() -> None:
 def test_an_import_of_1_900_issues_is_right_at_once() -> None:
     random = Random("an import")  # noqa: S311  (the same one each time)
     project = world.make(random, ("real",), (2_100,))
-    assert max(project.issues) < WHOLE, "all that it lacks is laid over, numbers that came to nothing or not"
+    assert max(project.issues) < WHOLE, "all that it lacks is overlaid, unused numbers or not"
     happened: Counter[str] = Counter()
     with virtual(Clock(), 0), held_to("real"):
         loaded = imports.imported(random, project, 1_900 / 2_105, happened)
@@ -56,15 +56,15 @@ def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
-    "new issues are not laid over": (0, [(Overlay, "with_new", lambda self, _: self)]),
+    "new issues are not overlaid": (0, [(Overlay, "with_new", lambda self, _: self)]),
     "what was looked at before stays": (0, [(IndexView, "_refresh_snapshot", lambda *_: None)]),
-    "nobody looks beyond GSI1": (0, [(new_issues, "_written", lambda *_: {})]),
+    "no read goes beyond GSI1": (0, [(new_issues, "_written", lambda *_: {})]),
 }
 """Mutations, each with a scenario that detects it."""
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     seed, replaced = SPOILT[what]
     for owner, name, spoilt in replaced:
         monkeypatch.setattr(owner, name, spoilt)

@@ -57,12 +57,12 @@ def not_put_in(self: FamilyOverlay, block: Block) -> Block:
     return put_in(nowhere, block)
 
 
-def nothing_laid(shown: Any, late: Any, laid: Any = (), logged: Any = None) -> Shown:
+def nothing_overlaid(shown: Any, late: Any, overlaid: Any = (), logged: Any = None) -> Shown:
     return shown_of(shown, late, (), logged)
 
 
-def nothing_shown(shown: Any, late: Any, laid: Any = (), logged: Any = None) -> Shown:
-    return shown_of((), late, laid, logged)
+def nothing_shown(shown: Any, late: Any, overlaid: Any = (), logged: Any = None) -> Shown:
+    return shown_of((), late, overlaid, logged)
 
 
 def by_difference(self: FamilyOverlay, block: Block) -> Block:
@@ -89,7 +89,7 @@ def nowhere_in_the_journal(*given: Any) -> Any:
 
 
 SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
-    "documents alone are laid over": (0, [(FamilyOverlay, "block", not_put_in)]),
+    "only documents are overlaid": (0, [(FamilyOverlay, "block", not_put_in)]),
     "blocks are corrected by difference": (0, [(FamilyOverlay, "block", by_difference)]),
     "sizes are not settled": (0, [(Overlay, "unsettled", lambda *_: iter(()))]),
     "sizes are corrected by difference": (
@@ -103,10 +103,10 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "sizes are as listed": (16, [(FamilyOverlay, "differences", lambda *_: {})]),
     "a cursor forgets what its page held": (2, [(grid, "to_texts", lambda _: [])]),
     "a cursor of groups forgets it": (0, [(counting, "to_texts", lambda _: [])]),
-    "sort entries are not laid over": (2, [(FamilyOverlay, "keys", lambda _, found, __: list(found))]),
-    "what was laid over is not named again": (8, [(Shown, "of", nothing_laid)]),
+    "sort entries are not overlaid": (2, [(FamilyOverlay, "keys", lambda _, found, __: list(found))]),
+    "overlaid versions are not named again": (8, [(Shown, "of", nothing_overlaid)]),
     "what is shown is not named": (2, [(Shown, "of", nothing_shown)]),
-    "documents are not laid over": (0, [(Overlay, "fetched", lambda _, __, answer: answer)]),
+    "documents are not overlaid": (0, [(Overlay, "fetched", lambda _, __, answer: answer)]),
     "directories are kept too long": (2, [(block_cache.BlockCache, "_dated", however_old)]),
     "versions ahead of a cursor are not held": (0, [(FeedCursor, "held", nothing_ahead)]),
     "a cursor is no place in the journal": (
@@ -125,7 +125,7 @@ _SEARCHED = 300
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     first, replaced = SPOILT[what]
     for owner, name, spoilt in replaced:
         monkeypatch.setattr(owner, name, spoilt)

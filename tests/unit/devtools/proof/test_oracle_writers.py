@@ -25,7 +25,7 @@ def test_answers_are_right_while_others_write() -> None:
         happened += played.happened
         happened["overloaded"] += played.overloaded
         happened["refused"] += played.refused is not None
-    assert kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
+    assert kinds.keys() == {"walk", "offset", "groups", "row_number", "summary"}
     assert happened["edits"] > SCENARIOS
     assert happened["calls of consumers"] > 10 * SCENARIOS
     assert happened["overloaded"] + happened["refused"] < SCENARIOS / 4
@@ -35,7 +35,7 @@ def test_the_same_number_is_the_same_scenario() -> None:
     assert writers.play(7) == writers.play(7)
 
 
-def whatever_stands_there(*_: Any) -> bool:
+def any_version(*_: Any) -> bool:
     return True
 
 
@@ -44,7 +44,7 @@ Spoilt = tuple[int, list[tuple[Any, str, Any]]]
 SPOILT: dict[str, Spoilt] = {
     "rows are not rechecked": (
         56,
-        [(page, "belongs", whatever_stands_there)],
+        [(page, "belongs", any_version)],
     ),
 }
 """Each with the scenario that detected it last time. It is tried first, only to save the search.
@@ -86,7 +86,7 @@ def version(number: int, name: str) -> Version:
     return Version(number, {"name": name, "fields": {}}, ("2023-05-01T00:00:00Z", "2023-05-02T00:00:00Z"))
 
 
-def test_what_changed_does_not_stand_still(history: History) -> None:
+def test_a_history_separates_changed_issues_from_unchanged_ones(history: History) -> None:
     history.changed(1, 10, version(2, "one"))
     history.changed(2, 20, None)
     assert history.still(21).issues.keys() == {1, 3}

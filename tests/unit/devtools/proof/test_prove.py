@@ -52,14 +52,14 @@ def ran(*proven: Any) -> tuple[int, list[str]]:
     return status, console.file.getvalue().splitlines()
 
 
-def test_whatever_goes_through_a_sample_alone_goes_through_everything_here() -> None:
+def test_tests_of_a_sample_are_proven_in_full() -> None:
     files = [
         path
         for path in (paths.ROOT / "tests").rglob("test_*.py")
         if re.search(r"(?m)^from tests\.support\.depth import", path.read_text("utf-8"))
     ]
-    told = Path(proofs.__file__).read_text("utf-8")
-    left = {path.name for path in files if f'"{path.relative_to(paths.ROOT).as_posix()}"' not in told}
+    code = Path(proofs.__file__).read_text("utf-8")
+    left = {path.name for path in files if f'"{path.relative_to(paths.ROOT).as_posix()}"' not in code}
     # Its scenarios are among those of `faults`, and its mutants are those of `mutants`.
     assert left == {"test_mutants.py"}
 
@@ -82,12 +82,12 @@ def test_a_difference_or_a_failure_is_an_exit_status_and_the_others_run_all_the_
     assert lines[-1] == f"Failed: {wrong.__name__}"
 
 
-def test_what_differs_is_told_with_the_command_that_shows_it_again() -> None:
+def test_a_difference_is_printed_with_the_command_that_replays_it() -> None:
     _, lines = ran(differs)
     assert lines[1:3] == ["a [difference]", "  ./dev faults --seed 9"]
 
 
-def test_the_million_is_proven_on_request_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_million_is_proven_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "--list"]) == 0
     usual = capsys.readouterr().out
     assert main(["prove", "--list", "--million"]) == 0
@@ -118,7 +118,7 @@ def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) ->
     verdicts = [Verdict("dies", "stream 1", "wrong", 3), Verdict("lives", "", None, 60)]
     monkeypatch.setattr(judging, "judged", lambda *_: verdicts)
     found = proofs.judge(1)
-    assert found.figures == "2 mutants, 63 scenarios to find them out"
+    assert found.figures == "2 mutants, 63 scenarios to find them"
     assert found.differences == ["alive: lives, after 60 scenarios"]
 
 
@@ -166,7 +166,7 @@ def test_queries_are_counted_and_what_differs_is_asked_again_by_one_command(
     assert difference.splitlines()[-1].strip() == "./dev oracle --queries 1 --seed 0 --data generated"
 
 
-def test_what_the_baseline_finds_is_told_with_the_size_of_the_project(
+def test_differences_from_the_baseline_name_the_size_of_the_project(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record = baseline.recorded(READ_WHOLE)
@@ -178,7 +178,7 @@ def test_what_the_baseline_finds_is_told_with_the_size_of_the_project(
     assert all(one.startswith("4,000 issues: ") for one in found.differences)
 
 
-def test_what_this_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_missing_data_and_programs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(proofs, "TITANIUM", tmp_path / "tracker.csv")
     monkeypatch.setattr(cluster, "find_programs", lambda: None)
     with pytest.raises(NotHere, match=r"\.\./shared/data/tracker\.csv"):
@@ -192,8 +192,8 @@ def test_tests_that_fail_are_a_difference(tmp_path: Any, monkeypatch: pytest.Mon
     failing.write_text("def test_it():\n    assert 1 == 2\n")
     found = proofs.run_tests([str(failing)], 1)
     assert "1 failed" in found.figures
-    (told,) = found.differences
-    assert "assert 1 == 2" in told
+    (difference,) = found.differences
+    assert "assert 1 == 2" in difference
     passed = subprocess.CompletedProcess([], 0, "..\n2 passed in 1s\n", "")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: passed)
     assert proofs.run_tests([str(failing)], 1) == Proven("2 passed in 1s", [])

@@ -154,7 +154,7 @@ def test_an_interrupted_restore_goes_on_when_it_is_repeated_and_does_nothing_twi
         aws = aws_with_a_table()
         aws.dies_at = at
         if whole.calls[at - 1] != "probe":
-            with pytest.raises(Failure, match="repeat the command"):
+            with pytest.raises(Failure, match="Run the same command again"):
                 restore(stack_on(aws), AT, None, None, nothing)
         made = restore(stack_on(aws), AT, None, None, nothing)
         assert made.table == NEW
@@ -181,12 +181,12 @@ def test_without_the_present_table_the_operator_says_how_much_was_written(raised
     assert raised == [("ours", None)]
     assert aws.policies == {}
     assert aws.tables["ours"]["DeletionProtectionEnabled"]
-    with pytest.raises(Failure, match="restore its last backup"):
+    with pytest.raises(Failure, match="Restore its last backup"):
         restore(stack_on(aws), AT, "another", 500, nothing)
 
 
 def test_the_table_in_use_is_never_raised(raised: list[Any]) -> None:
-    with pytest.raises(Failure, match="uses Gridview-Table already"):
+    with pytest.raises(Failure, match="already uses Gridview-Table"):
         restore(stack_on(aws_with_a_table()), AT, OLD, None, nothing)
     assert raised == []
 
@@ -197,12 +197,12 @@ def test_a_missing_table_without_a_moment_is_a_question(raised: list[Any]) -> No
     assert raised == []
 
 
-def test_writes_that_go_on_stop_the_restore(raised: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continuing_writes_stop_the_restore(raised: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     aws = aws_with_a_table()
     aws.delays = 10_000
     seconds = iter(range(0, 100_000, 100))
     monkeypatch.setattr("gridview.support.clock.seconds", lambda: float(next(seconds)))
-    with pytest.raises(Failure, match="still taken"):
+    with pytest.raises(Failure, match="still succeed"):
         restore(stack_on(aws), AT, None, None, nothing)
     assert "restore" not in aws.calls
     assert raised == []
@@ -224,5 +224,5 @@ def test_the_policy_denies_every_write_to_everyone_and_no_read() -> None:
     assert not any("Get" in one or "Query" in one or "Scan" in one for one in statement["Action"])
 
 
-def test_a_table_that_is_gone_is_none() -> None:
+def test_a_missing_table_is_none() -> None:
     assert described(Aws(), OLD) is None

@@ -38,7 +38,7 @@ def the_put(
     return change.item
 
 
-def test_a_document_and_its_ledger_go_on_at_the_version_of_the_restore_the_document_last() -> None:
+def test_a_document_and_its_ledger_get_the_version_of_the_restore_the_document_last() -> None:
     assert RAISE.asks(DOCUMENT) == ("restored", (ISSUE, derived_keys.LEDGER))
     ledger, document = RAISE.changes_to(DOCUMENT, LEDGER)
     assert ledger == Put({**LEDGER, "version": VERSION, "report": [4, VERSION]})
@@ -79,7 +79,7 @@ def test_a_ledger_of_another_version_stays(ledger: dict[str, Any] | None) -> Non
     assert change.item[keys.SK] == PROJECT
 
 
-def test_a_ledger_that_the_journal_has_not_told_keeps_that() -> None:
+def test_a_raised_ledger_keeps_the_versions_that_the_journal_lacks() -> None:
     ledger, _ = RAISE.changes_to(DOCUMENT, {**LEDGER, "report": [3, 4]})
     assert isinstance(ledger, Put)
     assert ledger.item["report"] == [3, 4]
@@ -109,7 +109,7 @@ def test_without_the_lost_table_numbers_skip_as_many_as_were_written_at_most_and
     raised = the_put(COUNTER, restore=GONE)
     assert (raised["last"], raised[RESTORED]) == (540, VERSION)
     assert GONE.changes_to(raised) == []
-    with pytest.raises(ValueError, match="numbers end at"):
+    with pytest.raises(ValueError, match="the last number is"):
         GONE.changes_to({**COUNTER, "last": MAX_ISSUE_NUMBER - 499})
     assert the_put({**COUNTER, "last": MAX_ISSUE_NUMBER - 500}, restore=GONE)["last"] == MAX_ISSUE_NUMBER
 
@@ -147,7 +147,7 @@ def test_an_epoch_and_the_first_version_of_what_is_new_are_raised_once() -> None
         (live_keys.webhooks("acme", "bridge"), "w1"),
     ],
 )
-def test_whatever_callers_name_by_a_version_has_a_new_one(pk: str, sk: str) -> None:
+def test_every_item_with_a_version_for_callers_gets_a_new_one(pk: str, sk: str) -> None:
     item = {keys.PK: pk, keys.SK: sk, "version": 2, "name": "kept"}
     assert the_put(item) == {**item, "version": VERSION}
     assert RAISE.changes_to(the_put(item)) == []
@@ -176,7 +176,7 @@ def test_an_outbox_comes_to_a_place_that_its_journal_has_not_reached() -> None:
         (keys.request("acme", "d"), "state"),
     ],
 )
-def test_what_belongs_to_connections_and_a_batch_that_was_half_done_go(key: tuple[str, str]) -> None:
+def test_items_of_connections_and_unfinished_batches_are_removed(key: tuple[str, str]) -> None:
     item = {keys.PK: key[0], keys.SK: key[1], keys.TTL_ATTRIBUTE: LATER}
     assert RAISE.changes_to(item) == [Delete(*key)]
 
@@ -186,7 +186,7 @@ def test_an_answer_that_is_remembered_stays() -> None:
     assert RAISE.changes_to(state) == []
 
 
-def test_what_had_expired_goes_again_and_a_document_by_the_table_itself() -> None:
+def test_expired_items_are_removed_but_documents_only_by_the_table() -> None:
     item = {keys.PK: derived_keys.journal("acme", "bridge"), keys.SK: derived_keys.journal_item(1)}
     assert RAISE.changes_to({**item, keys.TTL_ATTRIBUTE: EARLIER}) == [Delete(item[keys.PK], item[keys.SK])]
     assert RAISE.changes_to({**item, keys.TTL_ATTRIBUTE: LATER}) == []

@@ -62,7 +62,7 @@ def test_every_issue_goes_on_at_one_version_and_nothing_else_is_wrong(table: Mem
     derived.assert_chains()
 
 
-def test_the_next_version_of_an_issue_is_one_step_that_followers_hear_of_once(table: MemoryTable) -> None:
+def test_followers_get_the_next_version_of_an_issue_once(table: MemoryTable) -> None:
     raise_all(table, table.copy(), restore_of(), "one")
     before = end_of(log_of(table))
     document = table.items[keys.issue(TENANT, PROJECT, 2), keys.project(TENANT, PROJECT)]

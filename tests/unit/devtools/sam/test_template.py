@@ -52,7 +52,7 @@ def made(**resources: Any) -> ForSam:
     )
 
 
-def test_the_entry_stands_before_the_handler_and_its_layer_before_the_others() -> None:
+def test_the_entry_precedes_the_handler_and_its_layer_the_others() -> None:
     template, variables = made(F=function())
     properties = template["Resources"]["F"]["Properties"]
     assert properties["Handler"] == ENTRY_HANDLER
@@ -68,7 +68,7 @@ def test_code_and_content_are_the_folders_of_the_assets() -> None:
     assert resources["Core"]["Properties"]["Content"] == "/out/asset.1"
 
 
-def test_what_sam_has_no_use_for_is_left_out() -> None:
+def test_properties_that_sam_does_not_use_are_left_out() -> None:
     role = {"Type": "AWS::IAM::Role", "Properties": {}}
     resources = made(F=function(), Role=role).template["Resources"]
     assert resources.keys() == {"F", ENTRY_LAYER}

@@ -48,18 +48,18 @@ def on(answers: Answers) -> Tour:
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> dict[str, Exception | None]:
     """The end of each step; by default success."""
-    told: dict[str, Exception | None] = dict.fromkeys(STEPS)
+    outcomes: dict[str, Exception | None] = dict.fromkeys(STEPS)
 
     def step(name: str) -> Any:
         def end(_: Tour) -> None:
-            error = told[name]
+            error = outcomes[name]
             if error is not None:
                 raise error
 
         return end
 
     monkeypatch.setattr(command, "STEPS", {name: step(name) for name in STEPS})
-    return told
+    return outcomes
 
 
 def test_every_step_is_reported_as_what_it_is_and_the_project_is_deleted(
@@ -79,7 +79,7 @@ def test_every_step_is_reported_as_what_it_is_and_the_project_is_deleted(
     assert answers.asked == [f"DELETE {tour.path}"]
 
 
-def test_what_is_not_shown_is_no_failure(ends: dict[str, Exception | None], capsys: Any) -> None:
+def test_a_step_that_cannot_be_shown_is_no_failure(ends: dict[str, Exception | None], capsys: Any) -> None:
     ends["webhook"] = NotShown("no receiver")
     assert command.tour(on(Answers())) == 0
     assert "7 of 8 steps passed, 0 failed, 1 not shown." in capsys.readouterr().out
@@ -107,7 +107,7 @@ def test_an_answer_with_another_status_is_wrong() -> None:
         steps.write(on(Answers(POST=httpx.Response(503, text="busy"))))
 
 
-def test_what_does_not_come_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_outcome_is_wrong_after_the_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outcome, "PATIENCE", -1.0)
     with pytest.raises(Wrong, match="nothing came within"):
         outcome.wait_for(lambda: None, "nothing came")
@@ -129,7 +129,7 @@ def test_what_does_not_come_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         (isolation.NONE, RIGHT._replace(foreign=DONE), NotShown),
     ],
 )
-def test_what_iam_answers_is_judged(
+def test_the_isolation_step_judges_the_answer_of_iam(
     monkeypatch: pytest.MonkeyPatch, isolated: str, ended: Ended, outcome_: type[Exception] | None
 ) -> None:
     monkeypatch.setattr(deployed, "probed", lambda *_: ended)

@@ -145,9 +145,9 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       owner,
       footer: () => height,
       cellOf,
-      pressed: focus.tell,
+      pressed: focus.report,
       tapped: (cell) => {
-        focus.tell(cell);
+        focus.report(cell);
         api.setFocusedCell(cell.row, fieldAt(cell.column));
       },
       hold: (cell) => {
@@ -206,13 +206,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     focus: (cell) => {
       grid.reveal(cell);
-      focus.tell(cell);
+      focus.report(cell);
       api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
     edit: (cell) => {
       grid.reveal(cell);
-      focus.tell(cell);
-      // The library makes the block of a row that comes into view within some frames.
+      focus.report(cell);
+      // The library creates the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
           // Tab and Enter go on from here.

@@ -7,24 +7,24 @@ import type { GridOwner } from '../grid';
 
 export interface Focus {
   /** Report a cell that has the focus or is about to get it. */
-  readonly tell: (cell: Cell) => void;
+  readonly report: (cell: Cell) => void;
   /** Remember a cell that is about to get the focus, without a report. */
   readonly know: (cell: Cell) => void;
   readonly stop: () => void;
 }
 
 export function followFocus(host: HTMLElement, cellOf: (element: Element) => Cell | null, owner: GridOwner): Focus {
-  let told: Cell | null = null;
-  const tell = (cell: Cell) => {
-    told = cell;
+  let reported: Cell | null = null;
+  const report = (cell: Cell) => {
+    reported = cell;
     owner.focused(cell);
   };
   const moved = ({ target }: FocusEvent) => {
     const cell = target instanceof Element ? cellOf(target) : null;
     // The focus returns to its cell when an editor or a menu closes, and when the cell is drawn again. A range from it
     // stays.
-    if (cell && !(told?.row === cell.row && told.column === cell.column)) tell(cell);
+    if (cell && !(reported?.row === cell.row && reported.column === cell.column)) report(cell);
   };
   host.addEventListener('focusin', moved);
-  return { tell, know: (cell) => (told = cell), stop: () => host.removeEventListener('focusin', moved) };
+  return { report, know: (cell) => (reported = cell), stop: () => host.removeEventListener('focusin', moved) };
 }

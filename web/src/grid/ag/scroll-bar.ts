@@ -9,26 +9,26 @@
 /** Milliseconds without an event after which no element leads. */
 const REST = 250;
 
-/** A scrolling element, or a stand-in in tests. */
+/** A scrolling element, or a substitute in tests. */
 export type Scrolled = EventTarget & { readonly scrollTop: number };
 
 /** Keep two elements together that the library scrolls by each other. Returns how to undo it. */
 export function keepTogether(bar: Scrolled, rows: Scrolled): () => void {
   let last = rows;
-  let telling = false;
+  let isRepeating = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const tellAgain = () => {
+  const repeat = () => {
     if (Math.abs(bar.scrollTop - rows.scrollTop) < 1) return;
-    telling = true;
+    isRepeating = true;
     last.dispatchEvent(new Event('scroll'));
-    telling = false;
+    isRepeating = false;
   };
   const stopping = [bar, rows].map((one) => {
     const onScroll = () => {
-      if (telling) return;
+      if (isRepeating) return;
       last = one;
       clearTimeout(timer);
-      timer = setTimeout(tellAgain, REST);
+      timer = setTimeout(repeat, REST);
     };
     one.addEventListener('scroll', onScroll);
     return () => one.removeEventListener('scroll', onScroll);

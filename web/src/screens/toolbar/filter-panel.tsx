@@ -59,7 +59,7 @@ export function FilterPanel({ model, close }: { readonly model: ProjectModel; re
 /** The present filter, with a new condition if one was requested, or if there is none yet. */
 function begun(model: ProjectModel): GroupDraft {
   const draft = fromFilter(model.view.peek().filter, model.fields);
-  const asked = model.desk.filtering.peek() ?? (draft.parts.length ? null : 'name');
+  const asked = model.panels.filtering.peek() ?? (draft.parts.length ? null : 'name');
   const field = model.field(asked ?? '');
   return field ? added(draft, newCondition(field)) : draft;
 }

@@ -63,7 +63,7 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
   const set = (groups: readonly GroupKey[]) => model.change({ groups, closed: [] });
   const isTime = (id: string) => ['date', 'datetime'].includes(model.field(id)?.type ?? '');
   const grouped = model.view.value.groups.length > 0;
-  const fold = (closed: readonly string[]) => model.change({ closed }, { replace: true });
+  const setClosed = (closed: readonly string[]) => model.change({ closed }, { replace: true });
   return (
     <>
       <Keys
@@ -91,10 +91,10 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
       />
       {grouped && (
         <div class="row fold">
-          <button class="button" type="button" onClick={() => fold(allClosed(model.groups.levels.peek()))}>
+          <button class="button" type="button" onClick={() => setClosed(allClosed(model.groups.levels.peek()))}>
             {words.groups.close}
           </button>
-          <button class="button" type="button" onClick={() => fold([])}>
+          <button class="button" type="button" onClick={() => setClosed([])}>
             {words.groups.open}
           </button>
         </div>

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
 import { permits } from '../../auth/session';
-import type { Scope } from '../../project/desk';
+import type { Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
 import { conditionsIn } from '../../view/filters';
@@ -34,8 +34,8 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
         label={words.toolbar.filter}
         icon="filter"
         count={conditionsIn(view.filter)}
-        asked={model.desk.filtering.value !== null}
-        onClose={() => (model.desk.filtering.value = null)}
+        asked={model.panels.filtering.value !== null}
+        onClose={() => (model.panels.filtering.value = null)}
       >
         {(close) => <FilterPanel model={model} close={close} />}
       </Popover>
@@ -91,26 +91,26 @@ function Search({ model }: { readonly model: ProjectModel }) {
 }
 
 function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
-  const { desk } = model;
+  const { panels } = model;
   return (
     <ul class="choices">
       {model.selection.value && (
         <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
       )}
-      <Choice icon="explain" label={words.explain.title} onChoose={() => (desk.drawer.value = { kind: 'explain' })} close={close} />
+      <Choice icon="explain" label={words.explain.title} onChoose={() => (panels.drawer.value = { kind: 'explain' })} close={close} />
       {permits(model.role, 'editor') && (
-        <Choice icon="upload" label={words.import.open} onChoose={() => (desk.window.value = 'import')} close={close} />
+        <Choice icon="upload" label={words.import.open} onChoose={() => (panels.window.value = 'import')} close={close} />
       )}
       <Choice icon="plus" label={words.views.saveAs} onChoose={() => (model.views.asked.value = { kind: 'save' })} close={close} />
-      <Choice icon="download" label={words.export.open} onChoose={() => (desk.window.value = 'export')} close={close} />
+      <Choice icon="download" label={words.export.open} onChoose={() => (panels.window.value = 'export')} close={close} />
       {model.canEdit && <BulkChoices model={model} actions={actions} close={close} />}
-      <Choice icon="jobs" label={words.jobs.title} onChoose={() => (desk.window.value = 'jobs')} close={close} />
-      <Choice icon="trash" label={words.trash.title} onChoose={() => (desk.window.value = 'trash')} close={close} />
+      <Choice icon="jobs" label={words.jobs.title} onChoose={() => (panels.window.value = 'jobs')} close={close} />
+      <Choice icon="trash" label={words.trash.title} onChoose={() => (panels.window.value = 'trash')} close={close} />
       {permits(model.role, 'admin') && (
-        <Choice icon="link" label={words.webhooks.title} onChoose={() => (desk.window.value = 'webhooks')} close={close} />
+        <Choice icon="link" label={words.webhooks.title} onChoose={() => (panels.window.value = 'webhooks')} close={close} />
       )}
       {permits(model.role, 'admin') && (
-        <Choice icon="settings" label={words.settings.open} onChoose={() => (desk.window.value = 'settings')} close={close} />
+        <Choice icon="settings" label={words.settings.open} onChoose={() => (panels.window.value = 'settings')} close={close} />
       )}
     </ul>
   );
@@ -118,10 +118,10 @@ function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & {
 
 /** The actions on many issues at once. */
 function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
-  const { range, desk } = model;
+  const { range, panels } = model;
   const matched = model.counting.counts.value?.matched ?? null;
   const filtered = model.filter !== null;
-  const change = (scope: Scope) => (desk.drawer.value = { kind: 'bulk', scope, field: null });
+  const change = (scope: Scope) => (panels.drawer.value = { kind: 'bulk', scope, field: null });
   const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
   return (
     <>

@@ -56,7 +56,7 @@ def stack_transport(logger: Logger) -> Transport:
         ):
             if reason not in logged:
                 logged.add(reason)
-                logger.warning("botocore carries out calls of the direct client", extra={"reason": reason})
+                logger.warning("botocore made a call in place of the direct client", extra={"reason": reason})
 
     return Transport(text == "direct", count)
 
@@ -66,8 +66,8 @@ def _stack() -> str:
 
 
 def works_alone() -> bool:
-    """Return whether one invocation of the function works at a time (WORKS_ALONE), as in a small account."""
-    return os.environ.get("WORKS_ALONE") == "true"
+    """Return whether one invocation of the function works at a time (SINGLE_WORKER), as in a small account."""
+    return os.environ.get("SINGLE_WORKER") == "true"
 
 
 def writes_per_second() -> int:
@@ -80,13 +80,15 @@ def polls_per_tenant() -> int:
     return max(_whole("POLLS_PER_TENANT", 90), 1)
 
 
-def work_percent() -> int:
-    """Return the percentage of a container's time that a user's long queries may take (WORK_PERCENT); 100,
+def long_query_percent() -> int:
+    """Return the percentage of a container's time that a user's long queries may take (LONG_QUERY_PERCENT); 100,
     the default, is no limit.
     """
-    percent = _whole("WORK_PERCENT", 100)
+    percent = _whole("LONG_QUERY_PERCENT", 100)
     if not 1 <= percent <= 100:
-        raise ConfigurationError("The environment variable WORK_PERCENT must be a number from 1 to 100.")
+        raise ConfigurationError(
+            "The environment variable LONG_QUERY_PERCENT must be a number from 1 to 100."
+        )
     return percent
 
 
@@ -103,17 +105,17 @@ def _whole(name: str, default: int) -> int:
 
 
 def use_forms() -> None:
-    """Have this process write the stored forms that the stack's functions may write (FORMS); without it, all
+    """Have this process write the stored forms that the stack's functions may write (STORED_FORM); without it, all
     that it knows.
     """
-    text = os.environ.get("FORMS", "")
+    text = os.environ.get("STORED_FORM", "")
     if not text:
         return
     try:
         forms.write_up_to(int(text))
     except ValueError:
         raise ConfigurationError(
-            f"The environment variable FORMS must be a number from {forms.OLDEST} to {forms.NEWEST}."
+            f"The environment variable STORED_FORM must be a number from {forms.OLDEST} to {forms.NEWEST}."
         ) from None
 
 

@@ -32,9 +32,9 @@ class DocumentFile:
         named = most_specific(known, path) if declared == EVERY_PATH else declared
         methods = sorted(name.upper() for name in known.get(named or "", ()))
         if not methods or method in methods:
-            return NotFound("The API has no such path. `GET /v1/openapi.json` lists those that it has.")
+            return NotFound("The API does not have this path. `GET /v1/openapi.json` lists all paths.")
         allow = ", ".join(methods)
-        return MethodNotAllowed(f"This path has no {method}. It has {allow}.", headers={"Allow": allow})
+        return MethodNotAllowed(f"This path does not allow {method}. Use {allow}.", headers={"Allow": allow})
 
     @cached_property
     def _document(self) -> dict[str, Any]:

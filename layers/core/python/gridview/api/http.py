@@ -65,7 +65,9 @@ class Request(Generic[Container]):
         try:
             return (self.event.decoded_body or "").encode()
         except ValueError:
-            raise InvalidRequest("The body is not UTF-8.", [FieldError("body", "is not UTF-8")]) from None
+            raise InvalidRequest(
+                "The body is not UTF-8. Send JSON in UTF-8.", [FieldError("body", "is not UTF-8")]
+            ) from None
 
     def body(self) -> Any:
         """Return the body as JSON. InvalidRequest if it is missing or not valid JSON."""
@@ -77,7 +79,9 @@ class Request(Generic[Container]):
     def require_no_body(self) -> None:
         """Raise InvalidRequest if there is a body: the call takes none."""
         if self.raw_body.strip() not in (b"", b"{}"):
-            raise InvalidRequest("This call takes no body.", [FieldError("body", "must be left out")])
+            raise InvalidRequest(
+                "This call takes no body. Leave it out.", [FieldError("body", "must be left out")]
+            )
 
     def expected(self) -> Expected:
         """Return the versions in the If-Match header."""
@@ -109,7 +113,9 @@ class Request(Generic[Container]):
         try:
             claims: Mapping[str, Any] = self.event["requestContext"]["authorizer"]["jwt"]["claims"]
         except (KeyError, TypeError):
-            raise Unauthenticated("A token is required.") from None
+            raise Unauthenticated(
+                "An access token is required. Send it in the header `Authorization: Bearer TOKEN`."
+            ) from None
         return claims
 
 

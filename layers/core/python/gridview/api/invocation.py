@@ -105,7 +105,13 @@ class Invocation:
         if isinstance(error, RequestError):
             return self._problem(problem(error), error.headers)
         self.logger.exception("request failed")
-        return self._problem(problem_document(INTERNAL, "The request failed unexpectedly."))
+        return self._problem(
+            problem_document(
+                INTERNAL,
+                "The request failed because of an error in the service. Try again. If it fails again, report its "
+                "`request_id`.",
+            )
+        )
 
     @property
     def request_id(self) -> str:

@@ -20,8 +20,8 @@ class Takes(Enum):
     """
 
     VERSIONS = "If-Match"
-    TOKENS = "X-Consistency-Token: the answer includes what the tokens name"
-    TOKENS_OF_CHANGE = "X-Consistency-Token: no write that the tokens name is left out"
+    TOKENS = "X-Consistency-Token: the answer includes the writes that the tokens name"
+    TOKENS_OF_CHANGE = "X-Consistency-Token: the undo includes the writes that the tokens name"
 
 
 class Gives(Enum):
@@ -29,9 +29,9 @@ class Gives(Enum):
     of versions.
     """
 
-    TOKEN_OF_WRITES = "X-Consistency-Token: of the issues that the request wrote"  # noqa: S105  the name of a header
-    TOKEN_OF_SHOWN = "X-Consistency-Token: of the issues that the answer shows"  # noqa: S105
-    TOKEN_OF_CHANGES = "X-Consistency-Token: of the changes that the answer contains; or Retry-After"  # noqa: S105
+    TOKEN_OF_WRITES = "X-Consistency-Token: names the issues that the request wrote"  # noqa: S105  the name of a header
+    TOKEN_OF_SHOWN = "X-Consistency-Token: names the issues that the answer shows"  # noqa: S105
+    TOKEN_OF_CHANGES = "X-Consistency-Token: names the changes that the answer contains; or Retry-After"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ def token_header(request: Request[Any], source: CursorSource, shown: Shown, logg
     try:
         tokens = source.tokens()
     except aws.FAILURES:
-        logger.exception("no secret to seal tokens by")
+        logger.exception("there is no secret to seal tokens with")
         return {}
     tenant, project = request.actor.tenant, request.path["project"]
     token = tokens.token(tenant, project, shown.versions, clock.seconds(), shown.number)

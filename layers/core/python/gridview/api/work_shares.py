@@ -14,7 +14,7 @@ from typing import Final
 
 from gridview.commands.actor import Actor
 from gridview.support import clock
-from gridview.support.errors import TooMuchWork
+from gridview.support.errors import TooManyLongQueries
 
 FREE_SECONDS: Final = 0.1
 """Seconds of each request that no share counts: an execution may take ten requests a second, however short they are."""
@@ -47,7 +47,7 @@ class WorkShares:
     def working(self, actor: Actor) -> Iterator[None]:
         """Count some work for a user and the tenant.
 
-        TooMuchWork: a share is used up. Then no work is done, and nothing is read.
+        TooManyLongQueries: a share is used up. Then no work is done, and nothing is read.
         """
         if self._share >= 1:
             yield
@@ -77,9 +77,9 @@ class WorkShares:
         return (after - before) * share
 
 
-def _too_much(seconds: float) -> TooMuchWork:
+def _too_much(seconds: float) -> TooManyLongQueries:
     wait = max(math.ceil(seconds), 1)
-    return TooMuchWork(
+    return TooManyLongQueries(
         f"Your long queries take more than your share of the service. Wait {wait} s, or use a more selective filter.",
         headers={"Retry-After": str(wait)},
     )

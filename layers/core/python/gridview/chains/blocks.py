@@ -155,7 +155,7 @@ class Block:
         try:
             sets, rest = _decode(item["set"])
             if sets is None and not has_entries(family):
-                raise ValueError("nobody tells its keys")
+                raise ValueError("neither the block nor sort entries have its keys")
             return cls(
                 family,
                 block_id,

@@ -8,7 +8,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands import attributes, deleted_attributes
 from gridview.commands.actor import Role
-from gridview.support.errors import Conflict, NotReady, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded, RemovalInProgress
 
 endpoints = Endpoints[CommandContainer]("Attributes", "command")
 
@@ -20,7 +20,7 @@ endpoints = Endpoints[CommandContainer]("Attributes", "command")
     status=201,
     body="AttributeCreate",
     answer="Attribute",
-    problems=(Conflict, NotReady, Unprocessable),
+    problems=(Conflict, RemovalInProgress, LimitExceeded),
 )
 def create_attribute(request: CommandRequest) -> Response:
     """Add an attribute."""
@@ -38,7 +38,7 @@ def create_attribute(request: CommandRequest) -> Response:
     "Change an attribute",
     body="AttributePatch",
     answer="Attribute",
-    problems=(Conflict, NotReady, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 @counted
 def update_attribute(request: CommandRequest) -> Response:
@@ -63,7 +63,7 @@ def update_attribute(request: CommandRequest) -> Response:
     "/v1/projects/<project>/attributes/<attribute>",
     Role.ADMIN,
     "Delete an attribute",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 @counted
 def delete_attribute(request: CommandRequest) -> Response:
@@ -78,9 +78,9 @@ def delete_attribute(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/deleted-attributes/<attribute>/restore",
     Role.ADMIN,
-    "Bring a deleted attribute back with its values",
+    "Restore a deleted attribute with its values",
     answer="Attribute",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def restore_attribute(request: CommandRequest) -> Response:
     """Bring a deleted attribute back."""
@@ -96,7 +96,7 @@ def restore_attribute(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/deleted-attributes/<attribute>",
     Role.ADMIN,
-    "Remove a deleted attribute for good",
+    "Permanently delete a deleted attribute",
     problems=(Conflict,),
 )
 @counted

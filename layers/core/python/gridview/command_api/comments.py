@@ -10,7 +10,7 @@ from gridview.commands.actor import Role
 from gridview.commands.idempotency import Transact, at_once
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Comments", "command")
 
@@ -22,7 +22,7 @@ endpoints = Endpoints[CommandContainer]("Comments", "command")
     status=201,
     body="CommentCreate",
     answer="IssueComment",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_comment(request: CommandRequest) -> Response:
     """Comment on an issue."""
@@ -49,7 +49,7 @@ def create_comment(request: CommandRequest) -> Response:
 @endpoints.patch(
     "/v1/projects/<project>/issues/<num>/comments/<comment>",
     Role.EDITOR,
-    "Change one's own comment",
+    "Change your own comment",
     body="CommentPatch",
     answer="IssueComment",
     problems=(Conflict,),

@@ -13,7 +13,7 @@ from gridview.commands.actor import Role
 from gridview.commands.attempts import Attempt, once
 from gridview.encoding.consistency import writes_in
 from gridview.schema.user_jobs import JobKind
-from gridview.support.errors import Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs
+from gridview.support.errors import Conflict, HistoryDisabled, HistoryExpired, HistoryNotReady, TooManyJobs
 
 endpoints = Endpoints[CommandContainer]("History", "command")
 
@@ -21,12 +21,12 @@ endpoints = Endpoints[CommandContainer]("History", "command")
 @endpoints.post(
     "/v1/projects/<project>/undo",
     Role.EDITOR,
-    "Take back all that was written under an X-Change-Id",
+    "Undo all writes under an X-Change-Id",
     body="UndoRequest",
     answer="UndoAnswer",
     takes=(Takes.TOKENS_OF_CHANGE,),
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs),
+    problems=(Conflict, HistoryExpired, HistoryDisabled, HistoryNotReady, TooManyJobs),
     job=True,
 )
 def undo(request: CommandRequest) -> Response:

@@ -8,7 +8,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created
 from gridview.commands import composite_indexes
 from gridview.commands.actor import Role
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Indexes", "command")
 
@@ -16,11 +16,11 @@ endpoints = Endpoints[CommandContainer]("Indexes", "command")
 @endpoints.post(
     "/v1/projects/<project>/indexes",
     Role.ADMIN,
-    "Define an order by several fields",
+    "Create a composite index",
     status=201,
     body="CompositeCreate",
     answer="CompositeIndex",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_index(request: CommandRequest) -> Response:
     """Define a composite index."""

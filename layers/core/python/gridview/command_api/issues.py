@@ -19,7 +19,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.fields import UnknownOption
-from gridview.support.errors import Conflict, EditConflict, InProgress, Unprocessable
+from gridview.support.errors import Conflict, EditConflict, LimitExceeded, RequestInProgress
 
 endpoints = Endpoints[CommandContainer]("Issues", "command")
 
@@ -32,7 +32,7 @@ endpoints = Endpoints[CommandContainer]("Issues", "command")
     body="IssueCreate",
     answer="Issue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_issue(request: CommandRequest) -> Response:
     """Create an issue."""
@@ -60,11 +60,11 @@ def create_issue(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/issues/batch",
     Role.EDITOR,
-    "Up to 500 creates, updates and deletes",
+    "Create, update and delete up to 500 issues",
     body="BatchRequest",
     answer="BatchAnswer",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, InProgress),
+    problems=(Conflict, RequestInProgress),
 )
 def batch(request: CommandRequest) -> Response:
     """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
@@ -104,7 +104,7 @@ def batch(request: CommandRequest) -> Response:
     body="IssuePatch",
     answer="UpdatedIssue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, EditConflict, Unprocessable),
+    problems=(Conflict, EditConflict, LimitExceeded),
 )
 def update_issue(request: CommandRequest) -> Response:
     """Change an issue."""
@@ -131,9 +131,9 @@ def update_issue(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/issues/<num>",
     Role.EDITOR,
-    "Put an issue into the trash",
+    "Move an issue to the trash",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 @counted
 def delete_issue(request: CommandRequest) -> Response:

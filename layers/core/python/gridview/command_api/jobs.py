@@ -21,7 +21,15 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.user_jobs import JobKind
 from gridview.support import aws
-from gridview.support.errors import Conflict, Forbidden, NotReady, Overloaded, TooManyJobs, Unprocessable
+from gridview.support.errors import (
+    Conflict,
+    Forbidden,
+    IndexBuilding,
+    LimitExceeded,
+    Overloaded,
+    QueryTooExpensive,
+    TooManyJobs,
+)
 
 endpoints = Endpoints[CommandContainer]("Jobs", "command")
 
@@ -34,7 +42,7 @@ endpoints = Endpoints[CommandContainer]("Jobs", "command")
     body="UpdateMatching",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
+    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def update_matching(request: CommandRequest) -> Response:
     """Begin to change all issues that a filter matches."""
@@ -51,7 +59,7 @@ def update_matching(request: CommandRequest) -> Response:
     body="DeleteMatching",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
+    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def delete_matching(request: CommandRequest) -> Response:
     """Begin to delete all issues that a filter matches."""
@@ -63,12 +71,12 @@ def delete_matching(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/export",
     Role.VIEWER,
-    "Begin to write rows into a file",
+    "Export rows to a file, in the background",
     status=202,
     body="ExportRequest",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, NotReady, TooManyJobs, Unprocessable),
+    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def export(request: CommandRequest) -> Response:
     """Begin to write rows into a file."""
@@ -90,7 +98,7 @@ def export(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/jobs/<job>",
     Role.VIEWER,
-    "Cancel a job: what it has done stays",
+    "Cancel a job; its finished work stays",
     takes=(),
     problems=(Forbidden,),
 )
@@ -146,4 +154,4 @@ def wake(request: CommandRequest) -> None:
         if hint is not None:
             own.job_queue.send(hint)
     except (Overloaded, *aws.FAILURES):
-        own.logger.exception("the hint at a job failed")
+        own.logger.exception("could not send the hint for a job")

@@ -8,7 +8,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands import deleted_projects, projects
 from gridview.commands.actor import Role
-from gridview.support.errors import Conflict, NotReady, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Projects", "command")
 
@@ -20,7 +20,7 @@ endpoints = Endpoints[CommandContainer]("Projects", "command")
     status=201,
     body="ProjectCreate",
     answer="Project",
-    problems=(Conflict, NotReady, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_project(request: CommandRequest) -> Response:
     """Create a project."""
@@ -38,7 +38,7 @@ def create_project(request: CommandRequest) -> Response:
     "Change a project's name or states",
     body="ProjectPatch",
     answer="Project",
-    problems=(Conflict, NotReady, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 @counted
 def update_project(request: CommandRequest) -> Response:
@@ -70,9 +70,9 @@ def delete_project(request: CommandRequest) -> Response:
 @endpoints.post(
     "/v1/deleted-projects/<project>/restore",
     Role.ADMIN,
-    "Bring a deleted project back with all that is in it",
+    "Restore a deleted project with its contents",
     answer="Project",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def restore_project(request: CommandRequest) -> Response:
     """Bring a deleted project back."""
@@ -87,7 +87,7 @@ def restore_project(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/deleted-projects/<project>",
     Role.ADMIN,
-    "Remove a deleted project for good",
+    "Permanently delete a deleted project",
     problems=(Conflict,),
 )
 @counted

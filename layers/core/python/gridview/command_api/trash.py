@@ -13,7 +13,7 @@ from gridview.commands.idempotency import Transact
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Trash", "command")
 
@@ -21,10 +21,10 @@ endpoints = Endpoints[CommandContainer]("Trash", "command")
 @endpoints.post(
     "/v1/projects/<project>/trash/<num>/restore",
     Role.EDITOR,
-    "Bring a deleted issue back",
+    "Restore a deleted issue",
     answer="Issue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def restore_issue(request: CommandRequest) -> Response:
     """Bring a deleted issue back."""
@@ -51,7 +51,7 @@ def restore_issue(request: CommandRequest) -> Response:
 @endpoints.delete(
     "/v1/projects/<project>/trash/<num>",
     Role.ADMIN,
-    "Remove a deleted issue for good",
+    "Permanently delete a deleted issue",
     problems=(Conflict,),
 )
 @counted

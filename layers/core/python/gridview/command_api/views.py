@@ -21,7 +21,7 @@ from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.views import View
-from gridview.support.errors import Conflict, Forbidden, Unprocessable
+from gridview.support.errors import Conflict, Forbidden, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Views", "command")
 
@@ -33,7 +33,7 @@ endpoints = Endpoints[CommandContainer]("Views", "command")
     status=201,
     body="ViewCreate",
     answer="SavedView",
-    problems=(Conflict, Forbidden, Unprocessable),
+    problems=(Conflict, Forbidden, LimitExceeded),
 )
 def create_view(request: CommandRequest) -> Response:
     """Save a view."""
@@ -60,7 +60,7 @@ def create_view(request: CommandRequest) -> Response:
     "Change a saved view",
     body="ViewPatch",
     answer="SavedView",
-    problems=(Conflict, Forbidden, Unprocessable),
+    problems=(Conflict, Forbidden, LimitExceeded),
 )
 @counted
 def update_view(request: CommandRequest) -> Response:

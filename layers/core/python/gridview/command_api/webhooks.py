@@ -12,7 +12,7 @@ from gridview.command_api.writes import counted, created, done_once
 from gridview.commands.actor import Role
 from gridview.schema.jobs import Hint
 from gridview.support import aws
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Webhooks", "command")
 
@@ -20,11 +20,11 @@ endpoints = Endpoints[CommandContainer]("Webhooks", "command")
 @endpoints.post(
     "/v1/projects/<project>/webhooks",
     Role.ADMIN,
-    "Have changes sent to a receiver",
+    "Create a webhook",
     status=201,
     body="WebhookCreate",
     answer="WebhookWithSecret",
-    problems=(Conflict, Unprocessable),
+    problems=(Conflict, LimitExceeded),
 )
 def create_webhook(request: CommandRequest) -> Response:
     """Create a webhook, and answer its secret."""
@@ -124,7 +124,7 @@ def _hint(own: CommandContainer, hint: Hint) -> None:
     try:
         own.webhook_queue.send(hint)
     except aws.FAILURES:
-        own.logger.exception("the hint at an outbox failed")
+        own.logger.exception("could not send the hint for a webhook")
 
 
 def _with_secret(request: CommandRequest, response: Response) -> Response:

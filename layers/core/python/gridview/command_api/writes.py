@@ -106,7 +106,7 @@ def token(request: CommandRequest, versions: Mapping[int, int]) -> dict[str, str
     try:
         sealing = request.container.cursor_source.tokens()
     except aws.FAILURES:
-        request.container.logger.exception("no secret to seal tokens by")
+        request.container.logger.exception("there is no secret to seal tokens with")
         return {}
     tenant, project = request.actor.tenant, request.path["project"]
     return {CONSISTENCY_TOKEN: sealing.token(tenant, project, versions, clock.seconds())}

@@ -37,7 +37,10 @@ class Actor(NamedTuple):
     def require(self, role: Role) -> None:
         """Raise Forbidden if this user's role is below `role`."""
         if self.role < role:
-            raise Forbidden(f"Requires the role {role.name.lower()}.")
+            raise Forbidden(
+                f"This call requires the role {role.name.lower()}. Ask an administrator to make the call, or to give "
+                "you the role."
+            )
 
 
 def from_claims(claims: Mapping[str, Any]) -> Actor:
@@ -60,7 +63,9 @@ def from_claims(claims: Mapping[str, Any]) -> Actor:
         or user == ids.FORMER_USER
         or role is None
     ):
-        raise Unauthenticated("The token must be an ID token with a tenant, a user and a role.")
+        raise Unauthenticated(
+            "The token is not an ID token with a tenant, a user and a role. Send the ID token of a sign-in."
+        )
     return Actor(tenant, user, role)
 
 
@@ -69,7 +74,7 @@ def end_in(claims: Mapping[str, Any]) -> float:
     try:
         return float(int(claims["exp"]))
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise Unauthenticated("The token must say when it expires.") from None
+        raise Unauthenticated("The token has no expiry. Send the ID token of a sign-in.") from None
 
 
 def name_in(claims: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from gridview.schema.catalog import Catalog, Composite, Definition
 from gridview.schema.fields import Field, Option
 from gridview.schema.items import ProjectItems, to_history
 from gridview.schema.jobs import Progress
-from gridview.support.errors import NotFound, Unprocessable
+from gridview.support.errors import LimitExceeded, NotFound
 
 MAX_PROJECT_BYTES = 5_000_000
 """The largest project with its attributes, as an answer contains it. Lambda limits an answer to 6 MB."""
@@ -78,10 +78,11 @@ def _position(field: Field, order: Sequence[str]) -> int | None:
 
 
 def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
-    """Raise Unprocessable if the project with these attributes would be larger than an answer can be."""
+    """Raise LimitExceeded if the project with these attributes would be larger than an answer can be."""
     if not has_room(items, fields):
-        raise Unprocessable(
-            f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB."
+        raise LimitExceeded(
+            f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB. "
+            "Delete attributes or options first."
         )
 
 

@@ -17,7 +17,7 @@ from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Use, answered, new_state
-from gridview.support.errors import InProgress, RequestError
+from gridview.support.errors import RequestError, RequestInProgress
 
 
 class Attempt:
@@ -71,7 +71,9 @@ class Attempt:
         try:
             self._table.put(changed, _held(self._state))
         except ConditionFailed as error:
-            raise InProgress("Another attempt at this request has taken over.") from error
+            raise RequestInProgress(
+                "Another attempt at this request has taken over. Send the request again to get its answer."
+            ) from error
         self._state = changed
 
 
@@ -87,7 +89,7 @@ def once(
 
     `change`: the change that the request is part of, if this is its first attempt. `deadline` (seconds since
     1970): when this invocation has certainly ended. Conflict if the key was used with another body;
-    InProgress while an earlier attempt may still run.
+    RequestInProgress while an earlier attempt may still run.
 
     Costs 2 read units, 2 write units and the write units of the answer. An attempt is counted before it
     begins, and a repeated answer is not counted: TooManyWrites.
@@ -115,7 +117,7 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
         state = {**new_state(use), "change": change.bytes, "lease": lease}
         if record.state is not None:
             if record.state["lease"] >= time.time() * 1000:
-                raise InProgress("The same request is in progress.")
+                raise RequestInProgress("The same request is in progress. Send it again to get its answer.")
             state = {**record.state, "again": True, "lease": lease}
         admission.require(table)
         try:
@@ -123,7 +125,7 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
         except ConditionFailed:
             continue
         return state
-    raise InProgress("The same request is in progress.")
+    raise RequestInProgress("The same request is in progress. Send it again to get its answer.")
 
 
 def _held(state: Item) -> Condition:

@@ -35,8 +35,8 @@ from gridview.support.errors import (
     Conflict,
     FieldError,
     InvalidRequest,
-    NotReady,
-    Unprocessable,
+    LimitExceeded,
+    RemovalInProgress,
 )
 from gridview.support.validation import parse
 
@@ -44,7 +44,7 @@ _AT_ONCE = 50
 """The most definitions that one transaction changes."""
 _MOVES = 16
 """The most reorderings of options that may be pending at once."""
-_NOT_INDEXED = "requires an index: set indexed to true"
+_NOT_INDEXED = "requires an index: set indexed to true too"
 
 
 def create_attribute(
@@ -56,7 +56,7 @@ def create_attribute(
     *,
     transact: Transact = at_once,
 ) -> dict[str, Any]:
-    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
+    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; LimitExceeded beyond 400, and
     where an answer could not hold the project.
 
     The id of a deleted attribute stays taken while that one can be restored, and until everything of it has
@@ -64,7 +64,7 @@ def create_attribute(
     """
     request = parse(AttributeCreate, body)
     if request.id in ids.RESERVED_FIELDS:
-        raise Conflict("This id belongs to a built-in field.")
+        raise Conflict("This id belongs to a built-in field. Choose another id.")
     chosen = options.change("options", (), 1, request.options or [])
 
     def change() -> dict[str, Any]:
@@ -77,7 +77,9 @@ def create_attribute(
         place = _place(request.position, len(order))
         indexed = len(order) < INDEXED_BY_DEFAULT if request.indexed is None else request.indexed
         if request.search and not indexed:
-            raise InvalidRequest("The request is not valid.", [FieldError("search", _NOT_INDEXED)])
+            raise InvalidRequest(
+                "The request is not valid. Fix what `errors` lists.", [FieldError("search", _NOT_INDEXED)]
+            )
         now = clock.now()
         field = Field(
             id=request.id or ids.attribute_id_from(request.name, known),
@@ -139,10 +141,12 @@ def update_attribute(
                 FieldError(name, "cannot be changed for a built-in field")
                 for name in sorted(given - {"indexed"})
             ]
-            raise InvalidRequest("The request is not valid.", errors)
+            raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
         if "options" in given:
             if not field.type.has_options:
-                raise InvalidRequest("The request is not valid.", [FieldError("options", NO_OPTIONS)])
+                raise InvalidRequest(
+                    "The request is not valid. Fix what `errors` lists.", [FieldError("options", NO_OPTIONS)]
+                )
             changed = changed_options(table, catalog, field, "options", request.options, items.next_epoch)
             field = replace(field, options=changed.options, next_option=changed.next_option)
         if given & {"indexed", "search"}:
@@ -181,7 +185,7 @@ def delete_attribute(
     """Delete an attribute: one transaction of three items.
 
     It is hidden at once, and can be restored for seven days (`deleted_attributes`); background work removes
-    it after that. Its id stays taken. Conflict if a composite index sorts by it; Unprocessable if too much
+    it after that. Its id stays taken. Conflict if a composite index sorts by it; LimitExceeded if too much
     was deleted in the last seven days.
     """
 
@@ -194,15 +198,16 @@ def delete_attribute(
         check(expected, field.version, partial(attribute_json, items, field))
         if over := [one.id for one in catalog.composites_over(field.key)]:
             raise Conflict(
-                f"The composite index{'es' if len(over) > 1 else ''} {', '.join(over)} sort{'' if len(over) > 1 else 's'} by it; "
-                f"delete {'them' if len(over) > 1 else 'it'} first: DELETE /v1/projects/{project}/indexes/{over[0]}."
+                f"The composite index{'es' if len(over) > 1 else ''} {', '.join(over)} "
+                f"sort{'' if len(over) > 1 else 's'} by this attribute. Delete {'them' if len(over) > 1 else 'it'} "
+                f"first: DELETE /v1/projects/{project}/indexes/{over[0]}."
             )
         now, order = clock.now(), items.catalog["order"]
         deleted = field.changed(now, deletion=Deletion(actor.user, now, order.index(field.key)))
         hidden = [*catalog.hidden, deleted]
         if len(hidden) > MAX_ATTRIBUTES or not has_room(items, hidden):
-            raise Unprocessable(
-                "Too many attributes were deleted in the last seven days. Remove one of them for good first: "
+            raise LimitExceeded(
+                "Too many attributes were deleted in the last seven days. Permanently delete one of them first: "
                 f"DELETE /v1/projects/{project}/deleted-attributes/{hidden[0].id}."
             )
         left = [key for key in order if key != field.key]
@@ -283,9 +288,9 @@ def _looking(items: ProjectItems, due: str) -> Write:
 
 
 def require_count(attributes: int) -> None:
-    """Raise Unprocessable if a project with so many attributes can have no other."""
+    """Raise LimitExceeded if a project with so many attributes can have no other."""
     if attributes >= MAX_ATTRIBUTES:
-        raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes.")
+        raise LimitExceeded(f"A project can have at most {MAX_ATTRIBUTES} attributes. Delete one first.")
 
 
 def changed_options(
@@ -297,9 +302,13 @@ def changed_options(
     moved_at = epoch if field.indexed or catalog.composites_over(field.key) else None
     change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
     if change.moved and len(field.former) >= _MOVES:
-        raise Conflict("Too many reorderings of these options are pending. Try again later.")
+        raise Conflict(
+            f"{_MOVES} reorderings of these options are pending, the most allowed. Try again later."
+        )
     if options_in_use(table, catalog, field, change.dropped):
-        raise Conflict("The request would drop an option that issues use.")
+        raise Conflict(
+            "The request would drop an option that issues use. Rename the option, or clear it in the issues first."
+        )
     return change
 
 
@@ -325,7 +334,9 @@ def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
     indexed = request.indexed if "indexed" in given else field.indexed
     if search and (field.type is not FieldType.TEXT or not indexed):
         wrong = _NOT_INDEXED if field.type is FieldType.TEXT else NO_WORDS
-        raise InvalidRequest("The request is not valid.", [FieldError("search", wrong)])
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.", [FieldError("search", wrong)]
+        )
     if not indexed:
         return field.indexes.off(epoch)
     indexes = field.indexes.on(epoch, words=bool(search), entries=gets_entries(field.type))
@@ -355,15 +366,15 @@ def _taken(project: str, items: ProjectItems, field: Field) -> Conflict:
     if field.deletion:
         deleted = f"/v1/projects/{project}/deleted-attributes/{field.id}"
         return Conflict(
-            "The attribute with this id was deleted and can still be restored. "
-            f"Restore it (POST {deleted}/restore), or remove it for good first (DELETE {deleted})."
+            "The attribute with this id was deleted and can still be restored. Restore it (POST "
+            f"{deleted}/restore), or permanently delete it first (DELETE {deleted})."
         )
     build = build_json(items, field, moving=field.moving)
     if not field.deleted or build is None:
-        return Conflict("The project already has an attribute with this id.")
-    return NotReady(
-        "The attribute with this id was deleted; its data is still being removed. "
-        f"{build['done']:,} of {build['of']:,} issues are done.",
+        return Conflict("The project already has an attribute with this id. Choose another id.")
+    return RemovalInProgress(
+        f"The deleted attribute with this id is still being removed: {build['done']:,} of {build['total']:,} issues "
+        "are done. Try again later.",
         members={"build": build},
     )
 
@@ -371,6 +382,7 @@ def _taken(project: str, items: ProjectItems, field: Field) -> Conflict:
 def _place(position: int | None, count: int) -> int:
     if position is not None and position > count:
         raise InvalidRequest(
-            "The request is not valid.", [FieldError("position", f"must be at most {count}")]
+            "The request is not valid. Fix what `errors` lists.",
+            [FieldError("position", f"must be at most {count}")],
         )
     return count if position is None else position

@@ -72,7 +72,7 @@ class _Budget:
                 return
             others = sum(self._taken.values()) - self._taken.get(place, 0)
             if others + size > MAX_ANSWER_BYTES:
-                raise TooLarge("The answer would be larger than 5 MB. Send fewer operations at a time.")
+                raise TooLarge("The answer would be larger than 5 MB. Send fewer operations in one batch.")
             self._taken[place] = size
 
     def release(self, place: int) -> None:
@@ -170,7 +170,10 @@ class _Batch:
         if len(numbers) != count:
             # Another catalog makes other creates valid, so their numbers would differ from the first
             # attempt's.
-            raise Conflict("The project's definitions have changed since the first attempt at this request.")
+            raise Conflict(
+                "The project's definitions have changed since the first attempt at this request. Read what was "
+                "written, then send the rest under a new Idempotency-Key."
+            )
         return numbers
 
     def _hold_room(self, numbers: Mapping[int, int]) -> None:

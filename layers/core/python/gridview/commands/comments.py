@@ -26,7 +26,7 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_COMMENT_ID
 from gridview.schema.store import retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import FieldError, Forbidden, InvalidRequest, NotFound, Unprocessable
+from gridview.support.errors import FieldError, Forbidden, InvalidRequest, LimitExceeded, NotFound
 from gridview.support.validation import as_integers, parse
 
 
@@ -43,7 +43,7 @@ def create_comment(
     """Comment on an issue: one transaction of three items at most. The issue, its register and whom it
     mentions are read before.
 
-    NotFound without the issue; InvalidRequest for a mention of nobody; Unprocessable if it has as many
+    NotFound without the issue; InvalidRequest for a mention of nobody; LimitExceeded if it has as many
     comments as it may have.
     """
     request = parse(CommentCreate, body)
@@ -56,9 +56,11 @@ def create_comment(
 
         before = epoch.beside(table, read)
         if before.count >= MAX_COMMENTS:
-            raise Unprocessable(f"An issue can have at most {MAX_COMMENTS:,} comments. Delete one first.")
+            raise LimitExceeded(f"An issue can have at most {MAX_COMMENTS:,} comments. Delete one first.")
         if before.last >= MAX_COMMENT_ID:
-            raise Unprocessable(f"Comments on an issue can have ids up to {MAX_COMMENT_ID:,}.")
+            raise LimitExceeded(
+                f"The issue has used all comment ids, up to {MAX_COMMENT_ID:,}. It takes no more comments."
+            )
         after = replace(before, last=before.last + 1, count=before.count + 1)
         now = clock.now()
         mentions = tuple(request.mentions)
@@ -107,7 +109,7 @@ def update_comment(
     def changed() -> dict[str, Any]:
         comment = epoch.beside(table, lambda: get_comment(table, catalog, num, comment_id))
         if comment.created_by != actor.user:
-            raise Forbidden("Only its author can change a comment.")
+            raise Forbidden("Only the author can change a comment.")
         check(expected, comment.version, comment.to_json)
         after = comment
         if "text" in given:
@@ -143,7 +145,7 @@ def delete_comment(
 
         comment, before = epoch.beside(table, read)
         if comment.created_by != actor.user and actor.role < Role.ADMIN:
-            raise Forbidden("Only its author or an administrator can delete a comment.")
+            raise Forbidden("Only the author or an administrator can delete a comment.")
         check(expected, comment.version, comment.to_json)
         item = comment.to_item(catalog.tenant, catalog.project)
         table.transact(
@@ -215,4 +217,4 @@ def _require_users(table: Table, tenant: str, mentions: Sequence[str], known: Se
         if user in wanted and wanted[user] not in found
     ]
     if wrong:
-        raise InvalidRequest("The request is not valid.", wrong)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", wrong)

@@ -18,7 +18,7 @@ from gridview.schema.generations import Indexes
 from gridview.schema.items import raise_epoch, to_catalog, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import parse
 
 
@@ -35,7 +35,7 @@ def create_composite(
     """Define a composite index: one transaction of three items.
 
     It is built in the background, which begins after `settling` seconds. InvalidRequest if a key is unknown,
-    is `num` or is repeated; Conflict if an index gives the same order or its reversal; Unprocessable beyond
+    is `num` or is repeated; Conflict if an index gives the same order or its reversal; LimitExceeded beyond
     20.
     """
     request = parse(CompositeCreate, body)
@@ -47,9 +47,9 @@ def create_composite(
         normal, _ = normal_form(sort)
         for one in catalog.living_composites:
             if one.normal == normal:
-                raise Conflict(f"The index {one.id} already gives this order or its reversal.")
+                raise Conflict(f"The index {one.id} already serves this order or its reversal. Use it.")
         if len(catalog.living_composites) >= MAX_COMPOSITES:
-            raise Unprocessable(
+            raise LimitExceeded(
                 f"A project can have at most {MAX_COMPOSITES} composite indexes. Delete one first."
             )
         number = items.next_composite
@@ -107,14 +107,16 @@ def _parts(catalog: Catalog, sort: list[CompositeKey]) -> tuple[Part, ...]:
         field = catalog.get(one.field)
         where = f"sort.{place}.field"
         if one.field == NUM:
-            errors.append(FieldError(where, "cannot be a key: ties are in number order anyway"))
+            errors.append(
+                FieldError(where, "cannot be a key: issues with equal keys are sorted by number already")
+            )
         elif field is None:
             errors.append(FieldError(where, "is not a field of the project"))
         elif field.key in seen:
-            errors.append(FieldError(where, "is repeated"))
+            errors.append(FieldError(where, "must not be repeated"))
         else:
             seen.add(field.key)
             parts.append(Part(field.key, one.direction == "desc", one.nulls == "first"))
     if errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return tuple(parts)

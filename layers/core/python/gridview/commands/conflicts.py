@@ -35,7 +35,8 @@ def require_mergeable(
         return
     if documents.is_lost(document, changes.base):
         raise VersionMismatch(
-            f"The table was restored, and version {changes.base} is not part of the issue any more.",
+            f"The table was restored to a time before version {changes.base}. Read the issue again, and send its "
+            "version.",
             current=documents.to_json(catalog, document),
         )
     if changes.base > version:
@@ -48,7 +49,8 @@ def require_mergeable(
     ]
     if conflicts:
         raise EditConflict(
-            f"Fields were changed to other values since version {changes.base}. Nothing was written.",
+            f"Others changed the same fields since version {changes.base}. Nothing was written. Resolve "
+            "`conflicts`, and send the version of `current` as `base`.",
             conflicts=conflicts,
             current=documents.to_json(catalog, document),
         )
@@ -93,4 +95,6 @@ def _conflict(document: Document, field: Field, yours: Any) -> dict[str, Any]:
 
 
 def _invalid(expectation: str) -> InvalidRequest:
-    return InvalidRequest("The request is not valid.", [FieldError("base", expectation)])
+    return InvalidRequest(
+        "The request is not valid. Fix what `errors` lists.", [FieldError("base", expectation)]
+    )

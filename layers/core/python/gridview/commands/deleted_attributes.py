@@ -45,7 +45,7 @@ def restore_attribute(
 ) -> dict[str, Any]:
     """Bring a deleted attribute back as it was, at its former place: one transaction of two items.
 
-    NotFound if it is not deleted, or was for more than seven days. Unprocessable beyond 400 attributes, or if
+    NotFound if it is not deleted, or was for more than seven days. LimitExceeded beyond 400 attributes, or if
     an answer could not hold the project.
     """
 

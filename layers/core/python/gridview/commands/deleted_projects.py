@@ -68,7 +68,7 @@ def restore_project(
 ) -> dict[str, Any]:
     """Bring a deleted project back with all that belongs to it: one transaction of four items.
 
-    NotFound if it is not deleted, or was for more than seven days; Unprocessable if the tenant has `most` projects
+    NotFound if it is not deleted, or was for more than seven days; LimitExceeded if the tenant has `most` projects
     (0: no limit).
     """
 

@@ -16,7 +16,7 @@ from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, Write,
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Record, Use, answered, new_state
-from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest, RequestError
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, RequestError, RequestInProgress
 
 KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")
 """Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one
@@ -52,7 +52,7 @@ def recall(table: Table, use: Use) -> Record:
     """
     record = Record(use.digest, _stored(table, use))
     if record.state is not None and record.state["body"] != use.body:
-        raise Conflict("The Idempotency-Key was used for another request.")
+        raise Conflict("The Idempotency-Key was used for another request. Send a new key.")
     return record
 
 
@@ -102,7 +102,9 @@ def created_once(
             table.transact([*writes, put(state, _as_seen(record)), *map(put, parts)])
         except TransactionFailed as error:
             if len(writes) in error.failed:
-                raise InProgress("The same request is in progress.") from error
+                raise RequestInProgress(
+                    "The same request is in progress. Send it again to get its answer."
+                ) from error
             raise
         given.append(made)
 

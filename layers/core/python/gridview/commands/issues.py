@@ -20,7 +20,7 @@ from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.numbering import marking
 from gridview.schema.trash import DELETED_AT, LIVING, changed_before, living, mark_of
 from gridview.support import clock
-from gridview.support.errors import Conflict, InProgress, NotFound, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded, NotFound, RequestInProgress
 from gridview.view.issue_count import issues_in
 
 MAX_ISSUES = 1_000_000
@@ -51,7 +51,7 @@ def _anything(_: Updated) -> None:
 
 def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
     """Return the next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project;
-    Unprocessable past a million.
+    LimitExceeded past a million.
 
     Once a million numbers are used it takes three calls: one more that fails (1 write unit), and the issue
     count (0.5 read units).
@@ -60,11 +60,13 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
     if taken is not None:
         return taken
     if issues_in(table, catalog) + count > MAX_ISSUES:
-        raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
+        raise LimitExceeded(
+            f"A project can have at most {MAX_ISSUES:,} issues. Delete some, or use another project."
+        )
     taken = _take_numbers(table, catalog, count, MAX_ISSUE_NUMBER)
     if taken is None:
-        raise Unprocessable(
-            f"A project can have issue numbers up to {MAX_ISSUE_NUMBER:,}, including deleted issues."
+        raise LimitExceeded(
+            f"The project has used all issue numbers, up to {MAX_ISSUE_NUMBER:,}. Create another project."
         )
     return taken
 
@@ -108,9 +110,11 @@ def create_issue(context: WriteContext, body: Any, *, transact: Transact | None 
         transact(table, [put(document, ABSENT)], documents.to_json(catalog, document))
     except TransactionFailed as error:
         if error.failed:
-            raise Conflict("The number is taken.") from error
+            raise Conflict("The number of the new issue is already in use. Try again.") from error
         # Nobody else has this number, so the conflict is with the record of the request.
-        raise InProgress("The same request is in progress.") from error
+        raise RequestInProgress(
+            "The same request is in progress. Send it again to get its answer."
+        ) from error
     return document
 
 
@@ -145,7 +149,7 @@ def write_new(
         found = error.item or {}
         ours = {mark, None} if again else {mark}
         if not error.is_repeat_of(document) and (mark is None or found.get("mark") not in ours):
-            raise Conflict("The number is taken.") from error
+            raise Conflict("The number of the new issue is already in use. Try again.") from error
         return found
     return document
 

@@ -64,7 +64,9 @@ def start(
     as it may have.
     """
     if item_size(asked) > _MAX_ASKED_BYTES:
-        raise TooLarge("What a job is asked, its filter and values, takes 350 KB at most.")
+        raise TooLarge(
+            "The filter and values of a job can have at most 350 KB. Send a shorter filter or fewer values."
+        )
     job = UserJob(
         id=ids.new_job_id(int(clock.seconds() * 1000)),
         kind=kind,
@@ -101,13 +103,11 @@ def _require_room(open_now: Sequence[OpenJob], job: OpenJob) -> None:
     if job.kind is JobKind.EXPORT:
         exports = [one for one in of_project if one.kind is JobKind.EXPORT]
         if len(exports) >= MOST_EXPORTS_OF_PROJECT:
-            raise _too_many(
-                f"The project has {MOST_EXPORTS_OF_PROJECT} open exports, as many as it may have."
-            )
+            raise _too_many(f"The project has {MOST_EXPORTS_OF_PROJECT} open exports, the most allowed.")
     if len(of_project) >= MOST_OF_PROJECT:
-        raise _too_many(f"The project has {MOST_OF_PROJECT} open jobs, as many as it may have.")
+        raise _too_many(f"The project has {MOST_OF_PROJECT} open jobs, the most allowed.")
     if len(open_now) >= MOST_OF_TENANT:
-        raise _too_many(f"The tenant has {MOST_OF_TENANT} open jobs, as many as it may have.")
+        raise _too_many(f"The tenant has {MOST_OF_TENANT} open jobs, the most allowed.")
 
 
 def _too_many_of_user(having: str, open_now: Iterable[OpenJob]) -> TooManyJobs:
@@ -116,7 +116,7 @@ def _too_many_of_user(having: str, open_now: Iterable[OpenJob]) -> TooManyJobs:
     ]
     paths = [one["path"] for one in listed]
     members = {"jobs": listed}
-    return _too_many(f"You have {having}, as many as a user may have: {', '.join(paths)}.", members)
+    return _too_many(f"You have {having}, the most allowed for a user: {', '.join(paths)}.", members)
 
 
 def _too_many(why: str, members: Mapping[str, object] | None = None) -> TooManyJobs:
@@ -165,7 +165,7 @@ def require_over(table: Table, tenant: str, project: str, change: UUID, user: st
 
 def still_open() -> Conflict:
     """Return the error of an undo of a change that a job still writes."""
-    return Conflict("A job of this change is still open. Cancel it, or wait for its end.")
+    return Conflict("A job of this change is still open. Cancel it, or wait until it ends.")
 
 
 def waiting(table: Table, tenant: str) -> Hint | None:
@@ -192,10 +192,9 @@ def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
         "kind": job.kind.value,
         "state": job.state.value,
         "done": job.done,
-        "of": job.of,
+        "total": job.total,
         "refused": job.refused,
         "change": str(UUID(bytes=job.change)),
-        "changes": None,
         "url": url,
         "created": datetime_json(job.created),
         "created_by": job.user,

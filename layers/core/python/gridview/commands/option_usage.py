@@ -11,7 +11,7 @@ from gridview.encoding import keys
 from gridview.encoding.fences import after, before
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType, Option
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import LimitExceeded
 from gridview.view.block_reads import Want
 from gridview.view.context import ReadContext
 from gridview.view.index_view import IndexView
@@ -25,7 +25,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
 
     The index answers for an indexed field, with every change that the journal has. It costs what `issues_in`
     does, and 0.5 read units for each block that contains several options. Otherwise up to 20 MB of issues are
-    read; Unprocessable if that does not settle it.
+    read; LimitExceeded if that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
@@ -81,7 +81,7 @@ def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence
         if page.last is None:
             return False
         bound = Bound(">", page.last)
-    raise Unprocessable(
+    raise LimitExceeded(
         "The project is too large to check whether an issue uses an option that the request drops. "
         "Rename the option instead."
     )

@@ -22,5 +22,5 @@ class UsersParameters(ListParameters):
     prefix: str = ModelField(
         default="",
         max_length=MAX_NAME,
-        description="What a name begins with, without regard to case and accents.",
+        description="The beginning of the names to return, ignoring case and accents.",
     )

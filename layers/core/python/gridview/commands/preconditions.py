@@ -27,7 +27,7 @@ def expected_versions(if_match: str | None) -> Expected:
     if given == "*":
         return None
     if not IF_MATCH.fullmatch(given):
-        expectation = 'must be an entity tag such as "3", or several joined by commas'
+        expectation = 'must be an entity tag such as "3", or several separated by commas'
         raise InvalidRequest(f"If-Match {expectation}.", [FieldError("If-Match", expectation)])
     return frozenset(int(tag) for tag in _TAG.findall(given) if _VERSION.fullmatch(tag))
 
@@ -37,7 +37,10 @@ def check(expected: Expected, version: int, current: Callable[[], Mapping[str, A
     API does.
     """
     if expected is not None and version not in expected:
-        raise VersionMismatch(f"It is at version {version} now.", current=current())
+        raise VersionMismatch(
+            f"The resource is at version {version} now. Compare it with `current`, and send its version.",
+            current=current(),
+        )
 
 
 def etag(version: int) -> str:

@@ -37,7 +37,7 @@ def create_project(
     most: int = 0,
     transact: Transact = at_once,
 ) -> dict[str, Any]:
-    """Create a project: one transaction of six items or seven. Conflict if the id is taken; Unprocessable if the
+    """Create a project: one transaction of six items or seven. Conflict if the id is taken; LimitExceeded if the
     tenant has `most` projects (0: no limit).
 
     A deleted project keeps its id while it can be restored, and for a time after it was removed.
@@ -94,7 +94,7 @@ def create_project(
 
 
 def one_more(table: Table, tenant: str, most: int) -> Write:
-    """Return the write that counts one more project of a tenant: a read unit now. Unprocessable if it has
+    """Return the write that counts one more project of a tenant: a read unit now. LimitExceeded if it has
     `most` (0: no limit).
     """
     stored = _tenant(table, tenant)
@@ -194,11 +194,11 @@ def _taken(table: Table, actor: Actor, project: str) -> Conflict:
     own = table.get(keys.project(actor.tenant, project), keys.tenant(actor.tenant), consistent=True) or {}
     deleted = restorable.deletion_of(own)
     if deleted is None or restorable.is_over(deleted.at):
-        return Conflict("The id is taken.")
+        return Conflict("The id is already in use. Choose another id.")
     path = f"/v1/deleted-projects/{project}"
     return Conflict(
-        "The project with this id was deleted and can still be restored. "
-        f"Restore it (POST {path}/restore), or remove it for good (DELETE {path}); its id then stays taken for some months."
+        f"The project with this id was deleted and can still be restored. Restore it (POST {path}/restore), or "
+        f"permanently delete it (DELETE {path}). Its id then stays in use for some months."
     )
 
 

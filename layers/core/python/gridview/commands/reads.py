@@ -38,7 +38,7 @@ from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.store import read
 from gridview.schema.trash import DELETED_AT, DELETED_BY, is_restorable
 from gridview.support import clock
-from gridview.support.errors import NotReady
+from gridview.support.errors import IndexBuilding
 from gridview.support.validation import as_integers, parse
 from gridview.view import freshness
 from gridview.view.context import ReadContext
@@ -164,13 +164,15 @@ def trashed_json(catalog: Catalog, document: Document) -> dict[str, Any]:
     }
 
 
-def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> NotReady:
+def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> IndexBuilding:
     """Return the same error with the progress of the missing index."""
     if error.composite is not None:
         build = get_composite(table, actor, project, error.composite)["build"]
     else:
         build = get_attribute(table, actor, project, error.attribute)["build"]
     progress = (
-        f"{build['done']:,} of {build['of']:,} issues are done." if build else "The index is ready now."
+        f"{build['done']:,} of {build['total']:,} issues are done. Send the request again later."
+        if build
+        else "The index is ready now. Send the request again."
     )
-    return NotReady(f"{error.detail} {progress}", members={"build": build})
+    return IndexBuilding(f"{error.detail} {progress}", members={"build": build})

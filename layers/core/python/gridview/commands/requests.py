@@ -28,9 +28,9 @@ class HistoryInput(RequestModel):
     """A project's setting of the history. Omitted properties stay unchanged."""
 
     enabled: bool = omissible(
-        description="Whether changes are listed by time and can be taken back. Costs two write units a change."
+        description="Whether changes are listed by time and can be undone. Costs two write units for each change."
     )
-    days: int = omissible(ge=1, le=3650, description="How long changes are remembered.")
+    days: int = omissible(ge=1, le=3650, description="Days for which changes are kept.")
 
 
 class ProjectCreate(RequestModel):
@@ -55,10 +55,10 @@ class ProjectPatch(RequestModel):
 MAX_NAME_LENGTH = 256
 
 
-NO_OPTIONS = "only enum and multi_enum have options"
+NO_OPTIONS = "only attributes of the types enum and multi_enum have options"
 
 
-NO_WORDS = "only a text can be searched for words"
+NO_WORDS = "only attributes of the type text can be searched for words"
 
 
 class AttributeCreate(RequestModel):
@@ -159,7 +159,7 @@ class BatchRequest(RequestModel):
     returning: Literal["representation", "minimal"] = ModelField(
         default="representation",
         alias="return",
-        description="Whether results have the whole issues, or their versions only, and the numbers of new ones.",
+        description="Whether results contain whole issues, or only versions and the numbers of new issues.",
     )
 
 
@@ -197,18 +197,20 @@ class UndoRequest(RequestModel):
         str,
         ModelField(
             pattern=f"^{CHANGE_PATTERN.pattern}$",
-            description="The `X-Change-Id` of what is to be taken back.",
+            description="The `X-Change-Id` of the change to undo.",
         ),
         WithJsonSchema({"type": "string", "format": "uuid", "pattern": f"^{CHANGE_PATTERN.pattern}$"}),
     ]
     by: Annotated[str, ModelField(min_length=1, max_length=USER_LIMIT)] | None = ModelField(
         default=None,
-        description="The user who made the change; by default the caller, or else the only user who wrote under the id. "
-        "Only an administrator may name another user.",
+        description="The user who made the change. By default the caller, otherwise the only user who wrote under the id. Only "
+        "an administrator can name another user.",
     )
     nums: _Nums = omissible(
-        description="The issues to take the change back in, all of which it touched; by default every issue that it touched."
+        description="The issues in which to undo the change. The change must have touched each of them. By default all issues "
+        "that it touched."
     )
     dry_run: bool = ModelField(
-        default=False, description="Write nothing, and say in `issues` how many issues the undo is about."
+        default=False,
+        description="Write nothing, and return in `issues` how many issues the undo would affect.",
     )

@@ -19,7 +19,7 @@ from gridview.schema.documents import Document
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.trash import TRASHED
 from gridview.support import clock
-from gridview.support.errors import Conflict, InProgress, Unprocessable
+from gridview.support.errors import Conflict, LimitExceeded, RequestInProgress
 from gridview.view.issue_count import issues_in
 
 _ATTEMPTS = 8
@@ -38,7 +38,7 @@ def restore_issue(
 ) -> Document:
     """Bring a deleted issue back under its number, with one more version (`documents.restored`).
 
-    NotFound if it is not in the trash; Unprocessable if the project is full. Two read units at least, and the
+    NotFound if it is not in the trash; LimitExceeded if the project is full. Two read units at least, and the
     write units of the document. With a `transact` it is written by that. The epoch is read beside the document.
     StaleDefinitions: nothing has been written.
     """
@@ -59,19 +59,21 @@ def restore_issue(
             continue
         except TransactionFailed as error:
             if not error.failed:
-                raise InProgress("The same request is in progress.") from error
+                raise RequestInProgress(
+                    "The same request is in progress. Send it again to get its answer."
+                ) from error
             continue
         return document
     raise Conflict("Other requests are changing this issue. Try again.")
 
 
 def require_place(table: Table, catalog: Catalog) -> None:
-    """Raise Unprocessable if the project has all the issues that it can have. Only one that has used a million
+    """Raise LimitExceeded if the project has all the issues that it can have. Only one that has used a million
     numbers is counted.
     """
     counter = table.get(keys.project(catalog.tenant, catalog.project), keys.COUNTER, consistent=True) or {}
     if counter.get("last", 0) > MAX_ISSUES and issues_in(table, catalog) >= MAX_ISSUES:
-        raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
+        raise LimitExceeded(f"A project can have at most {MAX_ISSUES:,} issues. Delete some first.")
 
 
 def purge_issue(

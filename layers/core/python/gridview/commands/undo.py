@@ -41,11 +41,11 @@ from gridview.support.errors import (
     Conflict,
     FieldError,
     Forbidden,
+    HistoryDisabled,
     HistoryExpired,
-    HistoryOff,
+    HistoryNotReady,
     InvalidRequest,
     NotFound,
-    NotTold,
     Overloaded,
     RequestError,
     VersionMismatch,
@@ -136,7 +136,7 @@ def parse_undo(body: Any) -> UndoRequest:
 def require_another(asked: UndoRequest, change: UUID) -> None:
     """Raise InvalidRequest if an undo were part of the change that it takes back."""
     if UUID(asked.change) == change:
-        message = "must not be the change that is taken back"
+        message = "must not be the change to undo"
         raise InvalidRequest(f"{CHANGE_ID} {message}.", [FieldError(CHANGE_ID, message)])
 
 
@@ -149,7 +149,7 @@ def find(
     `recent`: writes of the change that the caller knows of; otherwise it must have settled
     (`require_settled`), half a read unit or one. Without `by` the caller's own change comes first. If the
     history has none, notes and jobs show whether it is to come: a read unit and a Query more. NotFound,
-    Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
+    Forbidden, Conflict, HistoryDisabled, HistoryExpired, HistoryNotReady.
     """
     require_history(catalog)
     require_recorded(table, catalog, recent)
@@ -175,7 +175,7 @@ def find(
 
 def _require_admin(actor: Actor) -> None:
     if actor.role < Role.ADMIN:
-        raise Forbidden("Someone else made this change. Ask an administrator to take it back.")
+        raise Forbidden("Someone else made this change. Ask an administrator to undo it.")
 
 
 class _Search:
@@ -209,7 +209,7 @@ class _Search:
         return by, self.of(by) if users else None
 
     def require_nothing_to_come(self, user: str) -> None:
-        """Raise NotTold if the history may lack a user's writes, by the change's id, a note or a job.
+        """Raise HistoryNotReady if the history may lack a user's writes, by the change's id, a note or a job.
         Conflict while a job is open.
         """
         written = self.written
@@ -221,7 +221,7 @@ class _Search:
             self._require_recorded_since(written.stated)
 
     def require_on_time(self) -> None:
-        """Raise NotTold if the history is so late that it may lack anything."""
+        """Raise HistoryNotReady if the history is so late that it may lack anything."""
         self._refuse_for(self._lag - SETTLED)
 
     @cached_property
@@ -234,7 +234,7 @@ class _Search:
         return lag_of(self._table, self._catalog)
 
     def _require_recorded_since(self, instant: float, margin: float = 0.0) -> None:
-        """Raise NotTold unless the history has the writes of an instant. `margin`: seconds for which its lag
+        """Raise HistoryNotReady unless the history has the writes of an instant. `margin`: seconds for which its lag
         may be unknown.
         """
         self._refuse_for(self._lag + SETTLED + margin - (clock.seconds() - instant))
@@ -242,8 +242,9 @@ class _Search:
     def _refuse_for(self, missing: float) -> None:
         if missing > 0:
             wait = min(missing, self._lag + SETTLED)
-            raise NotTold(
-                "The history does not hold this change yet. Try again, or send the consistency tokens of its writes.",
+            raise HistoryNotReady(
+                "The history does not contain this change yet. Try again, or send the consistency tokens of its "
+                "writes.",
                 headers={"Retry-After": str(max(math.ceil(wait), 1))},
             )
 
@@ -290,7 +291,7 @@ def of_issues(
     """Return the part of a change that it made in these issues. A read unit for each 30 versions if `extent`
     is not all of it.
 
-    InvalidRequest lists the issues that the change did not touch; NotTold while it may have, HistoryExpired.
+    InvalidRequest lists the issues that the change did not touch; HistoryNotReady while it may have, HistoryExpired.
     """
     wanted = frozenset(nums)
     if extent.more:
@@ -309,7 +310,7 @@ def of_issues(
         raise InvalidRequest(
             f"The change did not touch the issue{'s' if len(unknown) > 1 else ''} {named}{more}. Leave "
             f"{'them' if len(unknown) > 1 else 'it'} out of `nums`.",
-            [FieldError(f"nums.{place}", "is no issue that the change touched") for place in unknown],
+            [FieldError(f"nums.{place}", "must be an issue that the change touched") for place in unknown],
         )
     return part
 
@@ -330,10 +331,11 @@ def looked_at(extent: Extent) -> dict[str, Any]:
 
 
 def require_history(catalog: Catalog) -> None:
-    """Raise HistoryOff if the project does not remember changes."""
+    """Raise HistoryDisabled if the project does not remember changes."""
     if not catalog.history.enabled:
-        raise HistoryOff(
-            "The project's history is off: it does not remember changes so that they can be taken back."
+        raise HistoryDisabled(
+            "The project's history is off, so its changes cannot be undone. An administrator can turn it on for "
+            f'later changes: PATCH /v1/projects/{catalog.project} {{"history": {{"enabled": true}}}}.'
         )
 
 
@@ -342,12 +344,13 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
     begun = math.inf if not extent.first else clock.instant(extent.first)
     if begun < clock.instant(floor_of(catalog.history)) + _MARGIN:
         raise HistoryExpired(
-            f"The project remembers changes for {catalog.history.days} days. This one is older, or about to be forgotten."
+            f"The project keeps changes for {catalog.history.days} days. This change is older, or is about to "
+            "expire."
         )
 
 
 def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
-    """Raise NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
+    """Raise HistoryNotReady unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
     for one in recent:
         for num, version in one.versions.items():
@@ -360,11 +363,13 @@ def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
     wanted = [(num, version) for num, version in versions.items() if version != DELETED]
     found = read_changes(table, catalog.tenant, catalog.project, wanted, consistent=True)
     if len(found) < len(wanted):
-        raise NotTold("The history does not hold all of the change yet.", headers={"Retry-After": "1"})
+        raise HistoryNotReady(
+            "The history does not contain all of the change yet. Try again.", headers={"Retry-After": "1"}
+        )
 
 
 def require_settled(table: Table, catalog: Catalog, last: str) -> None:
-    """Raise NotTold unless the index is so far that more of a change would have come, if there were any. Half a
+    """Raise HistoryNotReady unless the index is so far that more of a change would have come, if there were any. Half a
     read unit, or one.
 
     `last`: the stored instant of the last version that is known; empty if none is.
@@ -372,19 +377,20 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
     lag = lag_of(table, catalog)
     missing = lag + SETTLED - (clock.seconds() - clock.instant(last)) if last else lag - SETTLED
     if missing > 0:
-        raise NotTold(
-            "More of the change may come: it was made just now, or the history is late. "
-            "Send the consistency tokens of its writes, or try again.",
+        raise HistoryNotReady(
+            "The change may have more writes: it was made just now, or the history is late. Send the consistency "
+            "tokens of its writes, or try again.",
             headers={"Retry-After": str(math.ceil(missing))},
         )
 
 
 def lag_of(table: Table, catalog: Catalog) -> float:
-    """Return how many seconds the history is late: half a read unit, or one. NotTold if that is unknown."""
+    """Return how many seconds the history is late: half a read unit, or one. HistoryNotReady if that is unknown."""
     lag = freshness.read(table, catalog, BlockCache()).seconds
     if lag is None:
-        raise NotTold(
-            "It is not known yet how late the history is. Send the consistency tokens of the change, or try later.",
+        raise HistoryNotReady(
+            "The lag of the history is not known yet. Send the consistency tokens of the change, or try again "
+            "later.",
             headers={"Retry-After": "60"},
         )
     return lag
@@ -503,12 +509,18 @@ class _Group:
         """Take back the change of one issue, write by write."""
         affected, undo = self._affected[num], self._undo
         if not affected.parts:
-            reason = "What the change did to the issue is not remembered any more."
+            reason = "The history of this change in the issue has expired."
             return TakenBack(
-                num, None, Conflict(reason) if affected.found else NotFound("The issue is gone.")
+                num,
+                None,
+                Conflict(reason) if affected.found else NotFound("The issue was permanently deleted."),
             )
         if self._is_unrecorded(affected):
-            return TakenBack(num, None, NotTold("The history does not hold all of the issue's changes yet."))
+            return TakenBack(
+                num,
+                None,
+                HistoryNotReady("The history does not contain all changes of the issue yet. Try again."),
+            )
         for _ in range(_ATTEMPTS):
             verdict = decide(undo, affected, clock.now(), clock.seconds())
             before = affected.found
@@ -527,7 +539,7 @@ class _Group:
             else:
                 kind = _kind_of(before, found)
                 affected = replace(affected, found=found, own={**affected.own, found["version"]: kind})
-        busy = Conflict("Other requests keep changing the issue.")
+        busy = Conflict("Other requests keep changing the issue. Try again.")
         return TakenBack(num, None, busy, wrote=bool(affected.own))
 
     def _outcome(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:

@@ -84,7 +84,7 @@ def decide(undo: Undo, affected: Affected, now: str, seconds: float) -> UndoVerd
     try:
         return _Decision(undo, affected, now, seconds).verdict()
     except UnknownOption:
-        return UndoVerdict(refused=Conflict("The issue holds an option that the project does not have."))
+        return UndoVerdict(refused=Conflict("The issue has an option that the project does not have."))
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class _Decision:
     def verdict(self) -> UndoVerdict:
         found = self.affected.found
         if found is None:
-            return UndoVerdict(refused=NotFound("The issue has left the trash for good."))
+            return UndoVerdict(refused=NotFound("The issue was permanently deleted."))
         self.taken = self._is_own(found["version"])
         existence = [part for part in self.affected.parts if part.kind != "update"]
         step = self._existence(found, existence) if existence else None
@@ -114,7 +114,7 @@ class _Decision:
             # An issue that was restored and then changed has its former values in the trash again.
             step = self._values(found) or step
         elif step is None and not is_alive and was and self._refused() is None:
-            self.refusal = NotFound(f"The issue has been deleted since, by version {found['version']}.")
+            self.refusal = NotFound(f"The issue was deleted since, in version {found['version']}.")
         return UndoVerdict(step, self._refused(), self.taken)
 
     # Whether there is an issue
@@ -139,7 +139,7 @@ class _Decision:
         if is_alive:
             return UndoStep()
         if not is_restorable(found, self.seconds):
-            self.refusal = NotFound("The issue has been in the trash for longer than it is kept.")
+            self.refusal = NotFound("The issue was deleted too long ago to be restored.")
             return None
         undo = self.undo
         document = documents.restored(undo.catalog, found, user=undo.user, now=self.now, change=undo.change)
@@ -272,7 +272,7 @@ class _Decision:
         """
         one, value = self.undo.catalog.living(key), values.old
         if one is None:
-            error = FieldError("fields", "an attribute that was set is deleted")
+            error = FieldError("fields", "an attribute that the change set was deleted")
             # An edit also takes out the rest of attributes that had been deleted before.
             if None not in values and error not in self.errors:
                 self.errors.append(error)
@@ -284,7 +284,7 @@ class _Decision:
         if value is not None and one.type.has_options:
             chosen = value if one.type is FieldType.MULTI_ENUM else [value]
             if not {option.id for option in one.live_options}.issuperset(chosen):
-                self.errors.append(FieldError(name, "an option that it had is deleted"))
+                self.errors.append(FieldError(name, "the former option was deleted"))
                 return True
         return False
 
@@ -308,14 +308,14 @@ class _Decision:
             listed = ", ".join(map(str, sorted(self.versions)[:10]))
             further = () if self.refusal is None else self.refusal.errors
             return EditConflict(
-                f"Changed since, by version{'s' if len(self.versions) > 1 else ''} {listed}.",
+                f"The issue was changed since, in version{'s' if len(self.versions) > 1 else ''} {listed}.",
                 [*self.errors, *further],
                 conflicts=self.conflicts,
             )
         if self.refusal is not None:
             return self.refusal
         if self.errors:
-            return Conflict("What the change has replaced cannot be put back.", self.errors)
+            return Conflict("The former values cannot be restored, for the reasons in `errors`.", self.errors)
         return None
 
 

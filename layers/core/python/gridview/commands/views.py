@@ -43,11 +43,11 @@ from gridview.schema.views import (
     Visibility,
 )
 from gridview.support import clock
-from gridview.support.errors import NotFound, Unprocessable
+from gridview.support.errors import LimitExceeded, NotFound
 from gridview.support.validation import as_integers, parse
 
 Ready = Callable[[View], tuple[View, dict[str, Any]]]
-"""Completes a view, and returns it as the API does. Unprocessable if it is too large."""
+"""Completes a view, and returns it as the API does. LimitExceeded if it is too large."""
 
 ViewToJson = Callable[[View], dict[str, Any]]
 """Returns a view as the API does."""
@@ -82,7 +82,7 @@ def create_view(
 ) -> dict[str, Any]:
     """Create a view: one read of the counts beside the epoch, and one transaction of three items at most.
 
-    Forbidden; Unprocessable if the project, or the user, has as many views as it may have. A new default
+    Forbidden; LimitExceeded if the project, or the user, has as many views as it may have. A new default
     leaves the one before shared.
     """
     name, visibility = change.name, change.visibility
@@ -129,7 +129,7 @@ def update_view(
 ) -> dict[str, Any]:
     """Change a view: one transaction, with the writes `beside` it; none if nothing changes.
 
-    NotFound, VersionMismatch, Forbidden; Unprocessable as for a new one.
+    NotFound, VersionMismatch, Forbidden; LimitExceeded as for a new one.
 
     Needs the role of the view's visibility before the change and after it.
     """
@@ -246,21 +246,23 @@ class _Books:
     def next_number(self) -> int:
         """Return the number of a new view, given out if its transaction is carried out."""
         if self._register.last >= MAX_VIEW_NUMBER:
-            raise Unprocessable(f"A project can have view numbers up to {MAX_VIEW_NUMBER:,}.")
+            raise LimitExceeded(
+                f"The project has used all view numbers, up to {MAX_VIEW_NUMBER:,}. It takes no more views."
+            )
         self._register = replace(self._register, last=self._register.last + 1)
         return self._register.last
 
     def moved(self, view: View | None, after: View | None) -> None:
-        """Count a view elsewhere. Unprocessable where there is no room for it."""
+        """Count a view elsewhere. LimitExceeded where there is no room for it."""
         shared, own = (_counted(view, after, private=private) for private in (False, True))
         self._register = replace(self._register, shared=self._register.shared + shared)
         self._own = replace(self._own, count=self._own.count + own)
         if shared > 0 and self._register.shared > MAX_SHARED_VIEWS:
-            raise Unprocessable(
+            raise LimitExceeded(
                 f"A project can have at most {MAX_SHARED_VIEWS} shared views. Delete one first."
             )
         if own > 0 and self._own.count > MAX_PRIVATE_VIEWS:
-            raise Unprocessable(
+            raise LimitExceeded(
                 f"A user can have at most {MAX_PRIVATE_VIEWS} private views in a project. Delete one first."
             )
         default = self._register.default

@@ -94,7 +94,7 @@ class WriteRate:
             return None
         wait = math.ceil((window + 1) * WINDOW - now)
         return TooManyWrites(
-            f"The tenant may write {self._limit} times in {WINDOW} s. Try again in {wait} s.",
+            f"The tenant can make {self._limit:,} writes in {WINDOW} s. Try again in {wait} s.",
             headers={"Retry-After": str(wait)},
         )
 

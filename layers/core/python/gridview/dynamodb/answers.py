@@ -63,7 +63,7 @@ def whole(headers: Mapping[str, Any], body: bytes) -> dict[str, Any]:
         raise Damaged("the answer has a wrong CRC32")
     found = _object(body)
     if found is None:
-        raise Damaged("the answer is no JSON object")
+        raise Damaged("the answer is not a JSON object")
     return found
 
 

@@ -65,5 +65,5 @@ def connect(role: str = "", transport: Transport | None = None) -> "DynamoDBClie
     signed: Any = SignedClient(client, credentials, wanted.on_fallback)
     if signed.signs_as_botocore:
         return signed  # type: ignore[no-any-return]
-    wanted.on_fallback("botocore signs otherwise")
+    wanted.on_fallback("botocore signs differently")
     return client  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
 """The errors of writes to the table."""
 
 from gridview.dynamodb.expressions import Item
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import LimitExceeded
 
 
 class ConditionFailed(Exception):
@@ -18,7 +18,7 @@ class ConditionFailed(Exception):
         return self.item == item
 
 
-class ItemTooLarge(Unprocessable):
+class ItemTooLarge(LimitExceeded):
     """DynamoDB stores at most 400 KB in one item."""
 
 

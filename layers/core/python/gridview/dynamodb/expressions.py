@@ -103,7 +103,7 @@ class Span(NamedTuple):
         if self.bound is not None and self.bound.operator == "between":
             return self._replace(bound=self.bound._replace(value=sort))
         if self.bound is not None and self.bound.operator not in (">", ">="):
-            raise ValueError("a span that can be gone on with has a lower end")
+            raise ValueError("a span needs a lower bound to be continued")
         return self._replace(bound=Bound(">=", sort))
 
 

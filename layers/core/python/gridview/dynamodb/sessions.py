@@ -55,7 +55,7 @@ def tenant() -> str:
     """
     found = _tenant.get()
     if found is None:
-        raise LookupError("calls of the table are made for a tenant alone")
+        raise LookupError("a call of the table needs a tenant")
     return found
 
 
@@ -101,7 +101,7 @@ class SessionCredentials(Credentials):
                 Tags=[{"Key": TAG, "Value": of}],
             )
         except aws.FAILURES as error:
-            raise Overloaded("The table cannot be opened for the tenant; try again.") from error
+            raise Overloaded("The tenant's session for the table cannot be opened; try again.") from error
         given = answer["Credentials"]
         return {
             "access_key": given["AccessKeyId"],

@@ -195,4 +195,4 @@ def _text_of(value: Any) -> str:
     """Return a binary value as JSON has it."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} has no place in a request")
+    raise TypeError(f"a request cannot contain {type(value).__name__}")

@@ -34,7 +34,7 @@ def to_wire(value: Any) -> Wire:
             return {"B": value}
         case None:
             return {"NULL": True}
-    raise TypeError(f"{type(value).__name__} has no place in an item")
+    raise TypeError(f"an item cannot contain {type(value).__name__}")
 
 
 def item_to_wire(item: Mapping[str, Any]) -> dict[str, Wire]:
@@ -58,7 +58,7 @@ def from_wire(value: Wire) -> Any:
             return base64.b64decode(content) if isinstance(content, str) else content
         case "NULL":
             return None
-    raise TypeError(f"{kind} has no place in an item")
+    raise TypeError(f"an item cannot contain {kind}")
 
 
 def item_from_wire(item: Mapping[str, Wire]) -> dict[str, Any]:
@@ -92,4 +92,4 @@ def item_size(value: Any) -> int:
             return 3 + sum(1 + len(name.encode()) + item_size(item) for name, item in value.items())
         case list() | tuple():
             return 3 + sum(1 + item_size(item) for item in value)
-    raise TypeError(f"{type(value).__name__} has no place in an item")
+    raise TypeError(f"an item cannot contain {type(value).__name__}")

@@ -69,7 +69,7 @@ class RecentWrites(NamedTuple):
         """Decode the result of `to_bytes`. ValueError for another form."""
         form, until = _HEAD.unpack_from(content)
         if form != _FORM:
-            raise ValueError("another form")
+            raise ValueError("not a token of this version")
         begin = _HEAD.size + 1  # a project's id has at most 32 characters
         end = begin + content[_HEAD.size]
         numbers = _numbers(content[end:])
@@ -116,7 +116,8 @@ class ConsistencyTokens:
             return tuple(one for text in texts for one in self._opened(text, tenant, otherwise))
         except ValueError:
             raise refused(
-                "must hold tokens that this tenant was answered, or cursors of this project's changes, joined by commas"
+                "must be tokens that the API returned to this tenant, or cursors of this project's changes, "
+                "separated by commas"
             ) from None
 
     def _opened(self, text: str, tenant: str, otherwise: OpenOther | None) -> Recent:

@@ -33,6 +33,7 @@ class Cursors:
             return orjson.loads(self._seals.open(cursor, bound_to))
         except ValueError:
             raise InvalidRequest(
-                "The cursor does not belong to this query.",
+                "The cursor does not belong to this query. Send it with the query that returned it, or start "
+                "without it.",
                 [FieldError("cursor", "does not belong to this query")],
             ) from None

@@ -136,7 +136,7 @@ def _flaws(document: Any) -> Iterator[tuple[list[str], str, str]]:
     while walks:
         for name, value in walks[-1]:
             if _SURROGATE.search(name) or (isinstance(value, str) and _SURROGATE.search(value)):
-                yield trail, name, "holds a lone surrogate"
+                yield trail, name, "contains a lone surrogate"
             elif isinstance(value, _Flaw):
                 yield trail, name, value.message
             elif isinstance(value, dict | list):

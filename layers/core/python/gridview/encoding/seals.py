@@ -56,12 +56,12 @@ class Seals:
         """
         raw = _raw(text)
         if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != text:
-            raise ValueError("another spelling of the same bytes")
+            raise ValueError("not the spelling that sealing returns")
         try:
             key = self._keys[raw[:_KEY_ID_BYTES]]
             return key.decrypt(raw[_KEY_ID_BYTES:], [self._purpose, bound_to])
         except (KeyError, InvalidTag):
-            raise ValueError("not sealed for this") from None
+            raise ValueError("not sealed for this purpose and owner") from None
 
 
 def _raw(text: str) -> bytes:

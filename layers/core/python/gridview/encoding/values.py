@@ -151,7 +151,7 @@ def parse_date(value: object) -> str:
     try:
         date(year, month, day)
     except ValueError:
-        raise ValueError("must be a day of the calendar, years 0001 to 9999") from None
+        raise ValueError("must be a calendar date, years 0001 to 9999") from None
     return text
 
 
@@ -178,7 +178,7 @@ def parse_datetime(value: object) -> str:
     try:
         local = datetime(year + shift, month, day, hour, minute, second, int(fraction.ljust(6, "0")))
     except ValueError:
-        raise ValueError("must be a time of day on a day of the calendar") from None
+        raise ValueError("must be a valid time on a calendar date") from None
     try:
         instant = local + offset if offset_sign == "-" else local - offset
         stored = instant.replace(year=instant.year - shift)
@@ -199,5 +199,5 @@ def _string(value: object) -> str:
         value.encode()
     except UnicodeEncodeError:
         # JSON can express half of a surrogate pair; UTF-8, and so DynamoDB, cannot.
-        raise ValueError("must not hold a lone surrogate") from None
+        raise ValueError("must not contain a lone surrogate") from None
     return value

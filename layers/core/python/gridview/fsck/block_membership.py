@@ -72,7 +72,7 @@ class _IssueState(Enum):
     """The state of an issue at the second read."""
 
     SOUND = "sound"
-    WRONG = "wrong by itself, which is reported of the issue"
+    WRONG = "wrong itself, which the check of the issue reports"
     CHANGED = "its ledger has changed"
 
 

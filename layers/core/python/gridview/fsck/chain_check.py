@@ -40,10 +40,10 @@ from gridview.schema.generations import order_id
 from gridview.support import clock
 
 PIECE = 20
-"""Blocks of a chain that are checked between two positions."""
+"""Blocks of a chain that are checked between two steps."""
 
 SLICE = 5_000
-"""Issue numbers that are checked between two positions, when documents are read."""
+"""Issue numbers that are checked between two steps, when documents are read."""
 
 _SETTLING = 1.0
 """Seconds that a writer may take between writing a block and splitting it."""

@@ -271,7 +271,7 @@ def _reason(outcome: bool | Exception, left: Iterable[Difference]) -> str | None
             raise outcome
     if any(one.kind not in LEFT_ALONE for one in left):
         return None  # another writer has begun since
-    return "It is not derived data, so a person must look at it."
+    return "It is not derived data, so an operator must check it."
 
 
 def _project(key: str) -> tuple[str, str] | None:

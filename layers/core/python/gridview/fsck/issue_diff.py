@@ -346,10 +346,10 @@ def _of_ledger(
         for what, wrong in (
             ("an unfinished intent", ledger.intent is not None),
             ("an older revision than its entries", collection.revision > ledger.revision),
-            ("an epoch that never was", ledger.epoch > epoch),
+            ("an epoch that does not exist", ledger.epoch > epoch),
             ("not removed", image is None and not ledger.removed),
             ("removed", image is not None and ledger.removed),
-            ("a version that never was", image is not None and ledger.version > image.order.version),
+            ("a version that does not exist", image is not None and ledger.version > image.order.version),
         )
         if wrong
     )

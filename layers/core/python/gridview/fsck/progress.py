@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gridview.fsck.issue_diff import Difference
 
-BY_HAND = "A person must look at it: point-in-time recovery has what is gone."
+BY_HAND = "An operator must restore it from point-in-time recovery."
 """The reported reason of an item that cannot be made again from anything else."""
 
 RESTLESS = "It keeps changing."

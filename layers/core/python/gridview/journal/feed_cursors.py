@@ -79,7 +79,7 @@ class FeedCursor(NamedTuple):
         try:
             cursor = cls._unsealed(cursors.open(text, _bound_to(tenant, project)))
         except InvalidRequest:
-            raise ValueError("no cursor of these changes") from None
+            raise ValueError("not a cursor of these changes") from None
         position = cursor.position
         return (
             RecentWrites(project, int(position.since) + FEED_DAYS * 86_400, {}, position.reached),

@@ -95,7 +95,7 @@ def _write(
             raise error
     passed_over = chains.unreadable(places)
     for (family, block_id), some in passed_over.items():
-        reason = f"The block {block_id} of {family} cannot be read. `./dev fsck --repair` builds it anew."
+        reason = f"The block {block_id} of {family} cannot be read. Run `./dev fsck --repair` to rebuild it."
         send_poison(Poison(some[0].issue, 0, reason))
     out = {id(place) for some in passed_over.values() for place in some}
     writable = [place for place in places if id(place) not in out]

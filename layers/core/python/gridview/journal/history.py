@@ -170,7 +170,7 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
     )
     change = new.get("change")
     if not (0 < version <= derived_keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
-        raise ValueError("no version of an issue")
+        raise ValueError("not a version of an issue")
     clock.instant(at)
     was = _instant_in({} if is_trashed(old) else old, "updated")
     created = _instant_in(old or new, "created") if kind in ("delete", "restore") else ""

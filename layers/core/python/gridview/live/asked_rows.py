@@ -26,7 +26,7 @@ def asked_rows(table: Table, catalog: Catalog, actor: Actor, asked: Mapping[str,
     """Return the rows of a request with `view`, or with `sort` and `filter`; None: it asks for no rows, but
     for all changes.
 
-    NotFound, InvalidRequest, Unprocessable, NotReady.
+    NotFound, InvalidRequest, QueryTooExpensive, IndexBuilding.
     """
     if not asked:
         return None

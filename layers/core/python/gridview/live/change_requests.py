@@ -25,7 +25,7 @@ MAX_WAIT = 20
 def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
     """Validate that none is given with a view, which has a sort and a filter of its own."""
     if given and known.data.get("view") is not None:
-        raise ValueError("cannot go together with view")
+        raise ValueError("cannot be combined with view")
     return given
 
 
@@ -40,13 +40,15 @@ class ChangesRequest(RequestModel):
     """GET /v1/projects/{project}/changes, by query parameters."""
 
     since: str | None = ModelField(
-        default=None, description="`next` of an earlier answer; without it the changes from now on."
+        default=None,
+        description="`next` of an earlier answer. Without it, the answer begins with changes from now on.",
     )
     wait: Annotated[
         int, ModelField(ge=0, le=MAX_WAIT, description="Seconds to wait for a change if there is none yet.")
     ] = 0
     view: Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None = ModelField(
-        default=None, description="A saved view: the changes of its rows, with what they do to them."
+        default=None,
+        description="A saved view. The answer contains the changes of its rows, and whether a row enters or leaves.",
     )
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
@@ -66,7 +68,7 @@ class AskedChanges(NamedTuple):
 
 
 def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedChanges:
-    """Return the request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
+    """Return the request over the project's fields. InvalidRequest, IndexNotReady, QueryTooExpensive."""
     body = {**from_parameters(parameters), **as_integers(parameters, "wait")}
     request, only = parse_with_filter(ChangesRequest, catalog, body)
     asks = bool(request.sort) or only is not None
@@ -80,7 +82,7 @@ def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedCha
 
 def rows_of(catalog: Catalog, query: Mapping[str, Any]) -> FollowedRows:
     """Return the rows of a query with a sort and a filter, as a view has it. InvalidRequest, IndexNotReady,
-    Unprocessable.
+    QueryTooExpensive.
     """
     request, only = parse_with_filter(RowsRequest, catalog, query)
     return FollowedRows(order_keys(catalog, request.sort), only)

@@ -90,7 +90,7 @@ def follow(
     items then cost twice.
 
     A read unit for each second of waiting, and the costs of `read_changes` and `moves_of`. Numbers at which
-    the feed has waited for too long are emptied: 1 write unit each. FeedExpired.
+    the feed has waited for too long are emptied: 1 write unit each. CursorExpired.
     """
     while True:
         page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)
@@ -195,7 +195,7 @@ class _EventBuilder:
     def _add(self, change: Change, move: RowMove | None) -> bool:
         event = event_json(self._page.catalog, change)
         if move is not None:
-            event |= {"move": move.move, "key": move.key, "from": move.before}
+            event |= {"move": move.move, "key": move.key, "previous_key": move.before}
         size = size_in_response(dumps(event))
         if self.changes and size > self._room:
             return False

@@ -27,7 +27,7 @@ from gridview.live.messages import WebhookMessage
 from gridview.live.outbox import Outbox
 from gridview.live.outbox_store import OutboxStore
 from gridview.live.sending import Sender
-from gridview.live.webhook import Notice, Webhook
+from gridview.live.webhook import Webhook, WebhookWarning
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.jobs import Hint
@@ -35,11 +35,11 @@ from gridview.schema.store import Catalogs, ProjectClosed
 from gridview.support import clock
 from gridview.support.errors import (
     Conflict,
-    FeedExpired,
+    CursorExpired,
     InvalidRequest,
     NotFound,
     Overloaded,
-    Unprocessable,
+    QueryTooExpensive,
 )
 
 IDLE: Final = 300.0
@@ -195,7 +195,8 @@ class _Turn:
             secrets = opened_secrets(self._means.seals, webhook)
             if not secrets:
                 if self._disabled(
-                    webhook, "Its secret cannot be opened any more. Rotate it, then enable it."
+                    webhook,
+                    "The webhook's secret can no longer be decrypted. Rotate the secret, then enable the webhook.",
                 ):
                     return None
                 continue
@@ -228,7 +229,7 @@ class _Turn:
         """
         try:
             page = read_page(self._store, self._means.catalogs, catalog, self._outbox, self._left)
-        except FeedExpired:
+        except CursorExpired:
             log = Log(self._store.table, self._store.tenant, self._store.project)
             self._outbox = replace(self._outbox, position=end_of(log), missed=True)
             return 0.0
@@ -236,8 +237,8 @@ class _Turn:
             due = messages_on(self._means.table, attempts.webhook, self._outbox, page)
         except IndexNotReady:
             return _BUILDING
-        except (Conflict, InvalidRequest, Unprocessable) as error:
-            why = f"The rows of its view cannot be followed. {error.detail}"
+        except (Conflict, InvalidRequest, QueryTooExpensive) as error:
+            why = f"The webhook cannot follow the rows of its view. {error.detail}"
             return None if self._disabled(attempts.webhook, why) else 0.0
         self._outbox = due.outbox
         if not self._page_delivered(attempts, due):
@@ -283,7 +284,7 @@ class _Turn:
         """Disable the webhook: 1 write unit. False if an administrator has changed it meanwhile: it is to be
         read again first.
         """
-        after = webhook.disabled(Notice(clock.now(), reason))
+        after = webhook.disabled(WebhookWarning(clock.now(), reason))
         try:
             self._means.table.put(after.to_item(), version_is(webhook.version))
         except ConditionFailed as error:

@@ -109,7 +109,7 @@ def why_hopeless(outbox: Outbox, given_up: Delivery) -> str:
     after the attempt.
     """
     if given_up.reply.code == GONE:
-        return "The receiver answered 410: it wants no more messages."
+        return "The receiver answered 410, so it wants no more messages."
     first, failing = given_up.first, outbox.failing
     if not failing or not is_hopeless(clock.instant(first), clock.instant(failing)):
         return ""

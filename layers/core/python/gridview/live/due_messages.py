@@ -27,7 +27,7 @@ from gridview.support import clock
 _PAGE: Final = 100
 """Changes that are read together."""
 
-_FORGOTTEN: Final = "Nothing was sent: what the message tells is not remembered any more."
+_FORGOTTEN: Final = "Nothing was sent: the change in the message has expired."
 _OTHER_ROWS: Final = "Nothing was sent: an administrator has chosen other rows since."
 
 
@@ -94,7 +94,7 @@ def read_page(
 def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) -> DueMessages:
     """Return the messages of a page's changes. Reads: none without a view, else as for `moves_of`.
 
-    IndexNotReady, Unprocessable, InvalidRequest and Conflict of the frozen view.
+    IndexNotReady, QueryTooExpensive, InvalidRequest and Conflict of the frozen view.
     """
     if webhook.view is None:
         return DueMessages(outbox, page, list(_messages(webhook, outbox, page, None)))
@@ -136,7 +136,8 @@ def _messages(
             yield WebhookMessage(Delivery(end.number, end.place, RESET, clock.now()), None, end)
             continue
         move = verdict if isinstance(verdict, RowMove) else None
-        # A webhook of a view has no events of issues, so a change that does nothing to the rows is left out.
+        if verdicts is not None and move is None:
+            continue  # it does nothing to the rows of the view
         event = change.kind if move is None else move.move
         if event in webhook.events and not _shows_nothing(webhook, page.catalog, change, move):
             one = Delivery(end.number, end.place, event, change.at, change.num, change.version)
@@ -150,4 +151,4 @@ def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: Row
     """
     if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
         return False
-    return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))
+    return move is None or (move.move == "update" and (move.key == move.before or not webhook.sends_keys))

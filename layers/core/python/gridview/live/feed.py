@@ -24,7 +24,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.history import FEED_DAYS, Change
 from gridview.schema.store import Catalogs
 from gridview.support import clock
-from gridview.support.errors import FeedExpired
+from gridview.support.errors import CursorExpired
 
 _SECONDS = FEED_DAYS * 86_400
 
@@ -96,12 +96,15 @@ def read_changes(
     - half a unit for each change;
     - 1 unit for the definitions' epoch.
 
-    FeedExpired for a position of more than 7 days ago. NotFound and DefinitionsMissing as for
+    CursorExpired for a position of more than 7 days ago. NotFound and DefinitionsMissing as for
     `Catalogs.current`.
     """
     now = clock.seconds()
     if position.since < now - _SECONDS:
-        raise FeedExpired("What happened after this cursor is not remembered any more.")
+        raise CursorExpired(
+            "The changes after this cursor have expired. Ask for changes without `since`, then read again what you "
+            "show."
+        )
     log = Log(table, catalog.tenant, catalog.project)
     items, beyond, head = _items(log, position, limit, consistent)
     if _is_of_another_past(log, position, items, head):

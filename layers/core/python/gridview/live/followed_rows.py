@@ -23,7 +23,7 @@ class RowMove(NamedTuple):
     entered.
     """
 
-    move: Literal["enter", "leave", "change"]
+    move: Literal["enter", "leave", "update"]
     key: str | None
     before: str | None
 
@@ -58,7 +58,7 @@ class FollowedRows(NamedTuple):
         was, becomes = self._key(before), self._key(after)
         if was is None:
             return None if becomes is None else RowMove("enter", becomes, None)
-        return RowMove("leave", None, was) if becomes is None else RowMove("change", becomes, was)
+        return RowMove("leave", None, was) if becomes is None else RowMove("update", becomes, was)
 
     def _key(self, image: IssueImage | None) -> str | None:
         if image is None or (self.only is not None and not self.only.matches(image)):

@@ -47,7 +47,7 @@ class FrozenView(NamedTuple):
 
     def rows(self, catalog: Catalog) -> FollowedRows:
         """Return the rows that it has. Conflict if a field of its filter was deleted; IndexNotReady,
-        Unprocessable of its order.
+        QueryTooExpensive of its order.
         """
         only = None if self.filter is None else from_stored(catalog, self.filter)
         query, _ = self._replace(filter=None).query(catalog)
@@ -65,7 +65,9 @@ def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
             from_stored(catalog, made.filter)
     except Conflict:
         message = "has a filter by a deleted field: save the view with another filter, or choose another view"
-        raise InvalidRequest("The request is not valid.", [FieldError("view", message)]) from None
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.", [FieldError("view", message)]
+        ) from None
     return made
 
 

@@ -37,7 +37,7 @@ def body_of(webhook: Webhook, catalog: Catalog, message: WebhookMessage) -> byte
     data: dict[str, Any] = {} if change is None else event_json(catalog, change, webhook.columns)
     if delivery.row is not None:
         key, before = delivery.row if webhook.sends_keys else (None, None)
-        data |= {"move": delivery.event, "key": key, "from": before}
+        data |= {"move": delivery.event, "key": key, "previous_key": before}
     body = {
         "type": delivery.event,
         "timestamp": datetime_json(delivery.at),

@@ -252,9 +252,9 @@ class Delivery:
             "first": self.first,
             "last": self.last,
             "due": self.due,
-            "code": self.reply.code,
-            "answer": self.reply.answer,
-            "problem": self.reply.problem,
+            "response_status": self.reply.code,
+            "response_body": self.reply.answer,
+            "failure": self.reply.problem,
             keys.TTL_ATTRIBUTE: _expiry(self),
         }
 
@@ -283,14 +283,14 @@ class Delivery:
             item["first"],
             item["last"],
             item["due"],
-            Reply(item["code"], item["answer"], item["problem"]),
+            Reply(item["response_status"], item["response_body"], item["failure"]),
         )
 
     def to_json(self, webhook: str) -> dict[str, Any]:
         """As the API answers it."""
         return {
             "id": self.id,
-            "message": self.message_id(webhook),
+            "message_id": self.message_id(webhook),
             "event": self.event,
             "issue": None if self.num is None else {"num": self.num, "version": self.version},
             "at": datetime_json(self.at),
@@ -298,9 +298,9 @@ class Delivery:
             "attempts": self.attempts,
             "last_attempt": datetime_json(self.last) if self.last else None,
             "next_attempt": datetime_json(self.due) if self.due else None,
-            "code": self.reply.code,
-            "answer": self.reply.answer,
-            "problem": self.reply.problem or None,
+            "response_status": self.reply.code,
+            "response_body": self.reply.answer,
+            "failure": self.reply.problem or None,
         }
 
 

@@ -18,7 +18,7 @@ from gridview.live.seats import (
 )
 from gridview.live.sockets import Socket, Subscription
 from gridview.support import clock
-from gridview.support.errors import TooManyStarts, Unprocessable
+from gridview.support.errors import LimitExceeded, TooManySubscriptions
 
 _BUCKET_DAYS = 1 / 24
 """Seconds for which an unused bucket is kept: it is full long before."""
@@ -54,18 +54,18 @@ def leave(table: Table, seat: Seat) -> None:
 
 
 def require_room(table: Table, socket: Socket, subscription: Subscription) -> UserSeats:
-    """Return the user's seats, at the cost of `of_user`. Unprocessable: socket or user have too many
+    """Return the user's seats, at the cost of `of_user`. LimitExceeded: socket or user have too many
     subscriptions for this one.
     """
     found = of_user(table, socket.tenant, socket.user)
     refused = refusal(found.seats, subscription)
     if refused is not None:
-        raise Unprocessable(refused)
+        raise LimitExceeded(refused)
     return found
 
 
 def spent(table: Table, tenant: str, user: str) -> int:
-    """When a user's bucket of starts is full again, in milliseconds: half a read unit. TooManyStarts: it is empty."""
+    """When a user's bucket of starts is full again, in milliseconds: half a read unit. TooManySubscriptions: it is empty."""
     item = table.get(live_keys.seats(tenant), live_keys.seat(user))
     found = 0 if item is None else int(item["spent"])
     if not START_BUCKET.has_room(found, clock.seconds()):
@@ -76,7 +76,7 @@ def spent(table: Table, tenant: str, user: str) -> int:
 def take_start(table: Table, tenant: str, user: str, spent: int) -> None:
     """Take a start out of a user's bucket, last seen as `spent`: 1 write unit, a second one where two come together.
 
-    TooManyStarts: the bucket is empty, which usually takes no write.
+    TooManySubscriptions: the bucket is empty, which usually takes no write.
     """
     key = live_keys.seats(tenant), live_keys.seat(user)
     try:
@@ -85,8 +85,8 @@ def take_start(table: Table, tenant: str, user: str, spent: int) -> None:
         raise _too_many_starts() from None
 
 
-def _too_many_starts() -> TooManyStarts:
-    return TooManyStarts(
+def _too_many_starts() -> TooManySubscriptions:
+    return TooManySubscriptions(
         f"You can open {STARTS} sockets and subscriptions at once, and {STARTS_PER_SECOND} a second. "
         "Wait a second, then try again.",
         headers={"Retry-After": "1"},

@@ -140,7 +140,7 @@ def refusal(seats: Sequence[Seat], subscription: Subscription) -> str | None:
     wanted = rows_print(subscription)
     own = next((one.rows for one in seats if one.connection == subscription.connection), {})
     if len({*own, subscription.id}) > MAX_SUBSCRIPTIONS:
-        return f"A socket can have {MAX_SUBSCRIPTIONS} subscriptions; end one of them first."
+        return f"A socket can have {MAX_SUBSCRIPTIONS} subscriptions. End one of them first."
     others = {
         rows
         for one in seats
@@ -149,7 +149,7 @@ def refusal(seats: Sequence[Seat], subscription: Subscription) -> str | None:
     }
     if wanted and len({*others, wanted}) > MAX_USER_ROWS:
         return (
-            f"Your sockets follow {MAX_USER_ROWS} different filters, sorts and views, the most for one user; "
-            "end one of these subscriptions first."
+            f"Your sockets follow {MAX_USER_ROWS} different filters, sorts and views, the most allowed for a user. "
+            "End one of these subscriptions first."
         )
     return None

@@ -111,11 +111,11 @@ class Sender:
         except TimeoutError:
             return Reply(problem="The receiver did not answer in time.")
         except ssl.SSLCertVerificationError as error:
-            return Reply(problem=f"The receiver's certificate is not good: {error.verify_message}.")
+            return Reply(problem=f"The receiver's certificate is not valid: {error.verify_message}.")
         except ssl.SSLError as error:
             return Reply(problem=f"TLS failed: {error.reason or 'unknown'}.")
         except (http.client.HTTPException, ValueError):
-            return Reply(problem="The receiver's answer is no HTTP.")
+            return Reply(problem="The receiver's answer is not HTTP.")
         except OSError as error:
             return Reply(problem=f"The connection failed: {(error.strerror or 'closed').lower()}.")
 
@@ -234,7 +234,7 @@ def _beginning(connection: socket.socket, deadline: _Deadline) -> bytes:
         if end:
             return content if body else content + _in_a_moment(connection)
         if not left:
-            raise ValueError("longer headers than are read")
+            raise ValueError("the headers are too long")
         connection.settimeout(deadline.left())
         part = connection.recv(min(left, 16_384))
         if not part:

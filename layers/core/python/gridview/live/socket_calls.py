@@ -271,7 +271,9 @@ class SocketCalls:
 
     def _look(self, owner: Owner, socket: Socket, num: int | None) -> None:
         if is_too_soon(socket, clock.seconds()):
-            raise TooManyMessages(f"A socket may say once in {LOOK_SECONDS:.0f} s where its user looks.")
+            raise TooManyMessages(
+                f"A socket can send `look` once in {LOOK_SECONDS:.0f} s. Wait, then send it again."
+            )
         store.look(self.table, socket, num)
         if num != socket.num or not socket.looked:
             self._announce_people(owner)

@@ -84,14 +84,17 @@ def message_in(body: str, *, is_base64: bool = False) -> Message:
     """Parse a client's message. InvalidRequest, TooLarge; `said_id` returns the id to send with the error."""
     document = _document(body, is_base64)
     if not isinstance(document, dict):
-        raise InvalidRequest("A message is a JSON object.", [FieldError("body", "must be an object")])
+        raise InvalidRequest("A message must be a JSON object.", [FieldError("body", "must be an object")])
     wanted = document.get("do")
     if not isinstance(wanted, str) or wanted not in _MESSAGES:
         allowed = f"must be one of {', '.join(_MESSAGES)}"
         raise InvalidRequest(f"`do` {allowed}.", [FieldError("do", allowed)])
     message = parse(_MESSAGES[wanted], document)
     if isinstance(message, Subscribe) and len(dumps(message.rows)) > _MAX_ROWS_BYTES:
-        raise TooLarge(f"Sort and filter may have {_MAX_ROWS_BYTES:,} bytes; a saved view may have more.")
+        raise TooLarge(
+            f"A sort and a filter can have {_MAX_ROWS_BYTES:,} bytes. Save a view, which can have more, and subscribe "
+            "to it."
+        )
     return message
 
 
@@ -108,14 +111,14 @@ def said_id(body: str) -> str | None:
 
 def _document(body: str, is_base64: bool) -> Any:
     if len(body.encode(errors="surrogatepass")) > MAX_FRAME_BYTES * (4 / 3 if is_base64 else 1):
-        raise TooLarge(f"A message may have {MAX_FRAME_BYTES:,} bytes.")
+        raise TooLarge(f"A message can have {MAX_FRAME_BYTES:,} bytes.")
     if not is_base64:
         return loads(body)
     try:
         return loads(base64.b64decode(body, validate=True))
     except (binascii.Error, UnicodeDecodeError):
         raise InvalidRequest(
-            "A message is a JSON object in UTF-8.", [FieldError("body", "is not UTF-8")]
+            "A message must be a JSON object in UTF-8.", [FieldError("body", "is not UTF-8")]
         ) from None
 
 

@@ -29,7 +29,7 @@ from gridview.live.sockets import (
 )
 from gridview.live.tickets import Ticket
 from gridview.support import clock
-from gridview.support.errors import TooManyMessages, TooManySockets, Unauthenticated, Unprocessable
+from gridview.support.errors import LimitExceeded, TooManyMessages, TooManySockets, Unauthenticated
 
 _NOTED_SECONDS = 60.0
 """Seconds between two notes of a client's activity, which decides when the socket ends."""
@@ -47,7 +47,7 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
     for the caller to end.
 
     4 write units and 3 for its owner, and the cost of `seat_store.spent`, `count` and `of_user`. A used
-    ticket takes 1 write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManyStarts,
+    ticket takes 1 write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManySubscriptions,
     which usually takes no write: the ticket stays valid.
     """
     now = clock.seconds()
@@ -56,7 +56,7 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
     _use(table, ticket)
     if seat_store.count(table, tenant, now) >= MAX_SOCKETS:
         raise TooManySockets(
-            f"Your tenant has {MAX_SOCKETS} sockets open; close one, or wait a minute.",
+            f"Your tenant has {MAX_SOCKETS} open sockets, the most allowed. Close one, or wait a minute.",
             headers={"Retry-After": "60"},
         )
     seat_store.take_start(table, tenant, user, spent)
@@ -89,7 +89,9 @@ def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
         socket.user,
         socket.project,
     ):
-        raise Unauthenticated("The ticket is for another socket.")
+        raise Unauthenticated(
+            "The ticket is for another user or project. Get one for this socket's: POST .../tickets."
+        )
     renewed = replace(socket, until=ticket.until, name=ticket.name, role=ticket.actor.role)
     news = {"until": milliseconds(renewed.until), "name": renewed.name, "role": renewed.role.value}
     _use(table, ticket)
@@ -186,7 +188,7 @@ def listed(table: Table, owner: Owner) -> OpenSockets:
 def admit(table: Table, socket: Socket, subscription: Subscription) -> None:
     """Let a subscription begin, or begin again, and count it: 1 write unit, and the cost of `of_user`.
 
-    Unprocessable: the socket or its user has too many. TooManyStarts. Then nothing is written.
+    LimitExceeded: the socket or its user has too many. TooManySubscriptions. Then nothing is written.
     """
     found = seat_store.require_room(table, socket, subscription)
     seat_store.take_start(table, socket.tenant, socket.user, found.spent)
@@ -196,13 +198,13 @@ def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
     """Begin a subscription that was admitted: a write unit for each KB, 1 for the seat, and the cost of
     `of_user`.
 
-    Unprocessable: as for `admit`; then nothing stays written. ConditionFailed: the socket was closed.
+    LimitExceeded: as for `admit`; then nothing stays written. ConditionFailed: the socket was closed.
     """
     seat_store.note(table, socket, subscription)
     try:
         # Two sockets of a user may have found room for one at the same time.
         seat_store.require_room(table, socket, subscription)
-    except Unprocessable:
+    except LimitExceeded:
         unsubscribe(table, socket, subscription.id)
         raise
     table.put(subscription.to_item())
@@ -311,7 +313,7 @@ def _use(table: Table, ticket: Ticket) -> None:
     try:
         table.put(_used(ticket), ABSENT)
     except ConditionFailed:
-        raise Unauthenticated("The ticket was used before; POST .../tickets gives another.") from None
+        raise Unauthenticated("The ticket was used before. Get another: POST .../tickets.") from None
 
 
 def _used(ticket: Ticket) -> dict[str, Any]:

@@ -32,7 +32,7 @@ URL_PATTERN = rf"^https://{_HOST}(?::{_HTTPS_PORT})?(?:{_RESOURCE})?$"
 LOCALHOST = ("127.0.0.1", "localhost")
 """The hosts of this machine that are taken where that is allowed."""
 
-_NO_HOST = "must name a host in lower case, such as hooks.example.org, and no address"
+_NO_HOST = "must have a host name in lower case, such as hooks.example.org, not an IP address"
 
 
 class Target(NamedTuple):
@@ -112,7 +112,7 @@ def target_of(url: str, *, localhost: bool = False) -> Target:
     if not re.fullmatch(_HOST, target.host):
         raise ValueError(_NO_HOST)
     if target.port != _HTTPS_PORT:
-        raise ValueError(f"must have no port but {_HTTPS_PORT}")
+        raise ValueError(f"must use port {_HTTPS_PORT}")
     return target
 
 
@@ -129,7 +129,7 @@ def _parsed(url: str) -> Target:
         raise ValueError("must be a URL such as https://hooks.example.org/gridview")
     scheme, authority, resource = parts.groups()
     if "@" in authority:
-        raise ValueError("must name no user and no password")
+        raise ValueError("must not contain a user or a password")
     named = _AUTHORITY.fullmatch(authority)
     if named is None:
         raise ValueError(_NO_HOST)
@@ -147,7 +147,7 @@ def why_forbidden(address: str, *, localhost: bool = False) -> str | None:
     try:
         found = ip_address(address)
     except ValueError:
-        return "no address"
+        return "not an IP address"
     if localhost and address == LOCALHOST[0]:
         return None
     if isinstance(found, IPv6Address) and found.scope_id is not None:

@@ -55,8 +55,8 @@ class Ticket(NamedTuple):
                 raise ValueError
             sealed: Any = loads(seals.open(text, _BOUND_TO))
         except (ValueError, InvalidRequest):
-            raise Unauthenticated("This is no ticket; POST .../tickets gives one.") from None
+            raise Unauthenticated("The ticket is not valid. Get another: POST .../tickets.") from None
         identity, tenant, user, role, name, project, until, expires = sealed
         if now >= min(float(expires), float(until)):
-            raise Unauthenticated("The ticket has expired; POST .../tickets gives another.")
+            raise Unauthenticated("The ticket has expired. Get another: POST .../tickets.")
         return cls(identity, Actor(tenant, user, Role(role)), name, project, float(until), float(expires))

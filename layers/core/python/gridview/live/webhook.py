@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple, Self
 from gridview.encoding import keys, live_keys
 from gridview.encoding.values import datetime_json
 from gridview.live.frozen_views import FrozenView
-from gridview.query.saved_views import MAX_GONE, field_at
+from gridview.query.saved_views import MAX_MISSING, field_at
 from gridview.schema.catalog import Catalog
 
 EVENTS: Final = ("create", "update", "delete", "restore")
 """The kinds of events of a project."""
 
-MOVES: Final = ("enter", "leave", "change")
+MOVES: Final = ("enter", "leave", "update")
 """The events of the rows of a view."""
 
 ROTATION: Final = 86_400.0
@@ -33,7 +33,7 @@ class SealedSecret(NamedTuple):
     until: str | None = None
 
 
-class Notice(NamedTuple):
+class WebhookWarning(NamedTuple):
     """A fact about a webhook that an administrator has to know or decide on, and since when (a stored
     instant).
     """
@@ -49,7 +49,7 @@ def binding_of(tenant: str, project: str, webhook: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled automatically, or
+    """A webhook of a project. `secrets`: the present one first. `warning`: it was disabled automatically, or
     its view is deleted or private.
 
     - `view`: the saved view whose rows it follows, as it was when it was chosen. `events` then are the moves
@@ -72,7 +72,7 @@ class Webhook:
     updated_by: str
     events: tuple[str, ...] = EVENTS
     enabled: bool = True
-    notice: Notice | None = None
+    warning: WebhookWarning | None = None
     version: int = 1
     view: FrozenView | None = None
     columns: tuple[str, ...] | None = None
@@ -111,13 +111,13 @@ class Webhook:
         """
         return replace(self, secrets=secrets, version=self.version + 1)
 
-    def noticed(self, notice: Notice) -> Self:
-        """Return the same, as it is stored with a notice; nothing else changes."""
-        return replace(self, notice=notice, version=self.version + 1, updated=notice.at)
+    def warned(self, warning: WebhookWarning) -> Self:
+        """Return the same, as it is stored with a warning; nothing else changes."""
+        return replace(self, warning=warning, version=self.version + 1, updated=warning.at)
 
-    def disabled(self, notice: Notice) -> Self:
+    def disabled(self, warning: WebhookWarning) -> Self:
         """Return the same, as it is stored when it was disabled by itself."""
-        return replace(self, enabled=False, notice=notice, version=self.version + 1, updated=notice.at)
+        return replace(self, enabled=False, warning=warning, version=self.version + 1, updated=warning.at)
 
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
@@ -128,7 +128,7 @@ class Webhook:
             "events": list(self.events),
             "enabled": self.enabled,
             "secrets": [list(one) for one in self.secrets],
-            "notice": None if self.notice is None else list(self.notice),
+            "warning": None if self.warning is None else list(self.warning),
             "view": None if self.view is None else self.view._asdict(),
             "columns": None if self.columns is None else list(self.columns),
             "named": dict(self.named),
@@ -152,7 +152,7 @@ class Webhook:
             events=tuple(item["events"]),
             enabled=item["enabled"],
             secrets=tuple(SealedSecret(*one) for one in item["secrets"]),
-            notice=None if item["notice"] is None else Notice(*item["notice"]),
+            warning=None if item["warning"] is None else WebhookWarning(*item["warning"]),
             version=item["version"],
             created=item["created"],
             created_by=item["created_by"],
@@ -165,11 +165,11 @@ class Webhook:
         )
 
     def to_json(self, catalog: Catalog, now: str) -> dict[str, Any]:
-        """As the API answers it, without a secret. `rotating_until`: as long there is more than one signature."""
+        """As the API answers it, without a secret. `previous_secret_expires`: as long there is more than one signature."""
         view = self.view
-        query, gone = (None, []) if view is None else view.query(catalog)
+        query, missing = (None, []) if view is None else view.query(catalog)
         columns = None if self.columns is None else [(key, field_at(catalog, key)) for key in self.columns]
-        gone += [
+        missing += [
             {"part": "columns", "field": self.named.get(key, key)}
             for key, found in columns or ()
             if found is None
@@ -183,13 +183,13 @@ class Webhook:
             if view is None
             else {"name": view.name, "at": datetime_json(view.at), "by": view.by, "query": query},
             "columns": None if columns is None else [found.id for _, found in columns if found is not None],
-            "gone": gone[:MAX_GONE],
+            "missing": missing[:MAX_MISSING],
             "events": list(self.events),
             "enabled": self.enabled,
-            "notice": None
-            if self.notice is None
-            else {"at": datetime_json(self.notice.at), "reason": self.notice.reason},
-            "rotating_until": datetime_json(max(former)) if former else None,
+            "warning": None
+            if self.warning is None
+            else {"at": datetime_json(self.warning.at), "reason": self.warning.reason},
+            "previous_secret_expires": datetime_json(max(former)) if former else None,
             "version": self.version,
             "created": datetime_json(self.created),
             "updated": datetime_json(self.updated),

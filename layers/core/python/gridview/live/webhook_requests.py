@@ -20,14 +20,14 @@ LOCALHOST = "localhost"
 """The key in a validation's context that says whether servers of this machine are accepted."""
 
 _FieldId = Annotated[str, WithJsonSchema(ids.FIELD_ID_SCHEMA)]
-_Kind = Literal["create", "update", "delete", "restore", "enter", "leave", "change"]
+_Kind = Literal["create", "update", "delete", "restore", "enter", "leave"]
 _Events = Annotated[list[_Kind], ModelField(min_length=1, max_length=len(EVENTS))]
 _URL = WithJsonSchema(
     {
         "type": "string",
         "pattern": URL_PATTERN,
         "maxLength": MAX_URL,
-        "description": "Of a receiver: https, a host with a name, port 443.",
+        "description": "The URL of the receiver: https, a host name instead of an IP address, port 443.",
     }
 )
 
@@ -40,7 +40,7 @@ def _checked_url(url: str, info: ValidationInfo) -> str:
 def _checked_events(events: list[_Kind]) -> list[_Kind]:
     if len(set(events)) < len(events):
         raise ValueError("must not name an event twice")
-    return sorted(events, key=(*EVENTS, *MOVES).index)
+    return events
 
 
 def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]:
@@ -50,13 +50,14 @@ def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]
     found = [NUMBER if one == NUM else catalog.get(one) for one in columns]
     wrong = [
         FieldError(
-            f"columns.{at}", "is not a field of the project" if found[at] is None else "is named twice"
+            f"columns.{at}",
+            "is not a field of the project" if found[at] is None else "must not be named twice",
         )
         for at, one in enumerate(columns)
         if found[at] is None or one in columns[:at]
     ]
     if wrong:
-        raise InvalidRequest("The request is not valid.", wrong)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", wrong)
     return tuple(one.key for one in found if one is not None)
 
 
@@ -65,7 +66,9 @@ def check_events(events: Sequence[str], *, of_view: bool) -> None:
     known = MOVES if of_view else EVENTS
     if not {*events} <= {*known}:
         message = f"must be among {', '.join(known)}"
-        raise InvalidRequest("The request is not valid.", [FieldError("events", message)])
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.", [FieldError("events", message)]
+        )
 
 
 _View = Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None
@@ -76,15 +79,16 @@ _SentColumns = (
 
 
 class WebhookCreate(RequestModel):
-    """POST /v1/projects/{project}/webhooks. Without `events` it gets all of them."""
+    """POST /v1/projects/{project}/webhooks. By default the webhook gets all events."""
 
     url: Annotated[str, _URL]
     view: _View = ModelField(
         default=None,
-        description="A shared view: its rows are followed, by its filter of now, and `events` are `enter`, `leave` and `change`.",
+        description="A shared view. The webhook follows its rows, by its present filter; `events` are then `enter`, `leave` "
+        "and `update`.",
     )
     columns: _SentColumns = omissible(
-        description="The only fields whose values are sent; null: all. Left out: the columns of the view, or all."
+        description="The only fields whose values are sent; null for all. By default the columns of the view, or all."
     )
     events: _Events = omissible()
     enabled: bool = True
@@ -98,13 +102,13 @@ class WebhookPatch(RequestModel):
 
     url: Annotated[str, _URL] = omissible()
     view: _View = omissible(
-        description="A shared view, by its filter of now, also if it is the same view; null: all issues. "
-        "`events` are all then unless given, and `columns` those of the view."
+        description="A shared view, by its present filter, even if it is the same view; null for all issues. Unless given, "
+        "`events` become all, and `columns` those of the view."
     )
-    columns: _SentColumns = omissible(description="The only fields whose values are sent; null: all.")
+    columns: _SentColumns = omissible(description="The only fields whose values are sent; null for all.")
     events: _Events = omissible()
     enabled: bool = omissible()
-    notice: None = omissible(description="null confirms the webhook as it is, and clears the notice.")
+    warning: None = omissible(description="null confirms the webhook as it is, and clears the warning.")
 
     _url = field_validator("url")(_checked_url)
     _named_once = field_validator("events")(_checked_events)

@@ -23,7 +23,7 @@ from gridview.live.frozen_views import columns_of, frozen
 from gridview.live.outbox import new_outbox
 from gridview.live.outbox_store import OutboxStore
 from gridview.live.signatures import new_secret
-from gridview.live.webhook import EVENTS, MOVES, ROTATION, Notice, SealedSecret, Webhook, binding_of
+from gridview.live.webhook import EVENTS, MOVES, ROTATION, SealedSecret, Webhook, WebhookWarning, binding_of
 from gridview.live.webhook_reads import existing, stored
 from gridview.live.webhook_requests import (
     LOCALHOST,
@@ -38,7 +38,7 @@ from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, retry_lost_races
 from gridview.schema.views import View
 from gridview.support import clock
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, NotFound, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded, NotFound
 from gridview.support.validation import parse
 
 MAX_WEBHOOKS = 20
@@ -59,7 +59,7 @@ def create_webhook(
     """Create a webhook with its outbox, answered with its sealed secret: one transaction. It receives the
     changes from now on.
 
-    Unprocessable beyond 20. `localhost`: see `target_of`.
+    LimitExceeded beyond 20. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
 
@@ -67,7 +67,7 @@ def create_webhook(
         view = None if request.view is None else _shared_view(table, actor, project, request.view)
         catalog = catalogs.current(table, actor.tenant, project)
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
-            raise Unprocessable(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+            raise LimitExceeded(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
         empty = Webhook(
             actor.tenant,
@@ -81,9 +81,8 @@ def create_webhook(
             updated=now,
             updated_by=actor.user,
         )
-        chosen = _with_events(
-            _with_columns(_with_view(empty, catalog, view, now, actor), catalog, request), request
-        )
+        chosen = _with_columns(_with_view(empty, catalog, view, now, actor), catalog, request)
+        chosen = _with_events(chosen, empty, request)
         sealed = seals.seal(new_secret().encode(), empty.binding)
         made = replace(chosen, secrets=(SealedSecret(sealed),))
         answered = {**made.to_json(catalog, now), "secret": sealed}
@@ -110,7 +109,7 @@ def update_webhook(
     """Change a webhook: 2 write units, none if nothing changes. NotFound, VersionMismatch.
 
     `view` chooses its rows again, even if the view is the same, as they are now. A choice, `enabled` and
-    `notice` clear the notice. A webhook that is enabled, or that follows other rows, gets a new outbox. It
+    `warning` clear the warning. A webhook that is enabled, or that follows other rows, gets a new outbox. It
     receives a reset, because events may have been missed, and the changes from then on.
     """
     request = parse(WebhookPatch, body, {LOCALHOST: localhost})
@@ -127,11 +126,11 @@ def update_webhook(
             after = replace(after, url=request.url)
         if "view" in given:
             after = _with_view(after, catalog, view, now, actor)
-        after = _with_events(_with_columns(after, catalog, request), request)
+        after = _with_events(_with_columns(after, catalog, request), before, request)
         if "enabled" in given:
             after = replace(after, enabled=request.enabled)
-        if after.choice > before.choice or "notice" in given or request.enabled:
-            after = replace(after, notice=None)
+        if after.choice > before.choice or "warning" in given or request.enabled:
+            after = replace(after, warning=None)
         if after != before:
             after = after.written(actor.user, now)
             writes = [put(after.to_item(), version_is(before.version))]
@@ -152,7 +151,8 @@ def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
     item = table.get(*place, consistent=True)
     if item is None:
         raise InvalidRequest(
-            "The request is not valid.", [FieldError("view", "must be a view that everybody sees")]
+            "The request is not valid. Fix what `errors` lists.",
+            [FieldError("view", "must be a view that all users of the project see")],
         )
     return View.from_item(item)
 
@@ -184,15 +184,15 @@ def _with_columns(webhook: Webhook, catalog: Catalog, request: WebhookCreate | W
     return replace(webhook, columns=columns, named=dict(zip(columns, request.columns, strict=True)))
 
 
-def _with_events(webhook: Webhook, request: WebhookCreate | WebhookPatch) -> Webhook:
-    """Return the webhook with the events of a request, or with all that it can have if its own are of other
-    rows. InvalidRequest.
+def _with_events(webhook: Webhook, before: Webhook, request: WebhookCreate | WebhookPatch) -> Webhook:
+    """Return the webhook with the events of a request, or with all if only now it follows a view, or no view any more.
+    InvalidRequest.
     """
     known = EVENTS if webhook.view is None else MOVES
     if "events" in request.model_fields_set:
         check_events(request.events, of_view=webhook.view is not None)
-        return replace(webhook, events=tuple(request.events))
-    return webhook if {*webhook.events} <= {*known} else replace(webhook, events=known)
+        return replace(webhook, events=tuple(one for one in known if one in request.events))
+    return webhook if (webhook.view is None) == (before.view is None) else replace(webhook, events=known)
 
 
 def notices_of_view(table: Table, tenant: str, project: str, view: View, after: View | None) -> list[Write]:
@@ -207,11 +207,11 @@ def notices_of_view(table: Table, tenant: str, project: str, view: View, after: 
     reason = (
         f'The view "{view.name}" {fate}. The webhook keeps its filter. Confirm it, or choose another view.'
     )
-    notice = Notice(clock.now(), reason)
+    warning = WebhookWarning(clock.now(), reason)
     return [
-        put(one.noticed(notice).to_item(), version_is(one.version))
+        put(one.warned(warning).to_item(), version_is(one.version))
         for one in stored(table, tenant, project)
-        if one.view is not None and one.view.num == view.num and (one.enabled or one.notice is None)
+        if one.view is not None and one.view.num == view.num and (one.enabled or one.warning is None)
     ]
 
 
@@ -287,11 +287,13 @@ def replay_delivery(
         if before is None:
             raise NotFound("Delivery not found.")
         if before.choice != found.choice and before.num is not None:
-            raise Conflict("The webhook has followed other rows since. Read the issue instead.")
+            raise Conflict(
+                "The webhook follows other rows now, so it cannot send this message again. Read the issue instead."
+            )
         if before.num is not None and before.version is not None:
             change = before.num, before.version
             if change not in read_history(table, actor.tenant, project, [change], consistent=True):
-                raise Conflict("What the message told is not remembered any more.")
+                raise Conflict("The change in the message has expired. Read the issue instead.")
         after = before.replayed(clock.now())
         answered = after.to_json(webhook)
         transact(table, store.replay(before, after), answered)
@@ -318,5 +320,5 @@ def with_secret(
     try:
         secret = seals.open(content["secret"], binding_of(actor.tenant, project, content["id"]))
     except ValueError:
-        raise Conflict("The secret cannot be told again. Rotate it.") from None
+        raise Conflict("The secret can no longer be decrypted. Rotate it.") from None
     return {**content, "secret": secret.decode()}

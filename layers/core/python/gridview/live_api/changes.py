@@ -18,7 +18,13 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.support import clock
-from gridview.support.errors import FeedExpired, InvalidRequest, NotReady, TooManyPolls, Unprocessable
+from gridview.support.errors import (
+    CursorExpired,
+    IndexBuilding,
+    InvalidRequest,
+    QueryTooExpensive,
+    TooManyPolls,
+)
 
 _MARGIN = 4.0
 """Seconds before the end of an invocation by which an answer is given."""
@@ -29,11 +35,11 @@ endpoints = Endpoints[LiveContainer]("Changes", "live")
 @endpoints.get(
     "/v1/projects/<project>/changes",
     Role.VIEWER,
-    "What has changed since a cursor, or changes within seconds",
+    "The changes since a cursor, or the first ones within seconds",
     parameters="ChangesRequest",
     answer="ChangePage",
     gives=(Gives.TOKEN_OF_CHANGES,),
-    problems=(FeedExpired, TooManyPolls, NotReady, Unprocessable),
+    problems=(CursorExpired, TooManyPolls, IndexBuilding, QueryTooExpensive),
 )
 def changes(request: LiveRequest) -> Response:
     """Return the changes after a cursor, with the token of the versions in them. An answer that is empty too
@@ -80,7 +86,7 @@ def create_ticket(request: LiveRequest) -> Response:
     issued = {
         "ticket": ticket.sealed(own.cursor_source.seals(TICKETS, TICKET_SECONDS)),
         "url": own.socket_url,
-        "until": datetime_json(clock.stored(ticket.until)),
+        "token_expires": datetime_json(clock.stored(ticket.until)),
     }
     return ok(issued)
 

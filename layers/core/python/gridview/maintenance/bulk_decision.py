@@ -52,8 +52,8 @@ class Fate(Enum):
 
     WRITTEN = "the job has written it"
     OPEN = "the job has not written it"
-    GONE = "it has been deleted by somebody else"
-    UNSURE = "others have changed it since, so that nobody can tell"
+    GONE = "another writer deleted it"
+    UNSURE = "unknown, because others have changed it since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class BulkRule:
         except RequestError as error:
             return BulkVerdict(issue, refused=error)
         except UnknownOption:
-            reason = "The issue holds an option that the project does not have."
+            reason = "The issue has an option that the project does not have."
             return BulkVerdict(issue, refused=Conflict(reason))
 
     def _verdict(self, issue: Again, stored: Document | None, now: str) -> BulkVerdict:
@@ -95,7 +95,7 @@ class BulkRule:
         if found is None:
             raise NotFound("Issue not found.")
         if not matches:
-            raise Conflict("The issue has changed, and does not match any more.")
+            raise Conflict("The issue was changed, and no longer matches the filter.")
         if issue.tries >= TRIES:
             raise Conflict("Other requests keep changing the issue.")
         if self.changes is None:
@@ -164,5 +164,5 @@ def open_again(begun: Begun, found: Document | None, tries: int) -> Again:
 def unsure() -> Conflict:
     """Return the refusal of an issue that the job may or may not have written."""
     return Conflict(
-        "The issue has been changed several times while the job was writing it. It is not written again."
+        "The issue was changed several times while the job wrote it. The job does not write it again."
     )

@@ -23,7 +23,7 @@ from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel
 
 MAX_ROWS = 1_000_000
@@ -31,9 +31,7 @@ MAX_ROWS = 1_000_000
 
 
 class RowsInput(RequestModel):
-    """Rows of an order, as a grid with this sort and the filter shows them: from one to another, both
-    included, counted from 0.
-    """
+    """Rows of a grid with this sort and the filter, from one row to another, both included. Rows count from 0."""
 
     sort: SortKeys = ModelField(default_factory=list)
     first: int = ModelField(alias="from", ge=0, le=MAX_OFFSET)
@@ -63,7 +61,7 @@ class UpdateMatching(DeleteMatching):
         alias="set",
         min_length=1,
         max_length=RequestModel.max_properties,
-        description="What each issue is to have: the body of `PATCH .../issues/{num}`, without `base`.",
+        description="The new values of each issue: the body of `PATCH .../issues/{num}`, without `base`.",
     )
 
 
@@ -90,7 +88,7 @@ class BulkOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def rows_in(self, catalog: Catalog) -> RowRange | None:
-        """Return the rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so
+        """Return the rows in question. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so
         any more.
         """
         if self.rows is None:
@@ -108,11 +106,11 @@ class BulkOrder:
         for key, value in {**self.values["builtins"], **fields}.items():
             field = catalog.living(key)
             if field is None:
-                raise Conflict("A field that was to be set has been deleted.")
+                raise Conflict("A field that the job sets was deleted.")
             if field.type.has_options and value is not None:
                 options = {option.id for option in field.live_options}
                 if not options.issuperset(value if isinstance(value, list) else [value]):
-                    raise Conflict(f"An option of {field.id} that was to be set has been deleted.")
+                    raise Conflict(f"An option of {field.id} that the job sets was deleted.")
         return Changes(self.values["builtins"], fields, self.values["replaces_fields"])
 
     def recent_writes(self) -> Recent:
@@ -121,8 +119,8 @@ class BulkOrder:
 
 
 def parse_update(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; Unprocessable,
-    IndexNotReady of its rows.
+    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; LimitExceeded,
+    QueryTooExpensive and IndexNotReady of its rows.
     """
     return _parse(UpdateMatching, catalog, body, recent)
 
@@ -146,7 +144,7 @@ def _parse(model: type[DeleteMatching], catalog: Catalog, body: Any, recent: Rec
         except InvalidRequest as error:
             errors += [one._replace(field=f"set.{one.field}") for one in error.errors]
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return BulkOrder(
         None if only is None else to_stored(only),
         None if request.rows is None else _rows(catalog, request.rows),
@@ -163,7 +161,9 @@ def _changes(catalog: Catalog, asked: dict[str, Any]) -> Changes:
 
 def _rows(catalog: Catalog, rows: RowsInput) -> dict[str, Any]:
     if rows.last - rows.first >= MAX_ROWS:
-        raise Unprocessable(f"One job takes at most {MAX_ROWS:,} rows. A filter has no such limit.")
+        raise LimitExceeded(
+            f"A job can take at most {MAX_ROWS:,} rows. Use a filter, which has no such limit."
+        )
     sort = [key.model_dump() for key in rows.sort]
     resolve_position(catalog, {"sort": sort})
     return {"sort": sort, "first": rows.first, "last": rows.last}

@@ -39,10 +39,11 @@ from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock
 from gridview.support.errors import (
+    Internal,
+    LimitExceeded,
     NotFound,
     Overloaded,
     RequestError,
-    Unprocessable,
     problem,
 )
 
@@ -71,7 +72,7 @@ _REFUSED = 500
 _PROBLEM_BYTES = 500
 
 _PURGED = Unrecorded()
-_UNRECORDED = "The issue was changed since, and what it was is not remembered."
+_UNRECORDED = "The issue was changed since, and the history no longer has the former values."
 
 
 class Exports:
@@ -132,7 +133,7 @@ class _ExportTurn:
             self._end()
             return 0.0
         while left() > 0:
-            if self._held.job.of is None:
+            if self._held.job.total is None:
                 self._freeze()
             elif self._place.over:
                 self._finish()
@@ -166,7 +167,7 @@ class _ExportTurn:
         self._place = ExportPlace(
             frozen=job.revision, chunks=len(chunks), rows=len(numbers), instant=clock.now()
         )
-        self._job = replace(job, state=JobState.RUNNING, of=len(numbers))
+        self._job = replace(job, state=JobState.RUNNING, total=len(numbers))
         self._save()
 
     def _numbers(self, catalog: Catalog, epoch: EpochCheck) -> Numbers:
@@ -209,7 +210,7 @@ class _ExportTurn:
             job,
             done=job.done + written,
             refused=job.refused + len(unrecorded),
-            of=None if job.of is None else job.of - absent,
+            total=None if job.total is None else job.total - absent,
         )
         self._held.issues += len(taken)
         self._place = replace(following, begun=True)
@@ -249,7 +250,7 @@ class _ExportTurn:
         return [form.row(one) for one in documents if only is None or only.matches(one)]
 
     def _form(self, catalog: Catalog) -> Lines:
-        return Lines(catalog, self._order.format, self._order.columns, raw=self._order.raw)
+        return Lines(catalog, self._order.format, self._order.columns, raw=not self._order.formula_guard)
 
     # The file
 
@@ -257,8 +258,8 @@ class _ExportTurn:
         """Make a part of the lines in memory, and save how far the job is."""
         place = self._place
         if len(place.parts) >= MOST_PARTS:
-            raise Unprocessable(
-                "The file would be larger than an export can be. A filter or fewer columns make it smaller."
+            raise LimitExceeded(
+                "The file would be larger than an export can be. Use a filter or fewer columns."
             )
         upload = place.upload or self._files.begin(self._key, MEDIA[self._order.format])
         etag = self._files.part(self._key, upload, len(place.parts) + 1, bytes(self._lines))
@@ -323,10 +324,10 @@ class _ExportTurn:
         self._refused.clear()
         self._place = self._place.from_the_beginning()
         if self._place.restarts > MOST_RESTARTS:
-            raise Unprocessable(
-                "The file could not be put together: what was written of it was lost again and again."
+            raise Internal(
+                "The file could not be completed: S3 lost parts of it several times. Start another export."
             )
-        self._job = replace(self._held.job, done=0, refused=0, of=self._place.rows)
+        self._job = replace(self._held.job, done=0, refused=0, total=self._place.rows)
         self._save()
 
     def _give_up(self) -> None:

@@ -103,5 +103,7 @@ class ExportFiles:
             if code in _GONE:
                 raise UploadGone(code) from error
             if not status or status >= 500 or code in _BUSY:
-                raise Overloaded("The files cannot be reached; the job goes on in a moment.") from error
+                raise Overloaded(
+                    "The bucket of exports cannot be reached; the job continues in a moment."
+                ) from error
             raise

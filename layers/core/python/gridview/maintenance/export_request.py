@@ -32,18 +32,23 @@ class ExportQuery(RequestModel):
     filter.
     """
 
-    view: str | None = ModelField(default=None, pattern=f"^{VIEW.pattern}$", description="A saved view.")
+    view: str | None = ModelField(
+        default=None,
+        pattern=f"^{VIEW.pattern}$",
+        description="The saved view whose rows and columns are exported.",
+    )
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
     columns: Annotated[list[FieldId], ModelField(min_length=1, max_length=MAX_COLUMNS)] | None = ModelField(
-        default=None, description="In the order of CSV; null: all fields as the project has them."
+        default=None,
+        description="The columns in their order in CSV; null for all fields in the project's order.",
     )
 
     @field_validator("sort", "filter", "columns")
     @classmethod
     def _not_of_a_view(cls, given: Any, known: ValidationInfo) -> Any:
         if known.data.get("view") is not None and given:
-            raise ValueError("cannot go together with view")
+            raise ValueError("cannot be combined with view")
         return given
 
     @field_validator("columns")
@@ -59,9 +64,9 @@ class ExportRequest(RequestModel):
 
     query: ExportQuery = ModelField(default_factory=ExportQuery)
     format: ExportFormat
-    raw: bool = ModelField(
-        default=False,
-        description="Of CSV: texts that a spreadsheet would take for formulas stay as they are.",
+    formula_guard: bool = ModelField(
+        default=True,
+        description="For CSV: an apostrophe precedes texts that a spreadsheet would run as formulas. NDJSON has no guard.",
     )
 
 
@@ -74,7 +79,7 @@ class ExportOrder:
     """The order of a job, in stored form. `columns`: the keys of the fields; None: all, which CSV never says."""
 
     format: ExportFormat
-    raw: bool
+    formula_guard: bool
     filter: list[Any] | None
     sort: Sequence[Mapping[str, Any]]
     columns: list[str] | None
@@ -84,7 +89,7 @@ class ExportOrder:
         """Encode."""
         return {
             "format": self.format,
-            "raw": self.raw,
+            "formula_guard": self.formula_guard,
             "filter": self.filter,
             "sort": [dict(key) for key in self.sort],
             "columns": self.columns,
@@ -101,7 +106,7 @@ class ExportOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """Return the order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""
         return resolve_position(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
@@ -119,7 +124,7 @@ class ExportOrder:
 
 
 def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
-    """Parse a request. InvalidRequest lists all errors at once; NotFound; Unprocessable, IndexNotReady of its
+    """Parse a request. InvalidRequest lists all errors at once; NotFound; QueryTooExpensive, IndexNotReady of its
     order.
     """
     errors: list[FieldError] = []
@@ -135,7 +140,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         except InvalidRequest as error:
             errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     query = request.query
     sort, columns = [key.model_dump() for key in query.sort], query.columns
     if query.view is not None:
@@ -150,7 +155,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         named = [NUM, *(field.key for field in (*catalog.builtins, *catalog.attributes))]
     return ExportOrder(
         request.format,
-        request.raw,
+        request.formula_guard,
         None if only is None else to_stored(only),
         sort,
         named,

@@ -75,7 +75,7 @@ class Folder:
         is_taken = head.holder and head.due is not None and head.due > clock.now()
         turn = None if is_taken else self._turn(head, left)
         if turn is None and head.waiting >= _TOO_MUCH:
-            raise Overloaded(f"{self._log.partition} has to be folded first.")
+            raise Overloaded(f"{self._log.partition} must be folded first.")
 
     @property
     def _log(self) -> Log:

@@ -12,7 +12,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.answer_contents import Redaction
 from gridview.schema.remembered import Record, answered
-from gridview.support.errors import InProgress
+from gridview.support.errors import RequestInProgress
 
 
 def redact_answers(
@@ -44,7 +44,7 @@ def redaction(digest: str, items: list[Item], redact: Redaction) -> Iterator[Wri
     record = Record(digest, items)
     try:
         answer = record.kept_answer
-    except InProgress:
+    except RequestInProgress:
         return
     changed = None if answer is None else redact(answer)
     if changed is None or record.stored is None:

@@ -156,7 +156,9 @@ class LineWorker:
         job = replace(held.job, failures=held.job.failures + 1)
         if job.failures >= MOST_FAILURES:
             failure = problem_document(
-                INTERNAL, "The job failed unexpectedly. What it has changed so far stays."
+                INTERNAL,
+                "The job failed because of an error in the service. Its changes so far stay. Start another job for "
+                "the rest.",
             )
             job = job.is_over(JobState.FAILED, clock.now(), failure)
         held.save(job)

@@ -34,7 +34,7 @@ def unknown_roles(tenant: str, user: str) -> Role | None:  # noqa: ARG001
 def require_rights(role_of: RoleOf, tenant: str, user: str, kind: JobKind) -> None:
     """Raise Forbidden unless a user may still have such a job done. Overloaded: the directory does not answer now."""
     role = role_of(tenant, user)
-    stays = "What the job has written stays; an editor can undo it by its change."
+    stays = "The changes of the job stay; an editor can undo them."
     if role is None:
         raise Forbidden(f"The user who started the job was removed or disabled. {stays}")
     if role < NEEDED[kind]:

@@ -35,7 +35,7 @@ BATCH = BATCH_GET
 CHUNK = 100_000
 """Numbers in one item: 225 KB where they lie as far apart as they can."""
 
-MOST_LAG = 10.0
+TOLERATED_LAG = 10.0
 """Seconds that the index may lag before a job waits: users' writes go through the same stream."""
 
 AT_ONCE = 16
@@ -85,7 +85,7 @@ class NumberedTurn(ABC):
         while left() > 0 and not held.job.state.final:
             if self._is_lagging():
                 return RETRY
-            wait = self._freeze() if held.job.of is None else self._batch()
+            wait = self._freeze() if held.job.total is None else self._batch()
             if wait:
                 return wait
         return 0.0
@@ -118,7 +118,7 @@ class NumberedTurn(ABC):
         """Return whether the index has to catch up first: half a read unit."""
         catalog = self._catalogs.get(self._table, *self._project)
         lag = freshness.read(self._table, catalog, self._cache).seconds
-        return lag is not None and lag > MOST_LAG
+        return lag is not None and lag > TOLERATED_LAG
 
     def _store(self, numbers: BitMap, undecided: BitMap) -> None:
         """Freeze the numbers. Only documents decide whether the `undecided` among them are meant."""
@@ -134,7 +134,7 @@ class NumberedTurn(ABC):
                 }
             )
         at = BulkPlace(frozen=job.revision, chunks=len(chunks))
-        self._held.save(replace(job, state=JobState.RUNNING, of=len(numbers), at=at.to_item()))
+        self._held.save(replace(job, state=JobState.RUNNING, total=len(numbers), at=at.to_item()))
 
     def _chunk_of(self, place: BulkPlace) -> Chunk:
         """Return the present chunk: a read unit for each 4 KB, once a turn."""
@@ -204,7 +204,7 @@ class NumberedTurn(ABC):
         held.note(
             replace(
                 job,
-                of=None if job.of is None else job.of - outcome.not_meant,
+                total=None if job.total is None else job.total - outcome.not_meant,
                 done=job.done + outcome.done,
                 refused=job.refused + len(outcome.refused),
                 at=place.ended(outcome.again).to_item(),

@@ -22,7 +22,7 @@ from gridview.maintenance.job_line import HeldJob
 from gridview.maintenance.numbered_turn import NumberedTurn, Outcome
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.store import Catalogs
-from gridview.support.errors import NotTold
+from gridview.support.errors import HistoryNotReady
 
 
 class UndoChanges:
@@ -60,7 +60,7 @@ class _UndoTurn(NumberedTurn):
         undo.require_remembered(catalog, extent)
         try:
             undo.require_settled(self._table, catalog, extent.last)
-        except NotTold as error:
+        except HistoryNotReady as error:
             return float(error.headers["Retry-After"])
         self._store(numbers, BitMap())
         return 0.0

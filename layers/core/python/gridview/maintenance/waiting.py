@@ -161,7 +161,7 @@ def _text_of(value: object) -> str:
     """Return a binary value as Lambda has it in JSON."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} is in no record")
+    raise TypeError(f"a record cannot contain {type(value).__name__}")
 
 
 def key_of(record: Mapping[str, Any]) -> str:

@@ -58,7 +58,7 @@ def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None)
     families |= {family for one in divisions for family in (one.family, one.valued)}
     directories = _directories(families, counted=query.filter is None and len(divisions) == 1)
     return Grouping(
-        question=f"Group by {in_words(query)} by what costs least: sizes of blocks, their sets, or documents",
+        question=f"Group by {in_words(query)} in the cheapest way: by the sizes of blocks, their sets, or documents",
         query=query,
         reached=reached,
         selection=selection,
@@ -118,14 +118,14 @@ class GroupsRule:
         """Up to 3,000 blocks are read."""
         if blocks <= MAX_BLOCKS:
             return None
-        return Beyond(f"more than {MAX_BLOCKS:,} blocks would have to be read")
+        return Beyond(f"the groups would need more than {MAX_BLOCKS:,} blocks")
 
     def beyond_entries(self, blocks: int) -> Beyond | None:
         """Sort entries of up to 64 blocks are read."""
         if blocks <= MAX_QUERIES:
             return None
         return Beyond(
-            f"the sort entries of more than {MAX_QUERIES} blocks would have to be read to group by {in_words(self._query)}"
+            f"grouping by {in_words(self._query)} would need the sort entries of more than {MAX_QUERIES} blocks"
         )
 
     def beyond_documents(self, issues: int, field_id: str | None) -> Beyond | None:
@@ -133,9 +133,9 @@ class GroupsRule:
         if issues <= MAX_DOCUMENTS:
             return None
         if field_id is None:
-            return Beyond(f"the groups of {issues:,} issues are told by their documents alone")
+            return Beyond(f"the groups of {issues:,} issues would need their documents")
         return Beyond(
-            f"{issues:,} issues would have to be read to tell their values of {field_id}, among them those of options that are "
+            f"{issues:,} issues would have to be read for their values of {field_id}, also because options are "
             "being moved"
         )
 
@@ -162,24 +162,24 @@ class GroupsRule:
         return reads_ranges(numbers)
 
     def check_alike(self, issues: int) -> None:
-        """Raise Unprocessable for more than 10,000 issues whose texts must be distinguished."""
+        """Raise QueryTooExpensive for more than 10,000 issues whose texts must be distinguished."""
         if issues > MAX_DOCUMENTS:
             raise refused(
-                f"{issues:,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} are "
-                "read to tell them apart. A filter that fewer issues match would do."
+                f"{issues:,} issues have texts with the same first 240 characters, and at most {MAX_DOCUMENTS:,} "
+                "are read to distinguish them. Use a more selective filter."
             )
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:
-        """Raise Unprocessable, with the reasons and remedies, if more than 10,000 documents would have to be read."""
+        """Raise QueryTooExpensive, with the reasons and remedies, if more than 10,000 documents would have to be read."""
         if issues <= MAX_DOCUMENTS:
             return
-        said = [f"{issues:,} issues would have to be read for this, and at most {MAX_DOCUMENTS:,} are"]
+        said = [f"{issues:,} issues would have to be read, and at most {MAX_DOCUMENTS:,} are"]
         unindexed = [one.field for one in self._query.by if not is_indexed(one.field)]
         remedies = _switched_on(self._catalog, unindexed)
         said += _not_indexed(unindexed, remedies)
         possible = not self._query.measures and not reason
         if self._query.measures:
-            said.append("aggregates are exact, so each issue that matches has to be read for them")
+            said.append("aggregates are exact, so each matching issue must be read")
         if reason:
             said.append(reason)
         if judged is not None and len(judged.undecided) > CANDIDATES:
@@ -188,7 +188,7 @@ class GroupsRule:
             possible &= bool(deciding)
             remedies = joined([*remedies, *deciding])
         raise refused(
-            f"{'; '.join(said)}. A filter that fewer issues match would do, too.",
+            f"{'; '.join(said)}. A more selective filter also helps.",
             remedies if possible else (),
         )
 
@@ -224,7 +224,7 @@ def _switched_on(catalog: Catalog, fields: Iterable[Field]) -> list[Remedy]:
 
 def _not_indexed(fields: Iterable[Field], remedies: Iterable[Remedy]) -> Iterator[str]:
     for field, remedy in zip(dict.fromkeys(fields), remedies, strict=True):
-        yield f"{field.id} is not indexed; an administrator can switch its index on: {remedy}"
+        yield f"{field.id} is not indexed; an administrator can turn its index on: {remedy}"
 
 
 def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
@@ -236,7 +236,7 @@ def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
             families |= {valued_family(one.field), index_token_family_of(one.field) or NUMBERS}
     directories = _directories(families, counted=query.filter is None)
     return Summarize(
-        question="Tell the functions by the blocks of the fields, or by documents where these cost less",
+        question="Calculate the functions from the blocks of the fields, or from documents where these cost less",
         query=query,
         selection=selection,
         directories=directories,
@@ -286,8 +286,9 @@ class SummaryRule:
         if len(numbers) > MAX_DOCUMENTS:
             functions = {one.of.column.asked: one.functions for one in fetched}
             raise refused(
-                f"{_named((asked, functions[asked]) for asked in functions)} would take the documents of {len(numbers):,} issues, "
-                f"and at most {MAX_DOCUMENTS:,} are read, besides the sort entries of {MAX_QUERIES} blocks. {_HELP}"
+                f"{_named((asked, functions[asked]) for asked in functions)} would need the documents of "
+                f"{len(numbers):,} issues, and at most {MAX_DOCUMENTS:,} are read, with the sort entries of "
+                f"{MAX_QUERIES} blocks. {_HELP}"
             )
         return chosen
 
@@ -297,12 +298,12 @@ class SummaryRule:
             texts = [one.asked for one in columns if one.field.type is FieldType.TEXT]
             named = _named((one, frozenset(one.functions) & OF_VALUES) for one in texts)
             raise refused(
-                f"{named}: {len(numbers):,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} "
-                f"are read to tell them apart. {_HELP}"
+                f"{named}: {len(numbers):,} issues have texts with the same first 240 characters, and at most "
+                f"{MAX_DOCUMENTS:,} are read to distinguish them. {_HELP}"
             )
 
     def _refuse(self, known: Statistics) -> NoReturn:
-        """Raise Unprocessable with the functions that need the documents, the reasons and the remedies."""
+        """Raise QueryTooExpensive with the functions that need the documents, the reasons and the remedies."""
         asked = known.without or self._query.summaries
         takes_sets = bool(known.without) or known.undecided > CANDIDATES
         functions = (
@@ -310,12 +311,13 @@ class SummaryRule:
             for one in asked
         )
         said = [
-            f"{_named(functions)} would take the documents of {known.matching:,} issues, and at most {MAX_DOCUMENTS:,} are read"
+            f"{_named(functions)} would need the documents of {known.matching:,} issues, and at most "
+            f"{MAX_DOCUMENTS:,} are read"
         ]
         moving = [one.field.id for one in known.without if is_indexed(one.field)]
         if moving:
             said.append(
-                f"the options of {', '.join(moving)} are being moved to their new places; ask again when that is done"
+                f"the options of {', '.join(moving)} are being moved to their new places; try again later"
             )
         unindexed = [one.field for one in known.without if not is_indexed(one.field)]
         remedies = _switched_on(self._catalog, unindexed)
@@ -328,17 +330,16 @@ class SummaryRule:
             remedies = joined([*remedies, *deciding])
         elif known.blocks > MAX_BLOCKS:
             possible = False
-            said.append(
-                f"the index would take {known.blocks:,} blocks, of which at most {MAX_BLOCKS:,} are read"
-            )
+            said.append(f"the index would need {known.blocks:,} blocks, and at most {MAX_BLOCKS:,} are read")
         elif not known.without:
             said.append(
-                f"the index would take the sort entries of {known.plain:,} blocks, of which at most {MAX_QUERIES} are read"
+                f"the index would need the sort entries of {known.plain:,} blocks, and those of at most "
+                f"{MAX_QUERIES} are read"
             )
         raise refused(f"{'; '.join(said)}. {_HELP}", remedies if possible else ())
 
 
-_HELP = "A filter that fewer issues match would do."
+_HELP = "Use a more selective filter."
 
 
 def _named(functions: Iterable[tuple[FieldSummary, frozenset[str]]]) -> str:

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 class CarriedOut(NamedTuple, Generic[Result]):
     """The result of a plan's steps, the parts that every answer has, and the versions that the index may still lack.
 
-    `members`: `index`; `changes`, if cursors of the changes are sealed; `explain`, on request.
+    `members`: `index`; `changes_cursor`, if cursors of the changes are sealed; `explain`, on request.
     """
 
     result: Result
@@ -57,7 +57,7 @@ def carried_out(
 
     - `decides`: as for `Executor`.
     - `shows`: returns the documents that a result shows; None: the result uses all documents that were read.
-    - `changes` in the answer is the cursor of the feed after everything that was counted. It is null if that is unknown
+    - `changes_cursor` in the answer is the cursor of the feed after everything that was counted. It is null if that is unknown
       (`query.counted`).
 
     Raises StaleDefinitions if the catalog is not current, and Overloaded if the journal lacks writes that tokens name.
@@ -74,7 +74,7 @@ def carried_out(
     if context.feed is not None:
         counted = executor.seen.counted(context.catalog, overlaid, lag.seconds)
         cursor = None if counted is None else _cursor(counted, context.catalog, begun)
-        members["changes"] = None if cursor is None else cursor.sealed(context.feed, context.catalog)
+        members["changes_cursor"] = None if cursor is None else cursor.sealed(context.feed, context.catalog)
     if explain:
         members["explain"] = explanation_of(plan, beside.nodes(facts), executor.trace, context.table.meter)
     return CarriedOut(result, members, shown)

@@ -102,14 +102,17 @@ class Selection:
             case Doubt.UNSEARCHED:
                 help_ = f"{index_field(self._catalog, field, words=True)} indexes them."
             case Doubt.PART if order is not None and order.searched:
-                help_ = "whole words between two others narrow it, and has_words and starts_with need no documents."
+                help_ = (
+                    "more whole words between two others leave fewer open, and has_words and starts_with need no "
+                    "documents."
+                )
             case Doubt.PART:
                 call = index_field(self._catalog, field, words=True)
                 help_ = f"starts_with needs no documents; {call} indexes words, for has_words."
             case Doubt.LONG:
                 help_ = "a shorter value needs no documents."
             case Doubt.BUILDING | Doubt.MOVING:
-                help_ = "ask again when that is done."
+                help_ = "try again later."
         return f"{condition}: {doubt.value}; {help_}"
 
 

@@ -18,7 +18,7 @@ _NEVER_CHANGED = frozenset({NUM, "created", "updated"})
 
 def _changed_by_people(field_id: str) -> str:
     if field_id in _NEVER_CHANGED:
-        raise ValueError("must be a field that people change")
+        raise ValueError("must be a field that users can change")
     return field_id
 
 
@@ -41,12 +41,16 @@ class ActivityParameters(HistoryParameters):
     """GET /v1/projects/{project}/activity."""
 
     by: _UserId | None = ModelField(
-        default=None, description="A user's id: what they did, and comments that mention them."
+        default=None, description="The id of a user: their changes, and comments that mention them."
     )
-    field: _ChangedField | None = ModelField(default=None, description="A field that was changed.")
-    mentions: _UserId | None = ModelField(default=None, description="A user whom comments mention.")
-    since: _Instant | None = ModelField(default=None, alias="from", description="Changes from then on.")
-    to: _Instant | None = ModelField(default=None, description="Changes before that.")
+    field: _ChangedField | None = ModelField(default=None, description="Only changes of this field.")
+    mentions: _UserId | None = ModelField(
+        default=None, description="Only comments that mention the user with this id."
+    )
+    since: _Instant | None = ModelField(
+        default=None, alias="from", description="Only changes at this instant or later."
+    )
+    to: _Instant | None = ModelField(default=None, description="Only changes before this instant.")
 
     def shows(self, catalog: Catalog, entry: Mapping[str, Any]) -> bool:
         """Whether the request selects an entry of the activity, whatever its time."""
@@ -68,5 +72,8 @@ def of_a_project(catalog: Catalog, parameters: Mapping[str, str]) -> ActivityPar
     given = {**parameters, **as_integers(parameters, "limit")}
     request = parse(ActivityParameters, given, context=catalog)
     if request.since is not None and request.to is not None and request.since >= request.to:
-        raise InvalidRequest("The time is empty.", [FieldError("to", "must be later than from")])
+        raise InvalidRequest(
+            "The range of time is empty. Send a `to` that is later than `from`.",
+            [FieldError("to", "must be later than from")],
+        )
     return request

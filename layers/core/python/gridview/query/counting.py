@@ -25,7 +25,7 @@ def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -
     """Return `groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes.
 
     Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
-    included. Raises Unprocessable if it exceeds its budget, IndexNotReady, CursorExpired, and the errors of `carried_out`.
+    included. Raises QueryTooExpensive if it exceeds its budget, IndexNotReady, CursorExpired, and the errors of `carried_out`.
     """
     catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)
@@ -64,7 +64,8 @@ def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reach
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != query.arrangements:
         raise CursorExpired(
-            "An index was rebuilt, or its options reordered, since the cursor was given; start again without it."
+            "An index was rebuilt, or its options reordered, since the cursor was returned. Start again without "
+            "the cursor."
         )
     place, count, *recent = rest
     reached = Reached(tuple((without, body, apart) for without, body, apart in place), count)
@@ -74,7 +75,7 @@ def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reach
 def summarized(context: ReadContext, query: SummaryQuery) -> Answered:
     """Return `matched`, and the requested functions of each field.
 
-    Read units: see `explain` and docs/performance.md. Raises Unprocessable if it exceeds its budget, IndexNotReady, and
+    Read units: see `explain` and docs/performance.md. Raises QueryTooExpensive if it exceeds its budget, IndexNotReady, and
     the errors of `carried_out`.
     """
     plan = aggregate_planner.summary(context.catalog, query)

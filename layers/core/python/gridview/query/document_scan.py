@@ -33,7 +33,7 @@ def one_by_one(node: Node, fields: Iterable[Field], numbers: Iterable[int]) -> S
 
 
 def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -> Steps[list[Item]]:
-    """Return these fields of these issues, as of the index, in number order. Raises Unprocessable if they are too large.
+    """Return these fields of these issues, as of the index, in number order. Raises QueryTooExpensive if they are too large.
 
     0.5 read units for each 4 KB of whole documents, including the documents between them in the index.
     """
@@ -45,8 +45,8 @@ def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -
         calls += len(ranges)
         if calls > _MAX_CALLS:
             raise refused(
-                f"The project's issues are too large for {reason}: more than {_MAX_CALLS} MB would be read for it. "
-                "They can be sorted by one indexed field, without a filter, and walked by cursors."
+                f"The project's issues are too large for {reason}: this would read more than {_MAX_CALLS} MB. Sort "
+                "by one indexed field, without a filter, and follow the cursors."
             )
         pages = yield from ask(node, ReadRanges(tuple(ranges), paths))
         found += (item for page in pages for item in page.items if item["num"] in among)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from gridview.dynamodb.table import Table
 from gridview.query.counted import Decides, Seen, always
 from gridview.query.plan import Node
-from gridview.query.steps import Ask, AtHand, Record, Steps
+from gridview.query.steps import Ask, AtHand, NodeFacts, Steps
 from gridview.query.trace import Trace, Usage
 from gridview.support.concurrency import in_context
 from gridview.view.block_reads import Want
@@ -67,7 +67,7 @@ class Executor:
             elif isinstance(asked, AtHand):
                 if all(self._view.at_hand(one.read) for one in asked.asks):
                     answer = self._round(asked.asks)
-            elif isinstance(asked, Record):
+            elif isinstance(asked, NodeFacts):
                 self._facts.setdefault(asked.node, {}).update(asked.facts)
                 self.seen.miss(asked.node, asked.facts.get("absent", 0))
             else:

@@ -70,10 +70,10 @@ def _chosen(facts: Facts) -> tuple[Node, ...]:
 def _of_blocks(trace: Trace) -> Iterator[str]:
     """The sentence about the sources of the blocks, if there are any."""
     if trace.reads.blocks or trace.reads.cached or trace.age:
-        listed = f", and the directories are of {trace.age:,.1f} s ago" if trace.age else ""
+        listed = f", and the directories were {trace.age:,.1f} s old" if trace.age else ""
         yield (
-            f"Of the blocks, {trace.reads.blocks:,} were read from the table and {trace.reads.cached:,} were at hand from earlier "
-            f"requests{listed}."
+            f"Blocks: {trace.reads.blocks:,} were read from the table and {trace.reads.cached:,} were cached "
+            f"from earlier requests{listed}."
         )
 
 
@@ -91,9 +91,9 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
         case plan.Choice(question=question):
             return f"{question}."
         case plan.DirectoryScan():
-            return "Read the directories: which blocks the indexes have, and how many issues stand in each."
+            return "Read the directories: the blocks of the indexes, and the number of issues in each."
         case plan.EpochRead():
-            return "Read the project's epoch: the definitions that the container has are the current ones."
+            return "Read the project's epoch: the container has the current definitions."
         case plan.OverlayRead(issues=issues):
             named = (
                 [f"the documents and ledgers of {_issues(issues)} that the request's tokens name"]
@@ -102,57 +102,69 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             )
             logged = "the last items of the project's journal"
             return (
-                f"Read {' and '.join((*named, logged))}: of {facts['displaced']:,} the index may not show everything yet, so what "
-                "they are is laid over it."
+                f"Read {' and '.join((*named, logged))}. The index may not show all of {facts['displaced']:,} yet, "
+                "so their present state is overlaid."
             )
         case plan.NewIssuesRead():
             return _of_the_new(facts["new"])
         case plan.Freshness():
             return str(facts["lag"].sentence())
         case plan.Total():
-            return "Count the issues by the sizes of the blocks that hold their numbers."
+            return "Count the issues by the sizes of the blocks with their numbers."
         case plan.NumberScan(query=query):
-            return f"Read the issues in number order, {in_words(query.sort)}: the index holds the documents."
+            return (
+                f"Read the issues in number order, {in_words(query.sort)}: the index contains the documents."
+            )
         case plan.IndexScan(query=query):
             said = (
-                f"Read the sort entries of {query.keys[0].field_id} from the page's place on, which stand in the order "
-                f"{in_words(query.sort)}"
+                f"Read the sort entries of {query.keys[0].field_id} from the place of the result page on, in the "
+                f"order {in_words(query.sort)}"
             )
             return (
-                f"{said}; they ended on this page, and the issues without a value come next."
+                f"{said}; they ended on this result page, and the issues without a value come next."
                 if "chosen" in facts
                 else f"{said}."
             )
         case plan.BitmapScan(selection=selection):
             sure, undecided = facts["sure"], facts["undecided"]
-            said = f"Keep what matches: {selection.only}. By the sets of the index {_issues(sure)} {'does' if sure == 1 else 'do'}"
-            return f"{said}, and {undecided:,} may." if undecided else f"{said}."
+            said = (
+                f"Keep the issues that match: {selection.only}. By the index, {_issues(sure)} "
+                f"{'matches' if sure == 1 else 'match'}"
+            )
+            return f"{said}, and {undecided:,} may match." if undecided else f"{said}."
         case plan.Recheck(issues=issues):
-            return f"Fetch the documents of {_issues(len(issues))} that the sets leave open, and keep those that match."
+            return (
+                f"Fetch the documents of {_issues(len(issues))} that the sets leave open, and keep the issues that "
+                "match."
+            )
         case plan.TopN(candidates=candidates):
-            return f"They are few enough: fetch the documents of all {len(candidates):,} that may match, and sort them in memory."
+            return (
+                f"Few issues remain: fetch the documents of all {len(candidates):,} that may match, and sort them in "
+                "memory."
+            )
         case plan.FullScan(reason=reason, project=project):
             large = f", and the project has {project:,} issues" if project is not None else ""
             return (
-                f"The request asks for {reason}{large}: read all that may match, in ranges of numbers side by side, and judge and "
-                "sort them in memory."
+                f"The request needs {reason}{large}. Read all issues that may match, in parallel ranges of numbers, "
+                "and filter and sort them in memory."
             )
         case plan.SetOrder(query=query):
             way = "descending" if query.keys[0].descending else "ascending"
-            return f"Sort by num, {way}: a set of issues is in that order already.{_to_the_offset(query)}"
+            return f"Sort by num, {way}: sets of issues are in that order already.{_to_the_offset(query)}"
         case plan.RestScan(query=query, without=without, examined=examined):
             return (
-                f"{_issues(without)} without a value of {query.keys[0].field_id}: among the next {examined:,} documents in number "
-                "order should be enough of them; read these, of which DynamoDB passes on those without one."
+                f"{_issues(without)} without a value of {query.keys[0].field_id}: read the next {examined:,} "
+                "documents in number order, which should include enough of them. DynamoDB returns only those "
+                "without a value."
             )
         case plan.BucketScan(query=query):
             return _along(query, facts)
         case plan.BucketCount(keys=keys):
-            return f"Add up how many issues stand before this one by the blocks of {keys[0].field_id}."
+            return f"Add up the issues before this one by the blocks of {keys[0].field_id}."
         case plan.GridPage(query=query):
             return (
-                f"Show {query.limit:,} rows at most: fetch the documents that were not read yet, and leave out rows whose "
-                "documents no longer pass or stand elsewhere by now."
+                f"Show at most {query.limit:,} rows: fetch their documents if they were not read yet. Leave out rows "
+                "that no longer match or whose place has changed."
             )
     raise TypeError(node)
 
@@ -161,31 +173,31 @@ def _of_the_new(new: NewIssues) -> str:
     """The outcome of the search for new issues."""
     if new.missing:
         return (
-            f"Up to {_issues(new.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "
-            "over it, so they are missing here."
+            f"Up to {_issues(new.missing)} of the last numbers are not in the index yet, or were deleted. They are "
+            "too many to be overlaid, so they are missing here."
         )
     if not new.moves:
-        return "Numbers were given out lately: the index has heard of all their issues."
-    return f"Read the new issues that the index has not heard of: {_issues(len(new.moves))}, laid over it."
+        return "Numbers were given out recently, and the index has all their issues."
+    return f"Read {_issues(len(new.moves))} that the index does not have yet, and overlay them."
 
 
 def _along(query: Any, facts: Facts) -> str:
     """How the rows of the page were found along an order."""
     first, *others = query.keys
     way = "descending" if first.descending else "ascending"
-    said = f"Go along the blocks of {first.field_id}, {way}, to the rows of the page"
+    said = f"Follow the blocks of {first.field_id}, {way}, to the rows of the result page"
     if "blocks" in facts:
-        said += f": {facts['blocks']:,} of {facts['of']:,} blocks were looked into"
+        said += f": {facts['blocks']:,} of {facts['of']:,} blocks were examined"
     if any(key.order is not None for key in others):
-        said += f". Sort those of one {first.field_id} by {in_words(others)}, by their documents"
+        said += f". Sort the issues with one {first.field_id} by {in_words(others)}, from their documents"
     return f"{said}.{_to_the_offset(query)}"
 
 
 def _to_the_offset(query: Any) -> str:
     if not query.offset:
         return ""
-    added = "how many of them match" if query.filter is not None else "how many issues stand in each block"
-    return f" Row {query.offset:,} is found by adding up {added}."
+    added = "the matching issues in each block" if query.filter is not None else "the issues in each block"
+    return f" Find row {query.offset:,} by adding up {added}."
 
 
 def _issues(count: int) -> str:

@@ -65,7 +65,7 @@ def frozen_numbers(
     """Return the numbers of the issues that match for sure, and of all that may; documents decide about the others.
 
     Rows are always sure. `epoch`: finds out whether the catalog is current. `recent`: writes that the answer must include.
-    Raises StaleDefinitions, and Unprocessable for rows whose order or filter takes too many documents.
+    Raises StaleDefinitions, and QueryTooExpensive for rows whose order or filter takes too many documents.
     """
     selection = Selection(only, catalog) if only is not None else None
     keys = rows.keys if rows else _BY_NUMBER

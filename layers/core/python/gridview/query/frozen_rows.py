@@ -66,7 +66,7 @@ def frozen_rows(
 
     Costs as `frozen_numbers`, and the blocks of the order. Sort entries of blocks with several values cost half a read
     unit for each 4 KB.
-    Raises Unprocessable if too many issues share a key and only documents show their order.
+    Raises QueryTooExpensive if too many issues share a key and only documents show their order.
     """
     selection = Selection(only, catalog) if only is not None else None
     plan = RowsRead(keys=keys, selection=selection, directories=planner.read_directories(keys, selection))

@@ -20,7 +20,7 @@ from gridview.view.reads import ReadBlocks, Snapshot
 
 
 def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:
-    """Return the documents of all issues in question, as of the index, in number order. Raises Unprocessable if too large.
+    """Return the documents of all issues in question, as of the index, in number order. Raises QueryTooExpensive if too large.
 
     0.5 read units for each 4 KB of whole documents, including the documents between them in the index.
     """

@@ -34,7 +34,7 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
     """Return one page: `rows`, `next`, `prev`, `offset` and, on request, `total`, `matched` and `explain`.
 
     Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
-    included. Raises Unprocessable if it would take too much, CursorExpired, and the errors of `carried_out`.
+    included. Raises QueryTooExpensive if it would take too much, CursorExpired, and the errors of `carried_out`.
     """
     catalog = context.catalog
     binding = query.binding(catalog.tenant, catalog.project)
@@ -99,7 +99,9 @@ def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, b
     payload: Any = cursors.open(query.cursor or "", binding)
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != _arrangements(query):
-        raise CursorExpired("The order was rebuilt since the cursor was given; start again without it.")
+        raise CursorExpired(
+            "The index was rebuilt since the cursor was returned. Start again without the cursor."
+        )
     backward, after, parts, num, *recent = rest
     return Spot(Place(tuple(parts), num), after), backward, from_texts(recent)
 

@@ -67,7 +67,10 @@ class GridRequest(RequestModel):
     offset: int | None = ModelField(default=None, ge=0, le=MAX_OFFSET)
     count: bool = False
     keys: Annotated[
-        bool, ModelField(description="Whether each row has its key, whose order is that of the rows.")
+        bool,
+        ModelField(
+            description="Whether each row has its sort key. The order of the keys is that of the rows."
+        ),
     ] = False
     explain: bool = False
 
@@ -75,12 +78,12 @@ class GridRequest(RequestModel):
     @classmethod
     def _not_from_a_cursor_on(cls, offset: int | None, known: ValidationInfo) -> int | None:
         if offset is not None and known.data.get("cursor") is not None:
-            raise ValueError("cannot go together with cursor")
+            raise ValueError("cannot be combined with cursor")
         return offset
 
 
 class PositionRequest(RequestModel):
-    """GET /v1/projects/{project}/issues/{num}/position, by query parameters."""
+    """GET /v1/projects/{project}/issues/{num}/row-number, by query parameters."""
 
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
@@ -194,12 +197,12 @@ def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tupl
         except InvalidRequest as error:
             errors += error.errors
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return request, found
 
 
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
-    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or Unprocessable."""
+    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
     request, found = parse_with_filter(GridRequest, catalog, body)
     return GridQuery(
         sort=tuple(asked_key(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
@@ -216,7 +219,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
 
 
 def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
-    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or Unprocessable."""
+    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
     request, found = parse_with_filter(PositionRequest, catalog, body)
     return PositionQuery(order_keys(catalog, request.sort), found, request.explain)
 
@@ -232,7 +235,7 @@ def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:
 def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
     """Return the fewest keys that give the order: those of a composite index, or of each field's index.
 
-    The fields of a composite index need no index themselves. Raises IndexNotReady or Unprocessable if no index gives the
+    The fields of a composite index need no index themselves. Raises IndexNotReady or QueryTooExpensive if no index gives the
     order (yet).
     """
     parts = [asked_key(catalog, key).part for key in sort]
@@ -249,7 +252,7 @@ def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
 
 
 def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) -> NoReturn:
-    """Raise Unprocessable with remedies for a sort by unindexed fields; IndexNotReady if an index is being built."""
+    """Raise QueryTooExpensive with remedies for a sort by unindexed fields; IndexNotReady if an index is being built."""
     for field in unserved:
         if field.indexed:
             raise IndexNotReady(field.id)
@@ -257,7 +260,7 @@ def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) 
     remedies = [whole] if whole is not None else [index_field(catalog, field) for field in unserved]
     names = ", ".join(field.id for field in unserved)
     raise refused(
-        f"Nothing can be sorted by {names} without an index. An administrator can have it built: {in_calls(remedies)}.",
+        f"A sort by {names} needs an index. An administrator can build it: {in_calls(remedies)}.",
         remedies,
     )
 

@@ -27,10 +27,10 @@ class GroupsBySizes(Said):
         if facts["begin"]:
             scope = f"From the cursor on {upto:,}"
         said = (
-            f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. {scope} tell the groups "
-            f"asked for: {upto - read:,} with one group each, or a part of one, count by their size; {read:,} are read."
+            f"Group by {self.division.field_id}, whose index has {facts['blocks']:,} blocks. {scope} contain these "
+            f"groups: {upto - read:,} with one group or a part of one count by their size, and {read:,} are read."
         )
-        rest = " What is missing from them to all issues of the project has no value."
+        rest = " All other issues of the project have no value."
         return said + rest if facts.get("without") else said
 
 
@@ -48,7 +48,10 @@ class GroupsBySets(Said):
             return f"Intersect {by}"
         candidates = facts["candidates"]
         judge = f", after the documents of {candidates:,} were read" if candidates else ""
-        return f"The sets of the filter ({self.query.filter}) give {facts['matched']:,} issues{judge}. Intersect them with {by}"
+        return (
+            f"The sets of the filter ({self.query.filter}) contain {facts['matched']:,} issues{judge}. Intersect them "
+            f"with {by}"
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,8 +63,8 @@ class GroupsByDocuments(Said):
 
     def said(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""
-        there = "may match, keep those that do" if self.query.filter is not None else "there are"
-        how = "in ranges of numbers side by side" if facts["in_ranges"] else "by number"
+        there = "may match" if self.query.filter is not None else "exist"
+        how = "in parallel ranges of numbers" if facts["in_ranges"] else "one by one"
         return f"Fetch the {facts['issues']:,} issues that {there}, {how}; group them by {in_words(self.query)} in memory."
 
 
@@ -73,7 +76,7 @@ class Spelling(Said):
 
     def said(self, _: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""
-        return f"Fetch {len(self.issues):,} documents, which tell how the values are spelled."
+        return f"Fetch {len(self.issues):,} documents for the spelling of the values."
 
 
 class Beyond(NamedTuple):
@@ -128,13 +131,13 @@ class GroupChoices(Protocol):
         """As many of these plain blocks as may be read ahead."""
 
     def check(self, issues: int, judged: Judged | None, reason: str) -> None:
-        """Raise Unprocessable if the documents of too many issues would be read."""
+        """Raise QueryTooExpensive if the documents of too many issues would be read."""
 
     def in_ranges(self, numbers: BitMap) -> bool:
         """Whether reading ranges of these issues costs less than reading each."""
 
     def check_alike(self, issues: int) -> None:
-        """Raise Unprocessable if the texts of too many issues must be distinguished."""
+        """Raise QueryTooExpensive if the texts of too many issues must be distinguished."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

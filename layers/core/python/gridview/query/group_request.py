@@ -50,7 +50,7 @@ GroupPlace = tuple[GroupOrder, ...]
 
 
 class GroupBy(RequestModel):
-    """A field to group by; `unit` of a date or datetime, `timezone` (IANA, default UTC) of the unit of a datetime."""
+    """A field to group by. `unit` is for dates and datetimes, `timezone` (IANA, default UTC) for the unit of a datetime."""
 
     field: FieldId
     unit: PeriodUnit | None = None
@@ -223,7 +223,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
         if one.field.type is not FieldType.NUMBER
     )
     if errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return GroupsQuery(
         by=tuple(by),
         filter=found,
@@ -238,7 +238,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
 def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
     """Return all groups of the documents that match, in the order of the fields.
 
-    Raises Unprocessable if issues count in too many groups.
+    Raises QueryTooExpensive if issues count in too many groups.
     """
     groups: dict[GroupPlace, Group] = {}
     memberships = 0
@@ -249,8 +249,8 @@ def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[
         memberships += _product(map(len, members))
         if memberships > _MAX_MEMBERSHIPS:
             raise refused(
-                f"The issues would be counted more than {_MAX_MEMBERSHIPS:,} times, since one counts for each of its options. "
-                "Group by fewer fields, or filter."
+                "Each issue counts once for each of its options, so the issues would be counted more than "
+                f"{_MAX_MEMBERSHIPS:,} times. Group by fewer fields, or use a more selective filter."
             )
         values = [one.field.value_in(document) for one in query.measures]
         for chosen in product(*members):
@@ -297,17 +297,17 @@ def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError
     zone = UTC if by.timezone is None else _zone(by.timezone)
     if zone is None:
         errors.append(
-            FieldError(f"{place}.timezone", "is not the name of a time zone, such as Europe/London")
+            FieldError(f"{place}.timezone", "must be the name of a time zone, such as Europe/London")
         )
     elif by.timezone is not None and (field.type is not FieldType.DATETIME or by.unit is None):
-        errors.append(FieldError(f"{place}.timezone", "is for the unit of a datetime"))
+        errors.append(FieldError(f"{place}.timezone", "can be used only with the unit of a datetime field"))
     if by.unit is not None:
         if field.type is FieldType.DATE:
             return Dimension(field, _periods(periods.of_date(by.unit)), by.unit)
         if field.type is FieldType.DATETIME:
             period_of = periods.of_instant(by.unit, zone or UTC)
             return Dimension(field, _periods(period_of), by.unit, zone or UTC)
-        errors.append(FieldError(f"{place}.unit", "is for dates and datetimes"))
+        errors.append(FieldError(f"{place}.unit", "can be used only with date and datetime fields"))
     if field.type is FieldType.MULTI_ENUM:
         return Dimension(field, _options(field))
     return Dimension(field, _values(field))

@@ -26,11 +26,11 @@ from gridview.schema.fields import NUM, Field, FieldOrder, FieldType
 class Doubt(Enum):
     """The reasons why sets do not decide a condition."""
 
-    UNINDEXED = "there is no index of it"
+    UNINDEXED = "it has no index"
     BUILDING = "its index is not complete yet"
     UNSEARCHED = "its words are not indexed"
-    PART = "an index does not hold the parts of words"
-    LONG = "an index holds only the beginnings of long texts"
+    PART = "an index does not have the parts of words"
+    LONG = "an index has only the beginnings of long texts"
     MOVING = "issues are still being moved to the new places of its options"
 
 

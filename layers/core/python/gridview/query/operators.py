@@ -32,7 +32,7 @@ class Operand(Enum):
     SEVERAL = f"an array of 1 to {MAX_VALUES} values"
     TWO = "an array of two values"
     TEXT = "a text"
-    WORDS = "a text with a word in it"
+    WORDS = "a text that contains a word"
     OPTIONS = "an array of the field's options"
 
 
@@ -176,7 +176,7 @@ _TABLE = (
         "between",
         ALL,
         Operand.TWO,
-        "comes neither before the first nor after the second of",
+        "is from the first to the second of",
         _between,
         key_ranges.between,
     ),

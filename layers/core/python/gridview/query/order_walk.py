@@ -105,7 +105,7 @@ def read_buckets(
 ) -> Steps[KnownBuckets]:
     """Return the state after these buckets have been read; for those in `by_keys`, also the key of each issue.
 
-    Half a read unit for 4 KB of each block that is not known yet. Raises Unprocessable if the answer would take too many.
+    Half a read unit for 4 KB of each block that is not known yet. Raises QueryTooExpensive if the answer would take too many.
     """
     reading = known.reading(buckets, by_keys=by_keys)
     planner.check_blocks(reading.blocks)

@@ -52,7 +52,7 @@ from gridview.view.reads import Documents, ReadBlocks, ReadDirectories, ReadDocu
 
 
 def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:
-    """Return the rows of a page, and one more if there is one. Raises Unprocessable if it would take too much."""
+    """Return the rows of a page, and one more if there is one. Raises QueryTooExpensive if it would take too much."""
     source = page.source
     if isinstance(source, PlainPage):
         at_hand = yield AtHand([Ask(source, to_read(planner.read_directories(page.query.keys)))])

@@ -55,7 +55,7 @@ from gridview.query.remedies import define_index, refused
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
-from gridview.support.errors import RequestError, Unprocessable
+from gridview.support.errors import QueryTooExpensive, RequestError
 from gridview.view.reads import Snapshot
 
 WHOLE = 10_000
@@ -91,7 +91,8 @@ def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward
         source = _plain_scan(query)
     else:
         source = PlainPage(
-            question="Read the page by blocks if their directories are at hand and tell it for less than sort entries would"
+            question="Read the result page by blocks, if their directories are cached and show that this costs less than "
+            "sort entries"
         )
     return GridPage(
         query=query,
@@ -106,7 +107,7 @@ def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward
 def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
     """Return the way to any page."""
     return PageByBlocks(
-        question="Choose the way to the rows by the sizes that the directories tell",
+        question="Choose the way to the rows by the sizes in the directories",
         directories=read_directories(keys, selection),
     )
 
@@ -156,7 +157,8 @@ def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead
     scan = scan_bitmaps(selection, known.snapshot)
     blocks = sum(len(one.entries) for one in ahead.buckets[:first])
     return Matching(
-        question="Choose how to sort what matches by how many do, and by the blocks of the order where they should be",
+        question="Choose how to sort the matching issues by their number, and by the blocks of the order that should "
+        "contain them",
         first=ahead.buckets[:first],
         bitmaps=scan,
         estimate=Estimate(blocks * prices.ITEM, informed=True),
@@ -467,20 +469,20 @@ def sorts_all(candidates: int, rows: int, undecided: int, walk: float) -> bool:
 
 
 def check_blocks(count: int) -> None:
-    """Raise Unprocessable if an answer would read more blocks than allowed."""
+    """Raise QueryTooExpensive if an answer would read more blocks than allowed."""
     if count > MAX_BLOCKS:
         raise refused(
-            f"Answering this would take {count:,} blocks of the index, half a read unit each, and {MAX_BLOCKS:,} are read at most. "
-            "A narrower filter, or a sort by the field that is filtered by, takes fewer."
+            f"The query would read {count:,} blocks of the index, half a read unit each, and at most {MAX_BLOCKS:,} "
+            "are read. Use a more selective filter, or sort by the field of the filter."
         )
 
 
-def too_wide(selection: Selection | None, undecided: int) -> Unprocessable:
+def too_wide(selection: Selection | None, undecided: int) -> QueryTooExpensive:
     """Return the refusal if the index leaves too many issues undecided."""
     conditions = selection.undecidable() if selection is not None else ()
     return refused(
-        f"The index leaves open for {undecided:,} issues whether they match, and at most {CANDIDATES:,} are looked at one by one. "
-        f"{' '.join(conditions)}",
+        f"The index leaves open whether {undecided:,} issues match, and at most {CANDIDATES:,} are checked one by "
+        f"one. {' '.join(conditions)}",
         selection.remedies() if selection is not None else (),
     )
 
@@ -490,13 +492,11 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
     building = catalog.composite_being_built(parts_of(order))
     if building is not None:
         return IndexNotReady(building.id, building.id)
-    said = f"{count:,} issues have the same {order[0].field_id}, and at most {CANDIDATES:,} are put in order by further keys."
+    said = f"{count:,} issues have the same {order[0].field_id}, and at most {CANDIDATES:,} are sorted by further keys."
     remedy = define_index(catalog, parts_of(order))
     if remedy is None:
-        return refused(f"{said} A filter that fewer issues match would do.")
-    return refused(
-        f"{said} An administrator can define an index that keeps them in this order: {remedy}.", [remedy]
-    )
+        return refused(f"{said} Use a more selective filter.")
+    return refused(f"{said} An administrator can create an index in this order: {remedy}.", [remedy])
 
 
 # Rules for row numbers
@@ -506,7 +506,7 @@ def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumb
     """Return the plan of a row number, from only the request."""
     selection = Selection(query.filter, catalog) if query.filter is not None else None
     return RowNumber(
-        question="Count the rows before the issue in the way that the blocks of the order and of the filter allow",
+        question="Choose how to count the rows before the issue by the blocks of the order and of the filter",
         num=num,
         keys=query.keys,
         only=query.filter,
@@ -528,7 +528,8 @@ def count_buckets(
 def count_matching(selection: Selection, snapshot: Snapshot) -> Matching:
     """Return the read that finds the matching issues: the filter's sets."""
     return Matching(
-        question="Choose how to count what matches by how many do, and by the blocks of the order before and behind the issue",
+        question="Choose how to count the matching issues by their number, and by the blocks of the order before and after "
+        "the issue",
         bitmaps=scan_bitmaps(selection, snapshot),
         first=(),
     )
@@ -559,6 +560,6 @@ def count_whole(
     return FullScan(
         fields=judged_fields(plan.keys, plan.only),
         among=among,
-        reason="a position",
+        reason="a row number",
         estimate=Estimate(count * prices.LISTED, informed=True),
     )

@@ -143,7 +143,7 @@ def parse_filter(catalog: Catalog, document: Any) -> Filter:
     if parsing.conditions > MAX_CONDITIONS:
         parsing.refuse("filter", f"must have at most {MAX_CONDITIONS} conditions")
     if found is None or parsing.errors:
-        raise InvalidRequest("The request is not valid.", parsing.errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", parsing.errors)
     return found
 
 
@@ -218,7 +218,8 @@ class _Parsing:
             return None
         if field.type not in operator.types:
             self.refuse(
-                f"{place}.op", f"{field.id} is of the type {field.type}, which has no {operator.name}"
+                f"{place}.op",
+                f"{field.id} has the type {field.type}, which does not have the operator {operator.name}",
             )
             return None
         operand = self._operand(field, operator, document.get("value"), f"{place}.value")
@@ -248,7 +249,7 @@ class _Parsing:
                 return self._values(field, given, place, 2, 2)
         value = self._value(field, given, place)
         if operator.operand is Operand.WORDS and value is not None and not words(value):
-            self.refuse(place, f"{field.id}: must have a word in it")
+            self.refuse(place, f"{field.id}: must contain a word")
         return value
 
     def _values(self, field: Field, given: Any, place: str, least: int, most: int) -> list[Any] | None:
@@ -260,7 +261,7 @@ class _Parsing:
 
     def _value(self, field: Field, given: Any, place: str) -> Any:
         if given is None or given in ("", []):
-            self.refuse(place, f"{field.id}: must be a value; is_empty asks for the lack of one")
+            self.refuse(place, f"{field.id}: must be a value; use is_empty to find issues without one")
             return None
         try:
             return parse_value(field, given)
@@ -297,7 +298,7 @@ def schemas(reference: Callable[[str], dict[str, Any]], field: dict[str, Any]) -
         **{_NAMES[one]: _condition_schema(one, names, field) for one, names in by_operand.items()},
     }
     joined = {
-        "description": f"A condition, or filters joined; up to {MAX_DEPTH} levels and {MAX_CONDITIONS} conditions.",
+        "description": f"A condition, or filters that are joined; up to {MAX_DEPTH} levels and {MAX_CONDITIONS} conditions.",
         "anyOf": [reference(name) for name in found],
     }
     return {"Filter": joined, **found}

@@ -10,7 +10,7 @@ from gridview.query.predicates import Predicate
 from gridview.schema.catalog import MAX_COMPOSITES, Catalog, Part, without_number
 from gridview.schema.fields import Field
 from gridview.schema.generations import Indexes
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import QueryTooExpensive
 
 ROLE = "admin"
 """The role that may change definitions."""
@@ -28,10 +28,10 @@ class Remedy(NamedTuple):
         return f"{self.method} {self.path} {json.dumps(self.body)}"
 
 
-def refused(detail: str, remedies: Iterable[Remedy] = ()) -> Unprocessable:
+def refused(detail: str, remedies: Iterable[Remedy] = ()) -> QueryTooExpensive:
     """Return the refusal of a plan. All remedies together make the query possible; without any, no definition does."""
     listed = [{**one._asdict(), "role": ROLE} for one in remedies]
-    return Unprocessable(detail, members={"remedies": listed})
+    return QueryTooExpensive(detail, members={"remedies": listed})
 
 
 def in_words(remedies: Iterable[Remedy]) -> str:

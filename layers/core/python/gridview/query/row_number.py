@@ -47,7 +47,7 @@ from gridview.view.shown_versions import Answered
 
 
 def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
-    """Return `position`: how many rows precede an issue in an order; null if it does not match the filter.
+    """Return `row_number`: how many rows precede an issue in an order; null if it does not match the filter.
 
     The issue itself is read strongly consistent, all others as of the index. `explain` on request.
 
@@ -59,7 +59,7 @@ def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
     found, members, shown = carried_out(
         context, plan, lambda: count_rows(plan, catalog), explain=query.explain
     )
-    return Answered({"position": found, **members}, shown)
+    return Answered({"row_number": found, **members}, shown)
 
 
 @dataclass(frozen=True)

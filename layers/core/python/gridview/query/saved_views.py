@@ -32,11 +32,11 @@ from gridview.schema.fields import NUM, Field, FieldType, UnknownOption
 from gridview.schema.formats import value_json
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange, Visibility
-from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded, QueryTooExpensive
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_NAME_LENGTH = 256
-MAX_GONE = 100
+MAX_MISSING = 100
 """The most missing parts of a view that an answer lists."""
 MAX_FILTER_BYTES = 1_000_000
 """Limit of a filter in an answer.
@@ -71,10 +71,10 @@ _Name = Annotated[str, ModelField(min_length=1, max_length=MAX_NAME_LENGTH)]
 _Columns = Annotated[list[ViewColumn], ModelField(max_length=MAX_COLUMNS)] | None
 _Groups = Annotated[list[GroupInput], ModelField(max_length=MAX_GROUP_KEYS)]
 _Footers = Annotated[list[ViewFooter], ModelField(max_length=MAX_FOOTERS)]
-_Height = Annotated[int, ModelField(ge=16, le=400, description="Of a row, in pixels.")]
+_Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
 
-_COLUMNS = "In the order of the screen; null: all fields as the project has them."
-_COLOR = "The field with options whose colors the rows have."
+_COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
+_COLOR = "The field with options that gives the rows their colors."
 
 
 class ViewCreate(RequestModel):
@@ -86,8 +86,8 @@ class ViewCreate(RequestModel):
     columns: _Columns = ModelField(default=None, description=_COLUMNS)
     groups: _Groups = ModelField(default_factory=list)
     footers: _Footers = ModelField(default_factory=list)
-    color: FieldId | None = ModelField(default=None, description=_COLOR)
-    height: _Height = 32
+    color_by: FieldId | None = ModelField(default=None, description=_COLOR)
+    row_height: _Height = 32
 
 
 class ViewPatch(RequestModel):
@@ -99,8 +99,8 @@ class ViewPatch(RequestModel):
     columns: _Columns = omissible(description=_COLUMNS)
     groups: _Groups = omissible()
     footers: _Footers = omissible()
-    color: FieldId | None = omissible(description=_COLOR)
-    height: _Height = omissible()
+    color_by: FieldId | None = omissible(description=_COLOR)
+    row_height: _Height = omissible()
 
 
 # From a request
@@ -131,7 +131,7 @@ def _parsed(catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, *,
         given = set(model.model_fields) if whole else request.model_fields_set
         errors += _wrong(catalog, request, given)
     if request is None or errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     look = {part: stored(catalog, request) for part, stored in _STORED.items() if part in given}
     if "query" in given:
         look["sort"] = [list(asked_key(catalog, one).part) for one in request.query.sort]
@@ -148,7 +148,7 @@ def _stored_columns(catalog: Catalog, request: ViewCreate | ViewPatch) -> Any:
 
 
 def _stored_color(catalog: Catalog, request: ViewCreate | ViewPatch) -> str | None:
-    return None if request.color is None else _key(catalog, request.color)
+    return None if request.color_by is None else _key(catalog, request.color_by)
 
 
 _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
@@ -157,8 +157,8 @@ _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
         [_key(catalog, one.field), one.unit, one.timezone] for one in request.groups
     ],
     "footers": lambda catalog, request: [[_key(catalog, one.field), one.function] for one in request.footers],
-    "color": _stored_color,
-    "height": lambda _, request: request.height,
+    "color_by": _stored_color,
+    "row_height": lambda _, request: request.row_height,
 }
 """Makes the parts of a look from those of a request."""
 
@@ -182,16 +182,16 @@ def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -
         for at, footer in enumerate(request.footers):
             of_numbers = _field(catalog, footer.field).type is FieldType.NUMBER
             if footer.function in OF_NUMBERS and not of_numbers:
-                yield FieldError(f"footers.{at}.function", "is for number fields")
-    if request.color is not None and _field(catalog, request.color).type is not FieldType.ENUM:
-        yield FieldError("color", "is not a field whose values have colors")
+                yield FieldError(f"footers.{at}.function", "can be used only with number fields")
+    if request.color_by is not None and _field(catalog, request.color_by).type is not FieldType.ENUM:
+        yield FieldError("color_by", "must be a field whose options have colors")
 
 
 def _repeated(part: str, fields: Sequence[str]) -> Iterator[FieldError]:
     seen = set[str]()
     for at, one in enumerate(fields):
         if one in seen:
-            yield FieldError(f"{part}.{at}.field", "is named twice")
+            yield FieldError(f"{part}.{at}.field", "must not be named twice")
         seen.add(one)
 
 
@@ -204,7 +204,7 @@ def _key(catalog: Catalog, name: str) -> str:
 
 
 def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
-    """Return a view as it will be written, and its answer then. Raises Unprocessable if it is larger than allowed."""
+    """Return a view as it will be written, and its answer then. Raises LimitExceeded if it is larger than allowed."""
     before = view.look.get("named", {})
     named = {}
     for key in _keys(view.look):
@@ -213,7 +213,9 @@ def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
     whole = replace(view, look={**view.look, "named": named})
     answer = view_json(catalog, whole)
     if max(whole.size, len(dumps(answer))) > MAX_VIEW_BYTES:
-        raise Unprocessable(f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB.")
+        raise LimitExceeded(
+            f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB. Shorten its filter or remove columns."
+        )
     return whole, answer
 
 
@@ -221,8 +223,8 @@ def _keys(look: Look) -> Iterator[str]:
     """The internal ids of the fields that a look names."""
     for part in ("sort", "columns", "groups", "footers"):
         yield from (one[0] for one in look[part] or ())
-    if look["color"] is not None:
-        yield look["color"]
+    if look["color_by"] is not None:
+        yield look["color_by"]
     if look["filter"] is not None:
         yield from _keys_of_filter(look["filter"])
 
@@ -249,7 +251,7 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
         "visibility": view.visibility,
         "query": query,
         **reader.rest(view.look),
-        "gone": reader.gone[:MAX_GONE],
+        "missing": reader.missing[:MAX_MISSING],
         "remedies": remedies(catalog, query["sort"]),
         "version": view.version,
         "created": datetime_json(view.created),
@@ -262,7 +264,7 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
 def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the order and the filter of a look as the API returns them, and their missing parts."""
     reader = _LookReader(catalog, look["named"])
-    return reader.query(look), reader.gone
+    return reader.query(look), reader.missing
 
 
 def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -274,7 +276,7 @@ def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
         order_keys(catalog, [SortKey.model_construct(**key) for key in sort])
     except IndexNotReady:
         return []  # that is under way
-    except Unprocessable as refusal:
+    except QueryTooExpensive as refusal:
         offered: Any = refusal.members["remedies"]
         return list(offered)
     return []
@@ -289,7 +291,7 @@ class _LookReader:
     """Returns the parts of one look, and notes the missing ones."""
 
     def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
-        self.gone: list[dict[str, Any]] = []
+        self.missing: list[dict[str, Any]] = []
         self._catalog = catalog
         self._named = named
 
@@ -311,7 +313,7 @@ class _LookReader:
 
     def rest(self, look: Look) -> dict[str, Any]:
         """All other parts."""
-        columns, color = look["columns"], look["color"]
+        columns, color = look["columns"], look["color_by"]
         return {
             "columns": columns
             and [
@@ -326,8 +328,10 @@ class _LookReader:
                 {"field": field.id, "function": function}
                 for field, function in self._living("footers", look["footers"])
             ],
-            "color": next((field.id for (field,) in self._living("color", [[color]] if color else [])), None),
-            "height": look["height"],
+            "color_by": next(
+                (field.id for (field,) in self._living("color_by", [[color]] if color else [])), None
+            ),
+            "row_height": look["row_height"],
         }
 
     def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
@@ -341,9 +345,9 @@ class _LookReader:
             self._note({"part": part, "field": self._named.get(key, key)})
         return field
 
-    def _note(self, gone: dict[str, Any]) -> None:
-        if gone not in self.gone and len(self.gone) < MAX_GONE:
-            self.gone.append(gone)
+    def _note(self, missing: dict[str, Any]) -> None:
+        if missing not in self.missing and len(self.missing) < MAX_MISSING:
+            self.missing.append(missing)
 
     def _filter(self, node: Sequence[Any]) -> dict[str, Any] | None:
         """The filter in the form of a request; None if no part of it is left."""

@@ -27,7 +27,7 @@ class Ask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class NodeFacts:
     """Facts about a node that is carried out, for `explain`."""
 
     node: Node
@@ -44,12 +44,12 @@ class RoundsTaken:
     """A request for the number of rounds so far, for steps that choose by how many are left."""
 
 
-Steps = Generator[list[Ask] | AtHand | Record | RoundsTaken, Any, Result]
+Steps = Generator[list[Ask] | AtHand | NodeFacts | RoundsTaken, Any, Result]
 """The values that it yields, and the values that it is sent back:
 
 - `list[Ask]`: the reads of a round. Back: their answers, in order.
 - `AtHand`: reads. Back: their answers, or None if they take a call.
-- `Record`: facts. Back: None.
+- `NodeFacts`: facts. Back: None.
 - `RoundsTaken`. Back: the number of rounds.
 """
 
@@ -82,7 +82,7 @@ def ask_all(asks: Iterable[Ask]) -> Steps[list[Any]]:
 
 def record(node: Node, **facts: Any) -> Steps[None]:
     """Record facts about a node."""
-    yield Record(node, facts)
+    yield NodeFacts(node, facts)
 
 
 def rounds_taken() -> Steps[int]:

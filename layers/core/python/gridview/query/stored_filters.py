@@ -34,5 +34,5 @@ def from_stored(catalog: Catalog, stored: list[Any]) -> Filter:
         return Predicate(NUMBER, OPERATORS[operator], operand)
     field = catalog.living(kind)
     if field is None:
-        raise Conflict("A field of the filter has been deleted.")
+        raise Conflict("A field of the filter was deleted. Choose another filter.")
     return Predicate(field, OPERATORS[operator], operand)

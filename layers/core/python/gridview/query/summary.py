@@ -52,8 +52,8 @@ class FromBlocks(Said):
             *([f"the sort entries of {facts['entries']:,} of them"] if facts["entries"] else []),
             *([f"{facts['documents']:,} documents"] if facts["documents"] else []),
         ]
-        also = f", with {' and '.join(took)} for the values that blocks do not tell" if took else ""
-        return f"Tell the functions of {', '.join(self.fields)} by the blocks of their orders{also}."
+        also = f", with {' and '.join(took)} for values that the blocks do not have" if took else ""
+        return f"Calculate the functions of {', '.join(self.fields)} from the blocks of their orders{also}."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,8 +64,11 @@ class FromDocuments(Said):
 
     def said(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""
-        how = "in ranges of numbers side by side" if self.in_ranges else "by number"
-        return f"Fetch the documents of the {facts['issues']:,} issues that may match, {how}, and work the functions out in memory."
+        how = "in parallel ranges of numbers" if self.in_ranges else "one by one"
+        return (
+            f"Fetch the documents of the {facts['issues']:,} issues that may match, {how}, and calculate the functions "
+            "in memory."
+        )
 
 
 SummaryWay = FromBlocks | FromDocuments
@@ -102,7 +105,7 @@ class SummaryChoices(Protocol):
         """The pieces whose sort entries are read; of the others, the documents are."""
 
     def check_alike_texts(self, numbers: BitMap, columns: Sequence[Column]) -> None:
-        """Raise Unprocessable if too many documents would be read to distinguish texts."""
+        """Raise QueryTooExpensive if too many documents would be read to distinguish texts."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

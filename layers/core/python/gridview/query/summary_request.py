@@ -76,16 +76,16 @@ def resolve(catalog: Catalog, body: Any) -> SummaryQuery:
     for at, one in enumerate(request.fields):
         field = catalog.get(one.field) or NUMBER  # validation has looked: else it is the number
         if one.field in summaries:
-            errors.append(FieldError(f"fields.{at}.field", "is named twice"))
+            errors.append(FieldError(f"fields.{at}.field", "must not be named twice"))
         if field.type is not FieldType.NUMBER:
             errors += (
-                FieldError(f"fields.{at}.functions.{place}", "is for number fields")
+                FieldError(f"fields.{at}.functions.{place}", "can be used only with number fields")
                 for place, function in enumerate(one.functions)
                 if function in OF_NUMBERS
             )
         summaries[one.field] = FieldSummary(field, tuple(dict.fromkeys(one.functions)))
     if errors:
-        raise InvalidRequest("The request is not valid.", errors)
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return SummaryQuery(tuple(summaries.values()), found, request.explain)
 
 

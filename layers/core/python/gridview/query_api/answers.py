@@ -39,7 +39,7 @@ def answered(
 ) -> Response:
     """Return the result of a query over the current catalog. Its cost is published, even if the query fails.
 
-    TooMuchWork: the user's or the tenant's queries take more than their share of the container.
+    TooManyLongQueries: the user's or the tenant's queries take more than their share of the container.
     """
     own, actor, project = request.container, request.actor, request.path["project"]
     metered = own.table.metered()

@@ -10,10 +10,10 @@ from gridview.api.routes import Gives, Takes
 from gridview.commands.actor import Role
 from gridview.query import grid_request
 from gridview.query.grid import grid_page
-from gridview.query.row_number import position as position_in
+from gridview.query.row_number import position as row_number_in
 from gridview.query_api.answers import answered, feed, recent
 from gridview.query_api.container import QueryContainer, QueryRequest
-from gridview.support.errors import CursorExpired, NotReady, TooMuchWork, Unprocessable
+from gridview.support.errors import CursorExpired, IndexBuilding, QueryTooExpensive, TooManyLongQueries
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
 
@@ -28,7 +28,7 @@ endpoints = Endpoints[QueryContainer]("Grid", "query")
     answer="IssuePage",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
+    problems=(CursorExpired, IndexBuilding, TooManyLongQueries, QueryTooExpensive),
 )
 def grid(request: QueryRequest) -> Response:
     """Return a page of the grid, for a request with a body."""
@@ -43,7 +43,7 @@ def grid(request: QueryRequest) -> Response:
     answer="IssuePage",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
+    problems=(CursorExpired, IndexBuilding, TooManyLongQueries, QueryTooExpensive),
 )
 def grid_get(request: QueryRequest) -> Response:
     """Return a page of the grid, for a request with query parameters."""
@@ -66,7 +66,7 @@ def _grid(request: QueryRequest, body: object) -> Response:
     answer="IssueGroups",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(CursorExpired, NotReady, TooMuchWork, Unprocessable),
+    problems=(CursorExpired, IndexBuilding, TooManyLongQueries, QueryTooExpensive),
 )
 def groups(request: QueryRequest) -> Response:
     """Counts of issues by group."""
@@ -85,12 +85,12 @@ def groups(request: QueryRequest) -> Response:
 @endpoints.post(
     "/v1/projects/<project>/summary",
     Role.VIEWER,
-    "Exact aggregates of fields over the issues that pass a filter",
+    "Exact aggregates of fields over the issues that match a filter",
     body="SummaryRequest",
     answer="IssueSummary",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(NotReady, TooMuchWork, Unprocessable),
+    problems=(IndexBuilding, TooManyLongQueries, QueryTooExpensive),
 )
 def summary(request: QueryRequest) -> Response:
     """Aggregates of fields."""
@@ -106,21 +106,21 @@ def summary(request: QueryRequest) -> Response:
 
 
 @endpoints.get(
-    "/v1/projects/<project>/issues/<num>/position",
+    "/v1/projects/<project>/issues/<num>/row-number",
     Role.VIEWER,
     "The row number of an issue in an order",
     parameters="PositionRequest",
-    answer="Position",
+    answer="RowNumber",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(NotReady, TooMuchWork, Unprocessable),
+    problems=(IndexBuilding, TooManyLongQueries, QueryTooExpensive),
 )
-def position(request: QueryRequest) -> Response:
+def row_number(request: QueryRequest) -> Response:
     """Return the row number of an issue."""
     body = grid_request.from_parameters(request.parameters)
 
     def found(context: ReadContext) -> Answered:
         query = grid_request.resolve_position(context.catalog, body)
-        return position_in(context, int(request.path["num"]), query)
+        return row_number_in(context, int(request.path["num"]), query)
 
     return answered(request, found, recent(request))

@@ -7,7 +7,7 @@ from gridview.commands.actor import Role
 from gridview.query import change_lists
 from gridview.query_api.answers import answered
 from gridview.query_api.container import QueryContainer, QueryRequest
-from gridview.support.errors import TooMuchWork
+from gridview.support.errors import TooManyLongQueries
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
 
@@ -21,7 +21,7 @@ endpoints = Endpoints[QueryContainer]("History", "query")
     parameters="HistoryParameters",
     answer="HistoryPage",
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(TooMuchWork,),
+    problems=(TooManyLongQueries,),
 )
 def issue_history(request: QueryRequest) -> Response:
     """Return the changes of an issue."""
@@ -37,11 +37,11 @@ def issue_history(request: QueryRequest) -> Response:
 @endpoints.get(
     "/v1/projects/<project>/activity",
     Role.VIEWER,
-    "The changes of a project by person, field and time, newest first",
+    "The changes of a project by user, field and time, newest first",
     parameters="ActivityParameters",
     answer="ActivityPage",
     gives=(Gives.TOKEN_OF_SHOWN,),
-    problems=(TooMuchWork,),
+    problems=(TooManyLongQueries,),
 )
 def activity(request: QueryRequest) -> Response:
     """Return the changes of a project."""

@@ -18,7 +18,7 @@ endpoints = Endpoints[QueryContainer]("Jobs", "query")
 @endpoints.get(
     "/v1/projects/<project>/jobs",
     Role.VIEWER,
-    "The jobs of a project, the last first",
+    "The jobs of a project, newest first",
     parameters="ListParameters",
     answer="BackgroundJobPage",
 )
@@ -33,7 +33,7 @@ def list_jobs(request: QueryRequest) -> Response:
 
 
 @endpoints.get(
-    "/v1/projects/<project>/jobs/<job>", Role.VIEWER, "A job, and how far it is", answer="BackgroundJob"
+    "/v1/projects/<project>/jobs/<job>", Role.VIEWER, "A job and its progress", answer="BackgroundJob"
 )
 def get_job(request: QueryRequest) -> Response:
     """One job, and a link to the file that it has made."""
@@ -59,7 +59,7 @@ def _link(bucket: str, project: str, job: UserJob) -> str | None:
 @endpoints.get(
     "/v1/projects/<project>/jobs/<job>/refused",
     Role.VIEWER,
-    "The issues that a job could not change, and why",
+    "The issues that a job could not change, with the reasons",
     parameters="ListParameters",
     answer="RefusedPage",
 )

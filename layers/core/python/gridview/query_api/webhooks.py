@@ -36,7 +36,7 @@ def get_webhook(request: QueryRequest) -> Response:
 @endpoints.get(
     "/v1/projects/<project>/webhooks/<webhook>/deliveries",
     Role.ADMIN,
-    "What was sent to a webhook, the last change first",
+    "The deliveries of a webhook, newest change first",
     parameters="ListParameters",
     answer="DeliveryPage",
 )

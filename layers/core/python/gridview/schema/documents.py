@@ -15,7 +15,7 @@ from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog
 from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
 from gridview.schema.formats import FORMATTERS
 from gridview.schema.trash import SET_BY_A_DELETE
-from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_DOCUMENT_BYTES = 400 * 1024 - 512
@@ -253,9 +253,9 @@ def _complete(catalog: Catalog, document: Document) -> Document:
         if field.required and field.key not in document["fields"]
     ]
     if missing:
-        raise InvalidRequest("The issue lacks required values.", missing)
+        raise InvalidRequest("The issue lacks required values. Fix what `errors` lists.", missing)
     if item_size(document) > MAX_DOCUMENT_BYTES:
-        raise Unprocessable("The issue would be larger than 400 KB.")
+        raise LimitExceeded("The issue would be larger than 400 KB. Shorten its texts.")
     return document
 
 

@@ -233,7 +233,7 @@ class Field:
         try:
             return self._option_by_id[option_id]
         except KeyError:
-            raise UnknownOption("a document holds an option that the catalog does not know") from None
+            raise UnknownOption("a document has an option that the catalog does not know") from None
 
     @cached_property
     def option_by_value(self) -> dict[str, Option]:

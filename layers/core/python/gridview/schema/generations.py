@@ -16,10 +16,10 @@ from enum import StrEnum
 from typing import Any, Self
 
 from gridview.encoding import sort_strings
-from gridview.support.errors import NotReady
+from gridview.support.errors import IndexBuilding
 
 
-class IndexNotReady(NotReady):
+class IndexNotReady(IndexBuilding):
     """The index that a query needs, of `attribute` or of `composite`, is being built."""
 
     def __init__(self, attribute: str, composite: str | None = None) -> None:

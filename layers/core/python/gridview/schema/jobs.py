@@ -26,7 +26,7 @@ class Progress(NamedTuple):
     """Progress of a pass: how many issue numbers are done, and out of how many."""
 
     done: int
-    of: int
+    total: int
 
 
 class Hint(NamedTuple):

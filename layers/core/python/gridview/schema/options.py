@@ -10,7 +10,7 @@ from pydantic import Field as ModelField
 
 from gridview.encoding import option_ranks
 from gridview.schema.fields import MAX_OPTIONS, Color, Option
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible
 
 MAX_VALUE_LENGTH = 256
@@ -25,7 +25,9 @@ class OptionInput(RequestModel):
 
     value: _Value
     id: str | None = None
-    color: Color | None = omissible(description="Left out, an existing option keeps its color; null: none.")
+    color: Color | None = omissible(
+        description="null for no color. If omitted, an existing option keeps its color."
+    )
 
     def colored(self, option: Option) -> Option:
         """Return the option with the color of this request, if it has a say in it."""
@@ -38,14 +40,14 @@ def _spelled_out(one: Any) -> Any:
 
 def _not_too_many(given: Any) -> Any:
     if isinstance(given, list) and len(given) > MAX_OPTIONS:
-        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
+        raise LimitExceeded(f"A field can have at most {MAX_OPTIONS} options.")
     return given
 
 
 def _all_different(options: list[OptionInput]) -> list[OptionInput]:
     values, named = [one.value for one in options], [one.id for one in options if one.id is not None]
     if len(set(values)) < len(values) or len(set(named)) < len(named):
-        raise ValueError("must not hold a value or an id twice")
+        raise ValueError("must not contain a value or an id twice")
     return options
 
 
@@ -120,7 +122,9 @@ def _refuse_twins(field_name: str, wanted: Sequence[OptionInput]) -> None:
         if (earlier := first.setdefault(unicodedata.normalize("NFC", one.value), place)) != place
     ]
     if twins:
-        raise Conflict("Two values are the same text, spelled in different characters.", twins)
+        raise Conflict(
+            "Two values are the same text in different characters. Fix what `errors` lists.", twins
+        )
 
 
 def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Option]) -> list[Option | None]:
@@ -135,7 +139,7 @@ def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Opti
         if one.id is not None and one.id not in by_id
     ]
     if unknown:
-        raise InvalidRequest("The options are not valid.", unknown)
+        raise InvalidRequest("The options are not valid. Fix what `errors` lists.", unknown)
     return [by_value.get(one.value) if one.id is None else by_id[one.id] for one in wanted]
 
 

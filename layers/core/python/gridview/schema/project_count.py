@@ -6,17 +6,17 @@ So of two creates at the limit one succeeds. A deleted project does not count; r
 
 from gridview.dynamodb.expressions import Condition, Item, Write, put, set_attribute
 from gridview.encoding import keys
-from gridview.support.errors import Unprocessable
+from gridview.support.errors import LimitExceeded
 
 _PROJECTS = "projects"
 
 
 def require_room(tenant: Item | None, most: int) -> None:
-    """Raise Unprocessable unless a tenant, by its item, may have one more project. `most`: how many; 0: no limit."""
+    """Raise LimitExceeded unless a tenant, by its item, may have one more project. `most`: how many; 0: no limit."""
     if most and _count_in(tenant) >= most:
-        raise Unprocessable(
-            f"The tenant has {_count_in(tenant):,} projects; this deployment allows {most:,}. "
-            "Delete one (DELETE /v1/projects/{project}), or ask the operator to raise projects-per-tenant."
+        raise LimitExceeded(
+            f"The tenant has {_count_in(tenant):,} projects; this deployment allows {most:,}. Delete one (DELETE "
+            "/v1/projects/{project}), or ask the operator to raise projects-per-tenant."
         )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.support import clock
-from gridview.support.errors import InProgress
+from gridview.support.errors import RequestInProgress
 
 KEPT_DAYS = 1.0
 
@@ -67,18 +67,20 @@ class Record:
 
     @property
     def answer(self) -> Answer | None:
-        """The answer that it holds. InProgress while a part of it is missing."""
+        """The answer that it holds. RequestInProgress while a part of it is missing."""
         return None if self.state is None else self.kept_answer
 
     @property
     def kept_answer(self) -> Answer | None:
-        """The answer that it holds, even if it has expired. InProgress while a part of it is missing."""
+        """The answer that it holds, even if it has expired. RequestInProgress while a part of it is missing."""
         state = self.stored
         if state is None or "parts" not in state:
             return None
         names = [_part(state, place) for place in range(state["parts"])]
         if any(name not in self._items for name in names):
-            raise InProgress("The answer to the same request is just being written.")
+            raise RequestInProgress(
+                "The answer to the same request is being written. Send the request again to get it."
+            )
         packed = [state["answer"], *(self._items[name]["answer"] for name in names)]
         return Answer(state["status"], state["headers"], zlib.decompress(b"".join(packed)))
 

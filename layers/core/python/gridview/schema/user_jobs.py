@@ -63,7 +63,7 @@ class JobState(StrEnum):
 class UserJob:
     """A job of the user `user`, as part of the change `change`.
 
-    - `of`: how many issues it is about, None until it has counted them. `done` and `refused`: how many of
+    - `total`: how many issues it is about, None until it has counted them. `done` and `refused`: how many of
       these are finished.
     - `at`: the progress of the work, as its kind notes it.
     - `problem`: the problem document of a job that failed.
@@ -79,7 +79,7 @@ class UserJob:
     created: str
     expires: int
     state: JobState = JobState.WAITING
-    of: int | None = None
+    total: int | None = None
     done: int = 0
     refused: int = 0
     at: Mapping[str, Any] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class UserJob:
             "change": self.change,
             "created": self.created,
             "job_state": self.state.value,
-            "of": self.of,
+            "total": self.total,
             "done": self.done,
             "refused": self.refused,
             "at": dict(self.at),
@@ -120,7 +120,7 @@ class UserJob:
             created=item["created"],
             expires=item[keys.TTL_ATTRIBUTE],
             state=JobState(item["job_state"]),
-            of=item["of"],
+            total=item["total"],
             done=item["done"],
             refused=item["refused"],
             at=item["at"],

@@ -61,11 +61,7 @@ class InvalidRequest(RequestError):
 
 
 class CursorExpired(RequestError):
-    """The cursor belongs to an index that has been rebuilt since."""
-
-
-class FeedExpired(RequestError):
-    """The cursor is so old that the changes since are not remembered any more."""
+    """The index of the cursor was rebuilt, or the changes after the cursor are no longer kept."""
 
 
 class Unauthenticated(RequestError):
@@ -88,15 +84,19 @@ class Conflict(RequestError):
     """The request contradicts the current state."""
 
 
-class NotReady(Conflict):
+class IndexBuilding(Conflict):
     """The request needs an index that is being built in the background; `members` have the progress."""
 
 
-class HistoryOff(Conflict):
+class RemovalInProgress(Conflict):
+    """The id belongs to a deleted attribute whose data are being removed; `members` have the progress."""
+
+
+class HistoryDisabled(Conflict):
     """The project keeps no history of its changes."""
 
 
-class NotTold(Conflict):
+class HistoryNotReady(Conflict):
     """The stream consumer has not recorded all of a change yet. The header `Retry-After` says how long to
     wait.
     """
@@ -120,11 +120,15 @@ class TooLarge(RequestError):
     """The request, or its answer, is too large."""
 
 
-class Unprocessable(RequestError):
-    """The request is well-formed, but a limit or the project's state forbids it."""
+class QueryTooExpensive(RequestError):
+    """A query would read more than it may, or needs an index. `members` have the remedies."""
 
 
-class InProgress(RequestError):
+class LimitExceeded(RequestError):
+    """The request would exceed a limit of a project, of a request or of a definition."""
+
+
+class RequestInProgress(RequestError):
     """A request with the same Idempotency-Key is in progress. A later retry gets its answer."""
 
 
@@ -142,7 +146,7 @@ class TooManyPolls(RequestError):
     """
 
 
-class TooMuchWork(RequestError):
+class TooManyLongQueries(RequestError):
     """The long queries of a user or a tenant take more than their share. The header `Retry-After` says how
     long to wait.
     """
@@ -152,7 +156,7 @@ class TooManySockets(RequestError):
     """The tenant has as many sockets open as it may have. One that ends makes room."""
 
 
-class TooManyStarts(RequestError):
+class TooManySubscriptions(RequestError):
     """The user opens sockets and subscriptions faster than they may."""
 
 
@@ -162,6 +166,10 @@ class TooManyMessages(RequestError):
 
 class Overloaded(RequestError):
     """DynamoDB, or STS before it, refuses calls for now. The same request may succeed later."""
+
+
+class Internal(RequestError):
+    """The service failed for a reason that the request does not cause."""
 
 
 class ProblemType(NamedTuple):
@@ -174,34 +182,35 @@ class ProblemType(NamedTuple):
 
 PROBLEMS: dict[type[RequestError], ProblemType] = {
     InvalidRequest: ProblemType(400, "invalid-request", "Invalid request"),
-    CursorExpired: ProblemType(400, "cursor-expired", "Cursor expired"),
-    # A cursor of the feed of changes expires under the same name, as the contract has it.
-    FeedExpired: ProblemType(410, "cursor-expired", "Cursor expired"),
+    CursorExpired: ProblemType(410, "cursor-expired", "Cursor expired"),
     Unauthenticated: ProblemType(401, "unauthenticated", "Authentication required"),
     Forbidden: ProblemType(403, "forbidden", "Insufficient role"),
     NotFound: ProblemType(404, "not-found", "Not found"),
     MethodNotAllowed: ProblemType(405, "method-not-allowed", "Method not allowed"),
     Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
-    NotReady: ProblemType(409, "not-ready", "Not ready"),
-    HistoryOff: ProblemType(409, "history-off", "No history"),
-    NotTold: ProblemType(409, "not-told", "Not told yet"),
+    IndexBuilding: ProblemType(409, "index-building", "Index is being built"),
+    RemovalInProgress: ProblemType(409, "removal-in-progress", "Removal in progress"),
+    HistoryDisabled: ProblemType(409, "history-disabled", "History disabled"),
+    HistoryNotReady: ProblemType(409, "history-not-ready", "History not ready"),
     HistoryExpired: ProblemType(410, "history-expired", "History expired"),
     EditConflict: ProblemType(409, "edit-conflict", "Edit conflict"),
     VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
-    Unprocessable: ProblemType(422, "unprocessable", "Unprocessable request"),
-    InProgress: ProblemType(429, "in-progress", "Request in progress"),
+    QueryTooExpensive: ProblemType(422, "query-too-expensive", "Query too expensive"),
+    LimitExceeded: ProblemType(422, "limit-exceeded", "Limit exceeded"),
+    RequestInProgress: ProblemType(429, "request-in-progress", "Request in progress"),
     TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
     TooManyJobs: ProblemType(429, "too-many-jobs", "Too many jobs"),
     TooManyPolls: ProblemType(429, "too-many-polls", "Too many polls"),
-    TooMuchWork: ProblemType(429, "too-much-work", "Too much work"),
+    TooManyLongQueries: ProblemType(429, "too-many-long-queries", "Too many long queries"),
     TooManySockets: ProblemType(429, "too-many-sockets", "Too many sockets"),
-    TooManyStarts: ProblemType(429, "too-many-starts", "Too many sockets and subscriptions"),
+    TooManySubscriptions: ProblemType(429, "too-many-subscriptions", "Too many subscriptions"),
     TooManyMessages: ProblemType(429, "too-many-messages", "Too many messages"),
     Overloaded: ProblemType(503, "overloaded", "Service busy"),
+    Internal: ProblemType(500, "internal", "Internal error"),
 }
 
-INTERNAL = ProblemType(500, "internal", "Internal error")
+INTERNAL = PROBLEMS[Internal]
 
 
 def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, object]:

@@ -51,7 +51,9 @@ def parse(model: type[Model], document: Any, context: Any = None) -> Model:
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
-        raise InvalidRequest("The request is not valid.", field_errors(error)) from None
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.", field_errors(error)
+        ) from None
 
 
 def field_errors(error: ValidationError) -> list[FieldError]:

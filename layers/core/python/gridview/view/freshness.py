@@ -175,7 +175,7 @@ class Lag(NamedTuple):
                 f"The index processed changes of this project {_words(ago)} ago, "
                 f"the newest of them {_words(self.note.lag)} after it was made"
             )
-        return f"{said}." if self.seconds is None else f"{said}; it is {_words(self.seconds)} behind."
+        return f"{said}." if self.seconds is None else f"{said}; its lag is {_words(self.seconds)}."
 
 
 def _words(seconds: float) -> str:

@@ -117,7 +117,7 @@ class RecentChanges:
         if logged.last < self._number:
             logged = recent_moves(log, cache, tail_of(log, cache), consistent=True)
         if logged.last < self._number <= log.head().last:
-            raise Overloaded("The journal does not tell all yet that the answer is to hold; try again.")
+            raise Overloaded("The index has not caught up with your tokens; try again.")
         return logged
 
     # Taking in

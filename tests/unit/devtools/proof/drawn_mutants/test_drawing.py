@@ -112,13 +112,13 @@ def named(start: str) -> Drawn:
         ),  # which of the two functions of this name is changed, a swap could not know
     ],
 )
-def test_a_mutant_knows_the_function_whose_code_is_swapped(start: str, place: str, about: str) -> None:
+def test_a_mutant_names_the_function_that_it_swaps(start: str, place: str, about: str) -> None:
     mutant = named(start)
     assert (mutant.place, mutant.about) == (place, about)
     assert (mutant.probe is None) == (about in ("MOST", "size") or start == "x:Box 4 => 5")
 
 
-def test_equal_changes_of_a_function_are_told_apart_and_each_changes_its_own_part() -> None:
+def test_equal_changes_of_a_function_each_change_their_own_part() -> None:
     changed = [
         ast.unparse(one.spoilt(MODULE))
         for one in draw("x", MODULE)
@@ -128,7 +128,7 @@ def test_equal_changes_of_a_function_are_told_apart_and_each_changes_its_own_par
     assert changed == [plain.replace("[7, 7]", "[8, 7]"), plain.replace("[7, 7]", "[7, 8]")]
 
 
-def test_each_mutant_has_a_name_of_its_own_and_is_another_module() -> None:
+def test_each_mutant_has_its_own_name_and_changes_the_module() -> None:
     plain = ast.unparse(ast.parse(MODULE))
     mutants = draw("x", MODULE)
     assert len({one.name for one in mutants}) == len(mutants)

@@ -23,27 +23,27 @@ def printed(where: Console) -> str:
 
 def test_many_are_played_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--scenarios", "6", "--jobs", "1"]) == 0
-    told = capsys.readouterr().out
-    assert "scenarios: kill points" in told
-    assert "kills" in told
-    assert told.rstrip().endswith("no difference")
+    output = capsys.readouterr().out
+    assert "scenarios: kill points" in output
+    assert "kills" in output
+    assert output.rstrip().endswith("no difference")
 
 
-def test_one_is_told_event_by_event(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_scenario_is_printed_event_by_event(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--seed", str(RANDOM)]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for event in (
         "command 1 begins",
         "consumer 1 begins",
         "in the stream: 1:",
-        "it becomes quiet",
+        "all becomes quiet",
         "no difference",
     ):
-        assert event in told
+        assert event in output
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])
-def test_what_differs_is_played_again_by_one_command(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+def test_one_command_replays_a_difference(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     def play(seed: int, *_: object, **__: object) -> Played:
         return Played(seed, "stream", Counter(scenarios=1), "a [difference]" if seed == 7 else None, [])
 
@@ -51,13 +51,13 @@ def test_what_differs_is_played_again_by_one_command(monkeypatch: pytest.MonkeyP
     where = console()
     chosen = Engine(engine, MEMORY.table)
     assert command.play_many(where, [6, 7, 8], chosen, 1) == 1
-    told = printed(where)
-    assert "stream: a [difference]" in told
-    assert "  ./dev faults --seed 7" + (" --engine local" if engine == "local" else "") + "\n" in told
-    assert "--seed 6" not in told
-    assert told.rstrip().endswith("1 scenarios differ")
+    output = printed(where)
+    assert "stream: a [difference]" in output
+    assert "  ./dev faults --seed 7" + (" --engine local" if engine == "local" else "") + "\n" in output
+    assert "--seed 6" not in output
+    assert output.rstrip().endswith("1 scenarios differ")
     again = console()
-    assert command.tell(again, 7, chosen) == 1
+    assert command.play_one(again, 7, chosen) == 1
     assert "a [difference]" in printed(again)
 
 

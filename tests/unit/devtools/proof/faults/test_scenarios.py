@@ -5,6 +5,7 @@ The seeds are fixed, so a run is the same every time. `./dev prove` plays every 
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from functools import cache
 
 import pytest
 
+from devtools import paths
 from devtools.paths import PYTHONPATH
 from devtools.proof.faults import journal_races, points, races, repair_races, scenarios
 from devtools.proof.faults.command import replay
@@ -37,8 +39,8 @@ def played(seeds: tuple[int, ...]) -> list[Played]:
 
 def assert_no_difference(seeds: Sequence[int]) -> None:
     differing = [one for one in played(tuple(seeds)) if one.difference is not None]
-    told = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
-    assert not told, "\n".join(told)
+    reports = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
+    assert not reports, "\n".join(reports)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_points_end_without_a_difference(every_point: Callable[[], Sequence[int]
     assert_no_difference(every_point()[::EVERY])
 
 
-def test_what_is_drawn_ends_without_a_difference() -> None:
+def test_drawn_scenarios_end_without_a_difference() -> None:
     assert_no_difference(DRAWN)
 
 
@@ -138,7 +140,7 @@ def test_a_scenario_is_the_same_in_a_new_process_and_after_others() -> None:
     assert play(RANDOM + 1, verbose=True).log == json.loads(fresh.stdout)
 
 
-def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes_on() -> None:
+def test_undos_jobs_and_messages_occur_while_everything_else_goes_on() -> None:
     assert_no_difference(PEOPLE)
     totals = sum((one.totals for one in played(tuple(PEOPLE))), Counter())
     for what in (
@@ -202,3 +204,17 @@ def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
         assert race.once == (len(seeds) == 1), name
         # A pass over an issue or two, of several steps; a request that writes an issue has two calls.
         assert race.once or len(seeds) >= (10 if "pass" in race.family else 2), name
+
+
+def test_the_page_of_proof_says_about_how_many_points_there_are() -> None:
+    """Within a twentieth: each change of a write path adds or removes some."""
+    page = (paths.ROOT / "docs/proof.md").read_text("utf-8")
+    section = page.split("\nAbout ", 1)[1].split("\n\n`./dev prove`")[0]
+    shown = [int(one.replace(",", "")) for one in re.findall(r"(?:about|and|^) ?([\d,]+)", section)]
+    actual = [
+        len(scenarios.points()),
+        len(points.kill_points()),
+        len(points.job_points()),
+        *(len(module.BOOK.points) for module in (races, journal_races, repair_races)),
+    ]
+    assert shown == [pytest.approx(count, rel=0.05) for count in actual]

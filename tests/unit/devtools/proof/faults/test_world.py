@@ -44,7 +44,7 @@ def document(num: int, version: int) -> Item:
     return {keys.PK: key, keys.SK: keys.project("t", "p"), "num": num, "version": version}
 
 
-def test_records_keep_their_order_for_each_issue_whatever_is_reordered() -> None:
+def test_reordering_keeps_the_order_of_records_of_each_issue() -> None:
     stream = stream_of_one_shard()
     for version in range(1, 30):
         for num in (1, 2, 3):
@@ -87,7 +87,7 @@ def test_the_children_of_a_shard_are_delivered_when_it_is_exhausted() -> None:
     assert not any(shard.open_to_deliver for shard in grandchildren)
 
 
-def test_what_is_reported_is_where_the_next_batch_begins() -> None:
+def test_the_next_batch_begins_at_the_reported_record() -> None:
     stream = stream_of_one_shard()
     for num in range(1, 6):
         stream.append(None, document(num, 1))
@@ -130,7 +130,7 @@ def test_an_invocation_stops_before_every_call() -> None:
     assert run.result == "done"
 
 
-def test_what_is_killed_does_nothing_more_but_what_had_left_may_land() -> None:
+def test_a_killed_invocation_stops_but_its_sent_requests_may_land() -> None:
     table = MemoryTable()
     run = Invocation(work(table))
     run.step(then=1)
@@ -178,7 +178,7 @@ def order_of(run: Invocation) -> str:
         (2, max, "cdefab"),
     ],
 )
-def test_what_runs_side_by_side_takes_turns_as_it_is_chosen(
+def test_parallel_threads_take_turns_as_chosen(
     at_once: int, choose: Callable[[range], int], order: str
 ) -> None:
     run = Invocation(
@@ -202,7 +202,7 @@ def test_a_kill_ends_all_that_runs_side_by_side_and_any_of_it_may_have_left() ->
     assert stored(table) == "ace"
 
 
-def test_what_fails_in_one_thread_is_told_when_the_others_have_ended() -> None:
+def test_a_failure_in_one_thread_is_raised_after_the_others_have_ended() -> None:
     table = MemoryTable()
     run = Invocation(side_by_side(table, 3, "ab", "cd", "ef"))
     run.step(Verdict.REFUSED)
@@ -322,7 +322,7 @@ def rewritten(world: World, family: str, **instead: Any) -> None:
     world.engine.put(replace(found, **instead).to_item("acme", project.PROJECT))
 
 
-def behind(world: World, family: str, **instead: Any) -> None:
+def put_back(world: World, family: str, **instead: Any) -> None:
     """Add another block after the only one of a family."""
     one = Block.from_item(block(world, family))
     other: dict[str, Any] = {"id": "1", "lower": "z", "upper": None, "next": None, "sets": {}, **instead}
@@ -340,19 +340,17 @@ SPOILT_BLOCKS: dict[str, Callable[[World], Any]] = {
     "a word too many": lambda world: rewritten(
         world, "name.1.has", sets={"m": BitMap((1,)), "n": BitMap((1, 2))}
     ),
-    "numbers that are told no bodies": lambda world: rewritten(
+    "numbers without bodies": lambda world: rewritten(
         world, "num", sets=None, rest=BitMap((1, 2)), write_id="p1"
     ),
-    "a write id that tells of bodies": lambda world: world.engine.put(
-        {**block(world, "a1.1"), "write_id": "p1"}
-    ),
+    "a write id of bodies": lambda world: world.engine.put({**block(world, "a1.1"), "write_id": "p1"}),
     "a size that is none": lambda world: world.engine.put({**block(world, "num"), "size": 3}),
     "a chain that ends early": lambda world: rewritten(world, "num", upper="x", next="1"),
     "a chain that begins late": lambda world: rewritten(world, "num", lower="\x01\x01"),
-    "a gap": lambda world: behind(world, "num", lower="zz"),
-    "blocks that overlap": lambda world: behind(world, "num", lower="a"),
-    "a link that goes back": lambda world: behind(world, "num", upper="zz", next="0"),
-    "an end without a fence": lambda world: behind(world, "num", upper="zz"),
+    "a gap": lambda world: put_back(world, "num", lower="zz"),
+    "blocks that overlap": lambda world: put_back(world, "num", lower="a"),
+    "a link that goes back": lambda world: put_back(world, "num", upper="zz", next="0"),
+    "an end without a fence": lambda world: put_back(world, "num", upper="zz"),
     "a block that no link leads to": lambda world: world.engine.put(
         replace(Block.from_item(block(world, "num")), id="1", lower="z", sets={}).to_item(
             "acme", project.PROJECT
@@ -367,7 +365,7 @@ SPOILT_BLOCKS: dict[str, Callable[[World], Any]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILT_BLOCKS.values(), ids=SPOILT_BLOCKS.keys())
-def test_whatever_is_wrong_with_blocks_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+def test_every_damage_of_blocks_is_found(world: World, spoil: Callable[[World], Any]) -> None:
     spoil(world)
     with pytest.raises(Difference):
         truth.assert_derived(world)
@@ -425,7 +423,7 @@ def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
     assert listed() == []
 
 
-def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is_ago(world: World) -> None:
+def test_a_lagging_index_lists_one_of_the_former_states(world: World) -> None:
     memory = world.memory
     assert memory is not None
     block_key = block(world, "num")[keys.PK], derived_keys.directory("acme", project.PROJECT, "num")
@@ -439,11 +437,11 @@ def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is
     def listed() -> str:
         return str(memory.query(block_key[1], index=True).items[0]["write_id"])
 
-    told = []
+    listings = []
     for back in range(4):  # noqa: B007  (the lambda reads it)
-        told.append(listed())
-    first = told[-1]
-    assert told == ["d1", "d1", first, first]
+        listings.append(listed())
+    first = listings[-1]
+    assert listings == ["d1", "d1", first, first]
     assert first not in ("d1", "d2")
 
 
@@ -473,7 +471,9 @@ SPOILT: dict[str, Callable[[World], Any]] = {
         {**entry(world, 1, "a1.1"), "revision": 99}
     ),
     "something else": lambda world: world.engine.put({keys.PK: key(1), keys.SK: "else"}),
-    "a document that nobody wrote": lambda world: world.engine.delete(key(1), keys.project("acme", "bridge")),
+    "a document that was never written": lambda world: world.engine.delete(
+        key(1), keys.project("acme", "bridge")
+    ),
 }
 
 
@@ -498,8 +498,8 @@ OWN, OTHER = (keys.project(*home) for home in (("acme", project.PROJECT), ZETA))
     ],
 )
 def test_a_call_is_about_the_items_of_those_for_whom_it_is_made(call: Attempted, wrong: str | None) -> None:
-    told = trespass(call, {("acme", "bridge")}, shares=True)
-    assert told is None if wrong is None else wrong in (told or "")
+    found = trespass(call, {("acme", "bridge")}, shares=True)
+    assert found is None if wrong is None else wrong in (found or "")
 
 
 @pytest.mark.parametrize(
@@ -525,7 +525,7 @@ def test_an_invocation_that_reads_what_is_another_tenants_is_found(world: World)
         world.finish(reading(OTHER))
 
 
-def test_what_is_wrong_in_one_project_is_found_there_alone(world: World) -> None:
+def test_damage_in_one_project_is_found_only_there(world: World) -> None:
     others = list(project.neighbours(world))
     for here in others:
         points.do(here, "create", 1)
@@ -543,17 +543,17 @@ def test_what_is_wrong_in_one_project_is_found_there_alone(world: World) -> None
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
-def test_whatever_is_derived_wrong_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+def test_every_wrong_derived_item_is_found(world: World, spoil: Callable[[World], Any]) -> None:
     spoil(world)
     with pytest.raises(Difference):
         truth.assert_derived(world)
 
 
-def test_a_walk_finds_an_issue_that_stands_nowhere_and_one_that_stands_wrong(world: World) -> None:
+def test_a_walk_finds_a_missing_and_a_misplaced_issue(world: World) -> None:
     def walk() -> None:
         truth.assert_walk(world, "start", descending=False, nulls_first=False, limit=1)
 
-    world.pass_time(60)  # otherwise the journal of a moment ago would be laid over the stored state
+    world.pass_time(60)  # otherwise the journal of a moment ago would be overlaid on the stored state
     walk()
     found = entry(world, 1, "a1.1")
     world.engine.delete(key(1), found[keys.SK])

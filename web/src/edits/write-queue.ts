@@ -1,6 +1,6 @@
 /**
  * Sends the user's changes. A write without an answer is sent again until the API answers. It is the same request, so
- * that it is carried out once. Later changes wait for their turn.
+ * that it takes effect once. Later changes wait for their turn.
  */
 import { computed, signal } from '@preact/signals';
 import { ApiError, OfflineError } from '../api/problem';
@@ -12,17 +12,17 @@ const LONGEST_WAIT = 15_000;
 /** Refusals that do not concern the request itself: too many requests, or a server that is not available. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-export type OutboxState = 'empty' | 'sending' | 'waiting';
+export type WriteQueueState = 'empty' | 'sending' | 'waiting';
 
-export class Outbox {
+export class WriteQueue {
   /** Cells and issues whose change has no answer yet. */
   readonly unsent = signal(0);
   /** Requests that had no answer and will be sent again. */
   private readonly waiting = signal(0);
-  /** Whether a request had no answer since the outbox was last empty. */
+  /** Whether a request had no answer since the writeQueue was last empty. */
   private readonly delayed = signal(false);
   /** Whether changes wait for the connection; “sending” only once some of them had to. */
-  readonly state = computed<OutboxState>(() =>
+  readonly state = computed<WriteQueueState>(() =>
     !this.unsent.value || !this.delayed.value ? 'empty' : this.waiting.value ? 'waiting' : 'sending',
   );
   private readonly wakings = new Set<() => void>();
@@ -69,8 +69,8 @@ export class Outbox {
   }
 }
 
-/** The outbox of this page: unsent changes stay in it, even when another project is opened. */
-export const outbox = new Outbox();
+/** The write queue of this page. Unsent changes stay in it, even when another project is opened. */
+export const writeQueue = new WriteQueue();
 
 function isPassing(error: unknown): boolean {
   return error instanceof OfflineError || (error instanceof ApiError && PASSING.has(error.status));

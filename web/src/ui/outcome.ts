@@ -2,18 +2,18 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-interface Said {
-  readonly said: string;
-  readonly say: (text: string) => void;
+interface Outcome {
+  readonly outcome: string;
+  readonly report: (text: string) => void;
   /** The element that reports it. */
   readonly status: RefObject<HTMLParagraphElement | null>;
 }
 
-export function useSaid(): Said {
-  const [said, say] = useState('');
+export function useOutcome(): Outcome {
+  const [outcome, report] = useState('');
   const status = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (said) status.current?.focus();
-  }, [said]);
-  return { said, say, status };
+    if (outcome) status.current?.focus();
+  }, [outcome]);
+  return { outcome, report, status };
 }

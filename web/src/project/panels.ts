@@ -1,8 +1,8 @@
-/** Everything that is open around the grid. It is no part of the view, so no link restores it. */
+/** The open panels and windows around the grid. They are not part of the view, so no link restores them. */
 import { signal } from '@preact/signals';
 import type { Mentionable } from './mentions';
 
-/** The issues of a bulk change: all that the filter leaves, or the ones in the selected rows. */
+/** The issues of a bulk change: all that match the filter, or the ones in the selected rows. */
 export type Scope = 'all' | 'rows';
 export type Drawer =
   | { readonly kind: 'issue'; readonly num: number }
@@ -11,13 +11,13 @@ export type Drawer =
   | { readonly kind: 'bulk'; readonly scope: Scope; readonly field: string | null };
 export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs' | 'webhooks';
 
-/** The text of an unsaved comment, and the users whom it may mention. */
+/** The text of an unsaved comment, and the users that it may mention. */
 export interface CommentDraft {
   readonly text: string;
   readonly chosen: readonly Mentionable[];
 }
 
-export class Desk {
+export class Panels {
   readonly drawer = signal<Drawer | null>(null);
   readonly window = signal<Window | null>(null);
   /** The field for which the user enters a condition. */

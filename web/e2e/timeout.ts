@@ -1,2 +1,2 @@
 /** Milliseconds to wait for anything: longer than it takes, for slow or busy machines. */
-export const PATIENCE = 120_000;
+export const TIMEOUT = 120_000;

@@ -31,7 +31,7 @@ def put(table: Table, tenant: str = "0807", project: str = "35e9", num: int = 1,
     on_time(table)
 
 
-def on_time(table: Table, behind: float = 0.0) -> None:
+def on_time(table: Table, lag: float = 0.0) -> None:
     """Let the stream consumer be so many seconds late."""
-    noted = {"taken_in": round(clock.seconds() * 1_000), "lag": round(behind * 1_000)}
+    noted = {"taken_in": round(clock.seconds() * 1_000), "lag": round(lag * 1_000)}
     table.put({keys.PK: keys.LAG_OF_BEAT, keys.SK: keys.LAG, **noted})

@@ -62,10 +62,10 @@ class Foremen:
 
     def act(self) -> Run | None:
         """A user asks for a job, repeats a request that had no answer, or cancels a job."""
-        unheard = [one for one in self._jobs if one.id is None and one.run not in self._world.runs]
+        unanswered = [one for one in self._jobs if one.id is None and one.run not in self._world.runs]
         drawn = self._random.random()
-        if unheard and drawn < 0.6:
-            return self._ask(self._random.choice(unheard))
+        if unanswered and drawn < 0.6:
+            return self._ask(self._random.choice(unanswered))
         begun = [one for one in self._jobs if one.id is not None]
         if begun and drawn < 0.2:
             return self._cancel(self._random.choice(begun))
@@ -117,7 +117,7 @@ class Foremen:
 
     # In quiet
 
-    def told(self, job: str) -> tuple[Mapping[str, Any], list[int]]:
+    def outcome(self, job: str) -> tuple[Mapping[str, Any], list[int]]:
         """Return the API's answer about a job, and the issues that it refuses, in the order of the list."""
         world, viewer = self._world, people.writer(self._world, "eve")
         functions = world.functions(world.engine, Catalogs())
@@ -151,14 +151,14 @@ class Foremen:
         """
         for job in self._jobs:
             if job.id is not None:
-                self._assert_job(job, *self.told(job.id))
+                self._assert_job(job, *self.outcome(job.id))
 
-    def _assert_job(self, job: Job, told: Mapping[str, Any], refused: list[int]) -> None:
+    def _assert_job(self, job: Job, outcome: Mapping[str, Any], refused: list[int]) -> None:
         totals = self._world.totals
-        if told["state"] not in _FINAL or told["state"] == "failed":
-            raise Difference(f"a job ends so: {told}")
+        if outcome["state"] not in _FINAL or outcome["state"] == "failed":
+            raise Difference(f"a job ends so: {outcome}")
         written = {num for num in numbers_of(self._world) if self._is_written(job, num)}
-        totals[f"jobs {told['state']}"] += 1
+        totals[f"jobs {outcome['state']}"] += 1
         totals["issues written by jobs"] += len(written)
         totals["issues refused by jobs"] += len(refused)
         for num in written & {*refused}:
@@ -166,10 +166,12 @@ class Foremen:
                 raise Difference(f"{job.id} has written issue {num}, and refuses it: {why}")
         if len({*refused}) < len(refused):
             raise Difference(f"{job.id} refuses an issue twice: {refused}")
-        if told["refused"] != len(refused) or told["done"] != len(written - {*refused}):
-            raise Difference(f"{told} does not add up: written {sorted(written)}, refused {sorted(refused)}")
-        if told["state"] == "done" and told["done"] + told["refused"] != told["of"]:
-            raise Difference(f"{told} does not add up")
+        if outcome["refused"] != len(refused) or outcome["done"] != len(written - {*refused}):
+            raise Difference(
+                f"{outcome} does not add up: written {sorted(written)}, refused {sorted(refused)}"
+            )
+        if outcome["state"] == "done" and outcome["done"] + outcome["refused"] != outcome["total"]:
+            raise Difference(f"{outcome} does not add up")
 
     def _is_written(self, job: Job, num: int) -> bool:
         own = [pair for pair in steps(lives_of(self._world, num)) if pair[1].maker == job.maker]
@@ -182,8 +184,8 @@ class Foremen:
                 is_as_wanted = kind_of(before, after) == "delete"
             else:
                 fields = shown(self._world.catalog(), after.image, None)["fields"]
-                alone = touched(before, after) <= {self._key("cost"), self._key("kind")}
-                is_as_wanted = alone and (fields.get("cost"), fields.get("kind")) == (job.cost, "c")
+                only_its_fields = touched(before, after) <= {self._key("cost"), self._key("kind")}
+                is_as_wanted = only_its_fields and (fields.get("cost"), fields.get("kind")) == (job.cost, "c")
             if not is_as_wanted:
                 raise Difference(f"{job.id} makes of {before.values} {after.values}")
         return bool(own)
@@ -205,8 +207,8 @@ class Foremen:
 
     def assert_all_in_quiet(self, job: Job, matched: set[int]) -> None:
         """An undisturbed job has written all that matched."""
-        told, refused = self.told(job.id or "")
+        outcome, refused = self.outcome(job.id or "")
         written = {num for num in numbers_of(self._world) if self._is_written(job, num)}
-        if (told["state"], written, refused) != ("done", matched, []):
-            raise Difference(f"{told}: of {sorted(matched)} it has written {sorted(written)}")
+        if (outcome["state"], written, refused) != ("done", matched, []):
+            raise Difference(f"{outcome}: of {sorted(matched)} it has written {sorted(written)}")
         self._world.totals["jobs in quiet"] += 1

@@ -1,5 +1,5 @@
-/** Does something at once, and repeats it at most once in some milliseconds, however often it is asked for. */
-export class AtMost {
+/** Acts at once, and at most once in so many milliseconds for any number of requests. */
+export class Throttle {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private asked = false;
 

@@ -9,7 +9,7 @@ const LEAST_WAIT = 0.5;
  *
  * The request must be safe to repeat.
  */
-export async function patiently<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withRetry<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await send();
@@ -28,6 +28,6 @@ function waitFor(error: unknown): number | null {
   // A job takes minutes: only the user can decide to wait for one, or to cancel it.
   if (error instanceof ApiError && error.kind === 'too-many-jobs') return null;
   // The index holds a new write within a moment.
-  const passes = error instanceof ApiError && (error.status === 429 || error.status === 503 || error.kind === 'not-told');
+  const passes = error instanceof ApiError && (error.status === 429 || error.status === 503 || error.kind === 'history-not-ready');
   return passes ? (error.retryAfter ?? 0) : null;
 }
