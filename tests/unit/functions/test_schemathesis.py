@@ -81,7 +81,7 @@ _POSITION = r"400 position must be at most \d+"
 _STALE = r"412 The resource is at version \d+ now\. .*"
 _EVENTS = (
     r"400 events must not name an event twice",
-    r"400 events must be among (create, update, delete, restore|enter, leave, change)",
+    r"400 events must be among (create, update, delete, restore|enter, leave, update)",
 )
 """The allowed events depend on whether the webhook has a view."""
 _VIEW = r"400 view must be a view that all users of the project see"
