@@ -101,7 +101,7 @@ _LOOK = (
     r"400 groups\.\d+\.timezone can be used only with the unit of a datetime field",
     r"400 groups\.\d+\.unit can be used only with date and datetime fields",
     r"400 footers\.\d+\.function can be used only with number fields",
-    r"400 color must be a field whose options have colors",
+    r"400 color_by must be a field whose options have colors",
 )
 _NOBODY = (r"400 mentions\.\d+ is not a user of the tenant",)
 
