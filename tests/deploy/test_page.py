@@ -119,7 +119,7 @@ def test_the_api_answers_on_the_pages_origin_in_its_own_words(browser: httpx.Cli
 
 REFUSED = {
     "kind": "failed",
-    "reason": "The login service did not accept the answer of its login page. Sign in again.",
+    "reason": "The login service rejected the sign-in code. Sign in again.",
 }
 """The state of a page whose code bought no token."""
 

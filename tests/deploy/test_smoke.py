@@ -18,7 +18,7 @@ def test_the_smoke_test_of_a_deployment(deployment: Deployment) -> None:
         # Webhooks are sent to public addresses only, and this machine has none.
         "webhook": "not shown: no receiver was named: --receiver https://...",
         # MiniStack does not replace variables in policies. The job ended, and the bucket has the file.
-        "export": "not shown: the IAM of this emulator knows no tenant in a policy and refuses the link; the file is right",
+        "export": "not shown: this emulator's IAM knows no tenant in a policy, so it refuses the link; the file is right",
     }
     assert said.splitlines()[-1] == "4 of 8 steps passed, 0 failed, 4 not shown."
 

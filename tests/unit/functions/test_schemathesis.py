@@ -81,7 +81,7 @@ _POSITION = r"400 position must be at most \d+"
 _STALE = r"412 The resource is at version \d+ now\. .*"
 _EVENTS = (
     r"400 events must not name an event twice",
-    r"400 events must be among (create, update, delete, restore|enter, leave, change)",
+    r"400 events must be among (create, update, delete, restore|enter, leave, update)",
 )
 """The allowed events depend on whether the webhook has a view."""
 _VIEW = r"400 view must be a view that all users of the project see"
@@ -101,7 +101,7 @@ _LOOK = (
     r"400 groups\.\d+\.timezone can be used only with the unit of a datetime field",
     r"400 groups\.\d+\.unit can be used only with date and datetime fields",
     r"400 footers\.\d+\.function can be used only with number fields",
-    r"400 color must be a field whose options have colors",
+    r"400 color_by must be a field whose options have colors",
 )
 _NOBODY = (r"400 mentions\.\d+ is not a user of the tenant",)
 
