@@ -12,6 +12,8 @@ from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
 from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.journal.column_fold import recount
 from gridview.journal.fold import MOST, fold
 from gridview.journal.items import Head
 from gridview.journal.log import Log
@@ -120,7 +122,22 @@ class Folder:
             head = self._log.head()  # another fold may have gone further than this one
             if not passed:
                 break
+        self._recount(head, left)
         return head
+
+    def _recount(self, head: Head, left: Callable[[], float]) -> None:
+        """Count the totals of columns that folds could not know. What fails is tried again after the next fold.
+
+        Readers read the column meanwhile, so nothing else waits for it.
+        """
+        unknown = [family for family, total in head.totals.items() if total is None]
+        if not unknown:
+            return
+        counter = self.table.get(keys.project(self.tenant, self.project), keys.COUNTER, consistent=True)
+        for family in unknown:
+            if counter is None or left() <= 0:
+                return
+            recount(self._log, family, counter["last"])
 
     def _catalog(self) -> Catalog | None:
         catalog = current_catalog(self.table, self.catalogs, self.tenant, self.project)
