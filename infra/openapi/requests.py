@@ -26,7 +26,7 @@ from gridview.live.webhook_requests import WebhookCreate, WebhookPatch
 from gridview.maintenance.bulk_request import DeleteMatching, UpdateMatching
 from gridview.maintenance.export_request import ExportRequest
 from gridview.query.change_request import ActivityParameters, HistoryParameters
-from gridview.query.grid_request import GridRequest, PositionRequest
+from gridview.query.grid_request import GridRequest, RowNumberRequest
 from gridview.query.group_request import GroupsRequest
 from gridview.query.saved_views import ViewCreate, ViewPatch
 from gridview.query.summary_request import SummaryRequest
@@ -84,7 +84,7 @@ REQUESTS: Final[dict[str, type[BaseModel]]] = {
         IssueCreate,
         IssuePatch,
         ListParameters,
-        PositionRequest,
+        RowNumberRequest,
         ProjectCreate,
         ProjectPatch,
         SummaryRequest,

@@ -14,6 +14,12 @@ from gridview.support.validation import omissible
 Count = Annotated[int, ModelField(ge=0)]
 Ordinal = Annotated[int, ModelField(ge=1)]
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+ChangesCursor = Annotated[
+    str | None,
+    ModelField(
+        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
+    ),
+]
 """A number with all its digits."""
 
 Value = str | Number | bool | list[str]
@@ -382,9 +388,7 @@ class IssuePage(AnswerModel):
     )
     total: Count = omissible(description="The number of issues of the project, as of the index.")
     matched: Count = omissible(description="The number of issues that match the filter.")
-    changes_cursor: str | None = ModelField(
-        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
-    )
+    changes_cursor: ChangesCursor
     index: IndexLag
     explain: Explanation = omissible()
 
@@ -414,9 +418,7 @@ class IssueGroups(AnswerModel):
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
     next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
-    changes_cursor: str | None = ModelField(
-        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
-    )
+    changes_cursor: ChangesCursor
     index: IndexLag
     explain: Explanation = omissible()
 
@@ -441,9 +443,7 @@ class IssueSummary(AnswerModel):
 
     matched: Count = ModelField(description="The number of issues that match the filter.")
     summaries: list[FieldAggregates]
-    changes_cursor: str | None = ModelField(
-        description="The cursor for `since` of the changes. The answer includes exactly the changes before it. Null if unknown."
-    )
+    changes_cursor: ChangesCursor
     index: IndexLag
     explain: Explanation = omissible()
 

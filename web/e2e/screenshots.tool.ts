@@ -80,6 +80,8 @@ test('nothing passes', async ({ visit }) => {
 async function demo(visit: Begin, look: Look, view = ''): Promise<ProjectPage> {
   const shown = await ProjectPage.open(await visit(ADMIN, look), inject('project'), view);
   await shown.counts('2,000 issues');
+  // A footer shows an ellipsis until its summary is there.
+  await shown.page.waitForFunction(() => document.querySelector('[role="grid"]')?.textContent.includes('…') === false);
   return shown;
 }
 

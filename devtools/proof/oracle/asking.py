@@ -8,8 +8,8 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.query import counting, group_request, summary_request
 from gridview.query.grid import grid_page
-from gridview.query.grid_request import resolve, resolve_position
-from gridview.query.row_number import position as find_position
+from gridview.query.grid_request import resolve, resolve_row_number
+from gridview.query.row_number import row_number_of
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
 
@@ -34,7 +34,7 @@ def summarized(context: ReadContext, body: Json) -> Answered:
 
 def position(context: ReadContext, num: int, body: Json) -> Answered:
     """The position of an issue."""
-    return _read(find_position(context, num, resolve_position(context.catalog, body)))
+    return _read(row_number_of(context, num, resolve_row_number(context.catalog, body)))
 
 
 def _read(answer: Answered) -> Answered:

@@ -20,8 +20,8 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.query import planner, prices
 from gridview.query.grid import grid_page
-from gridview.query.grid_request import resolve, resolve_position
-from gridview.query.row_number import position
+from gridview.query.grid_request import resolve, resolve_row_number
+from gridview.query.row_number import row_number_of
 from gridview.query.sort_order import OrderKey, in_order, place_of
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog, Composite, Part
@@ -130,8 +130,8 @@ class Project:
 
     def position(self, num: int, **body: Any) -> int | None:
         metered = self.table.metered()
-        query = resolve_position(self.catalog, body)
-        answer = position(ReadContext(metered, self.catalog, self.container()), num, query)
+        query = resolve_row_number(self.catalog, body)
+        answer = row_number_of(ReadContext(metered, self.catalog, self.container()), num, query)
         found: int | None = answer.body["row_number"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found

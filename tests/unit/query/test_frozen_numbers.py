@@ -12,7 +12,7 @@ from gridview.query import frozen_numbers as frozen
 from gridview.query import planner
 from gridview.query.bitmap_filter import Judged
 from gridview.query.frozen_numbers import frozen_numbers
-from gridview.query.grid_request import resolve_position
+from gridview.query.grid_request import resolve_row_number
 from gridview.query.sort_order import RowRange
 from gridview.schema.epoch import CONFIRMED
 from gridview.support.errors import QueryTooExpensive
@@ -35,7 +35,7 @@ def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def numbers(project: Project, first: int | None = None, last: int = MATCHING, **body: Any) -> Judged:
-    query = resolve_position(project.catalog, body)
+    query = resolve_row_number(project.catalog, body)
     rows = None if first is None else RowRange(query.keys, first, last)
     return frozen_numbers(project.table.metered(), project.catalog, query.filter, rows, CONFIRMED)
 
@@ -71,7 +71,7 @@ def test_sure_numbers_match_and_excluded_ones_do_not(project: Project, seed: int
 
 def test_rows_inside_an_order_read_its_blocks_and_no_document(project: Project) -> None:
     metered = project.table.metered()
-    query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
+    query = resolve_row_number(project.catalog, {"sort": [{"field": "note"}]})
     frozen_numbers(metered, project.catalog, None, RowRange(query.keys, 20, 60), CONFIRMED)
     called = [call for call in metered.meter.calls if call.operation == "batch_get_item"]
     of_all = len(project.documents)
@@ -116,7 +116,7 @@ def test_the_writes_of_tokens_are_overlaid(project: Project) -> None:
     fresh.table.put(changed)
     fresh.table.delete(fresh.documents[other]["PK"], fresh.documents[other]["SK"])
     recent = (RecentWrites(PROJECT, 0, {num: 2, other: 0}),)
-    query = resolve_position(
+    query = resolve_row_number(
         fresh.catalog,
         {
             "sort": [{"field": "cost", "direction": "desc"}],

@@ -10,7 +10,7 @@ from gridview.encoding.consistency import RecentWrites
 from gridview.query import frozen_rows as frozen
 from gridview.query import planner
 from gridview.query.frozen_rows import frozen_rows
-from gridview.query.grid_request import resolve_position
+from gridview.query.grid_request import resolve_row_number
 from gridview.schema.epoch import CONFIRMED
 from gridview.support.errors import QueryTooExpensive
 from tests.support.depth import one_of
@@ -31,7 +31,7 @@ def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def rows(project: Project, recent: Any = (), **body: Any) -> list[int]:
-    query = resolve_position(project.catalog, body)
+    query = resolve_row_number(project.catalog, body)
     table = project.table.metered()
     return list(frozen_rows(table, project.catalog, query.filter, query.keys, CONFIRMED, recent))
 
@@ -57,7 +57,7 @@ def test_random_orders_hold_what_matches_as_the_grid_has_it(
 
 def test_an_order_that_blocks_decide_reads_no_document(project: Project) -> None:
     metered = project.table.metered()
-    query = resolve_position(project.catalog, {"sort": [{"field": "note"}]})
+    query = resolve_row_number(project.catalog, {"sort": [{"field": "note"}]})
     found = frozen_rows(metered, project.catalog, None, query.keys, CONFIRMED)
     assert len(found) == len(project.documents)
     read = [key for call in metered.meter.calls if call.operation == "batch_get_item" for key in [call.items]]

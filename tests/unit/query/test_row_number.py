@@ -6,8 +6,8 @@ import pytest
 
 from gridview.chains import blocks
 from gridview.query import planner
-from gridview.query.grid_request import resolve_position
-from gridview.query.row_number import position
+from gridview.query.grid_request import resolve_row_number
+from gridview.query.row_number import row_number_of
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, QueryTooExpensive
 from gridview.view.context import ReadContext
@@ -28,7 +28,9 @@ def few() -> Grid:
 def place(grid: Grid, num: int, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
     metered = grid.table.metered()
-    found = position(ReadContext(metered, catalog, grid.container()), num, resolve_position(catalog, body))
+    found = row_number_of(
+        ReadContext(metered, catalog, grid.container()), num, resolve_row_number(catalog, body)
+    )
     grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
     return found.body["row_number"]

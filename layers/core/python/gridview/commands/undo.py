@@ -516,11 +516,8 @@ class _Group:
                 Conflict(reason) if affected.found else NotFound("The issue was permanently deleted."),
             )
         if self._is_unrecorded(affected):
-            return TakenBack(
-                num,
-                None,
-                HistoryNotReady("The history does not contain all changes of the issue yet. Try again."),
-            )
+            late = HistoryNotReady("The history does not contain all changes of the issue yet. Try again.")
+            return TakenBack(num, None, late)
         for _ in range(_ATTEMPTS):
             verdict = decide(undo, affected, clock.now(), clock.seconds())
             before = affected.found

@@ -15,7 +15,7 @@ from gridview.query.grid_request import (
     FilterDocument,
     SortKeys,
     parse_with_filter,
-    resolve_position,
+    resolve_row_number,
 )
 from gridview.query.predicates import Filter
 from gridview.query.sort_order import RowRange
@@ -93,7 +93,7 @@ class BulkOrder:
         """
         if self.rows is None:
             return None
-        keys = resolve_position(catalog, {"sort": self.rows["sort"]}).keys
+        keys = resolve_row_number(catalog, {"sort": self.rows["sort"]}).keys
         return RowRange(keys, self.rows["first"], self.rows["last"])
 
     def changes_in(self, catalog: Catalog) -> Changes | None:
@@ -165,5 +165,5 @@ def _rows(catalog: Catalog, rows: RowsInput) -> dict[str, Any]:
             f"A job can take at most {MAX_ROWS:,} rows. Use a filter, which has no such limit."
         )
     sort = [key.model_dump() for key in rows.sort]
-    resolve_position(catalog, {"sort": sort})
+    resolve_row_number(catalog, {"sort": sort})
     return {"sort": sort, "first": rows.first, "last": rows.last}

@@ -13,7 +13,7 @@ from gridview.query.grid_request import (
     FieldId,
     FilterDocument,
     SortKeys,
-    resolve_position,
+    resolve_row_number,
 )
 from gridview.query.predicates import Filter, parse_filter
 from gridview.query.sort_order import Keys
@@ -107,7 +107,7 @@ class ExportOrder:
 
     def keys_in(self, catalog: Catalog) -> Keys:
         """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""
-        return resolve_position(catalog, {"sort": self.sort}).keys
+        return resolve_row_number(catalog, {"sort": self.sort}).keys
 
     def recent_writes(self) -> Recent:
         """Return the writes that the index has to include when the rows are frozen."""
@@ -149,7 +149,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         columns = saved["columns"] and [column["field"] for column in saved["columns"]]
         of_view = saved["query"]["filter"]
         only = None if of_view is None else parse_filter(catalog, of_view)
-    resolve_position(catalog, {"sort": sort})
+    resolve_row_number(catalog, {"sort": sort})
     named = None if columns is None else [_key(catalog, name) for name in columns]
     if named is None and request.format == "csv":
         named = [NUM, *(field.key for field in (*catalog.builtins, *catalog.attributes))]

@@ -82,7 +82,7 @@ class GridRequest(RequestModel):
         return offset
 
 
-class PositionRequest(RequestModel):
+class RowNumberRequest(RequestModel):
     """GET /v1/projects/{project}/issues/{num}/row-number, by query parameters."""
 
     sort: SortKeys = ModelField(default_factory=list)
@@ -90,7 +90,7 @@ class PositionRequest(RequestModel):
     explain: bool = False
 
 
-class PositionQuery(NamedTuple):
+class RowNumberQuery(NamedTuple):
     """A checked query for a row number, with the order and the filter in which the row is counted."""
 
     keys: Keys
@@ -218,10 +218,10 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
     )
 
 
-def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
+def resolve_row_number(catalog: Catalog, body: Any) -> RowNumberQuery:
     """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
-    request, found = parse_with_filter(PositionRequest, catalog, body)
-    return PositionQuery(order_keys(catalog, request.sort), found, request.explain)
+    request, found = parse_with_filter(RowNumberRequest, catalog, body)
+    return RowNumberQuery(order_keys(catalog, request.sort), found, request.explain)
 
 
 def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:

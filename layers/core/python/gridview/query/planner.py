@@ -23,7 +23,7 @@ from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder
-from gridview.query.grid_request import GridQuery, PositionQuery, parts_of
+from gridview.query.grid_request import GridQuery, RowNumberQuery, parts_of
 from gridview.query.page import judged as judged_fields
 from gridview.query.plan import (
     BitmapScan,
@@ -502,7 +502,7 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
 # Rules for row numbers
 
 
-def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumber:
+def plan_row_number(catalog: Catalog, num: int, query: RowNumberQuery) -> RowNumber:
     """Return the plan of a row number, from only the request."""
     selection = Selection(query.filter, catalog) if query.filter is not None else None
     return RowNumber(

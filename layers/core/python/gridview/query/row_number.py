@@ -26,7 +26,7 @@ from gridview.query.bitmap_scan import bitmap_scan, recheck
 from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder, TieGroup
 from gridview.query.full_scan import full_scan, matching_places
-from gridview.query.grid_request import PositionQuery
+from gridview.query.grid_request import RowNumberQuery
 from gridview.query.order_walk import ALL, TooManyTies, Walked, early_ties, places_in, read_buckets, step
 from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
@@ -46,7 +46,7 @@ from gridview.view.reads import (
 from gridview.view.shown_versions import Answered
 
 
-def position(context: ReadContext, num: int, query: PositionQuery) -> Answered:
+def row_number_of(context: ReadContext, num: int, query: RowNumberQuery) -> Answered:
     """Return `row_number`: how many rows precede an issue in an order; null if it does not match the filter.
 
     The issue itself is read strongly consistent, all others as of the index. `explain` on request.

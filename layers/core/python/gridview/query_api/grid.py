@@ -10,7 +10,7 @@ from gridview.api.routes import Gives, Takes
 from gridview.commands.actor import Role
 from gridview.query import grid_request
 from gridview.query.grid import grid_page
-from gridview.query.row_number import position as row_number_in
+from gridview.query.row_number import row_number_of
 from gridview.query_api.answers import answered, feed, recent
 from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.support.errors import CursorExpired, IndexBuilding, QueryTooExpensive, TooManyLongQueries
@@ -109,7 +109,7 @@ def summary(request: QueryRequest) -> Response:
     "/v1/projects/<project>/issues/<num>/row-number",
     Role.VIEWER,
     "The row number of an issue in an order",
-    parameters="PositionRequest",
+    parameters="RowNumberRequest",
     answer="RowNumber",
     takes=(Takes.TOKENS,),
     gives=(Gives.TOKEN_OF_SHOWN,),
@@ -120,7 +120,7 @@ def row_number(request: QueryRequest) -> Response:
     body = grid_request.from_parameters(request.parameters)
 
     def found(context: ReadContext) -> Answered:
-        query = grid_request.resolve_position(context.catalog, body)
-        return row_number_in(context, int(request.path["num"]), query)
+        query = grid_request.resolve_row_number(context.catalog, body)
+        return row_number_of(context, int(request.path["num"]), query)
 
     return answered(request, found, recent(request))
