@@ -155,9 +155,8 @@ def _write_columns(table: Table, catalog: Catalog, places: Places, write: Write)
     """Write all columns, then their totals. A killed load may have left pages, which are removed."""
     tenant, project = catalog.tenant, catalog.project
     log = Log(table, tenant, project)
-    counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True) or {}
     for family in column_families(catalog):
-        remove_column(table, tenant, project, family, counter.get("last", 0))
+        remove_column(table, tenant, project, family)
         pages = places.column(family)
         write(table, [page.to_item(tenant, project) for page in pages])
         log.put_total(log.head(), family, total_of(page.slices for page in pages))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gridview.chains.column_pages import ColumnPage, by_page, page_of, shards_up_to
+from gridview.chains.column_pages import ColumnPage, by_page, page_of
 from gridview.encoding import keys
 from gridview.encoding.number_pages import UnreadablePage, sum_of, values_of
 
@@ -16,7 +16,7 @@ FIRST = 1_025 * 256
 def test_a_page_comes_back_from_its_item() -> None:
     page = EMPTY.changed({FIRST: Decimal(5), FIRST + 255: Decimal("1.5")}, 7)
     item = page.to_item("0807", "35e9")
-    assert (item[keys.PK], item[keys.SK]) == ("column-0807.35e9.a1.1.1", "001025")
+    assert (item[keys.PK], item[keys.SK]) == ("column-0807.35e9.a1.1", "001025")
     assert ColumnPage.from_item(item) == page
     assert values_of(page.slices) == {0: Decimal(5), 255: Decimal("1.5")}
 
@@ -37,10 +37,8 @@ def test_a_page_without_numbers_is_kept_with_its_position() -> None:
     assert ColumnPage.from_item(page.to_item("0807", "35e9")) == page
 
 
-def test_issues_by_page_and_shard() -> None:
+def test_issues_by_page() -> None:
     assert by_page({1: None, 255: None, 256: None}) == {0: {1: None, 255: None}, 1: {256: None}}
-    assert [list(shards_up_to(last)) for last in (0, 262_143, 262_144)] == [[0], [0], [0, 1]]
-    assert len(list(shards_up_to(99_999_999))) == 382
     assert page_of(99_999_999) == 390_624
 
 
@@ -51,7 +49,7 @@ ITEM = EMPTY.changed({FIRST: Decimal(5)}, 7).to_item("0807", "35e9")
     "change",
     [
         {keys.PK: "block-0807.35e9.a1.1.1"},
-        {keys.PK: "column-0807.35e9.a1.1.x"},
+        {keys.PK: "column-0807.35e9"},
         {keys.SK: "first"},
         {"write_id": 5},
         {"write_id": ""},

@@ -36,7 +36,7 @@ def fold(
 
 
 def key_of(page: int) -> tuple[str, str]:
-    return derived_keys.column(TENANT, PROJECT, FAMILY, 0), derived_keys.column_page(page)
+    return derived_keys.column(TENANT, PROJECT, FAMILY), derived_keys.column_page(page)
 
 
 def page(table: MemoryTable, number: int) -> ColumnPage:
@@ -176,10 +176,10 @@ def test_an_interrupted_removal_goes_on_and_leaves_other_columns(table: MemoryTa
     other = ColumnPage("a1.2", 0).changed({1: Decimal(5)}, 9).to_item(TENANT, PROJECT)
     table.put(other)
     seconds = iter([1.0, 0.0])
-    assert not remove_column(table, TENANT, PROJECT, FAMILY, 300_000, lambda: next(seconds))
+    assert not remove_column(table, TENANT, PROJECT, FAMILY, lambda: next(seconds))
     left = len(table.items)
     assert 1 < left < 122
-    assert remove_column(table, TENANT, PROJECT, FAMILY, 300_000)
+    assert remove_column(table, TENANT, PROJECT, FAMILY)
     assert list(table.items.values()) == [other]
 
 

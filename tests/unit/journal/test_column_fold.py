@@ -71,7 +71,7 @@ def total(table: MemoryTable) -> Total | None:
 
 
 def page_key(page: int) -> tuple[str, str]:
-    return derived_keys.column(TENANT, PROJECT, COST, 0), derived_keys.column_page(page)
+    return derived_keys.column(TENANT, PROJECT, COST), derived_keys.column_page(page)
 
 
 def writes_page(attempted: Attempted) -> bool:
@@ -132,7 +132,7 @@ def test_after_a_fold_that_died_before_the_watermark_moved_the_total_is_unknown_
     log(table, moved(1, "5", "6"), moved(2, None, "1"))
     assert fold(table) == 2
     assert (numbers(table), total(table)) == ({1: Decimal(6), 2: Decimal(1)}, None)
-    assert recount(log_of(table), COST, 2)
+    assert recount(log_of(table), COST)
     assert total(table) == Total(2, Decimal(7))
 
 
@@ -150,9 +150,9 @@ def test_two_folds_at_once_leave_an_exact_total_or_none(table: MemoryTable) -> N
 def test_a_recount_waits_for_a_fold_that_has_begun(table: MemoryTable) -> None:
     log(table, moved(1, None, "5"))
     died(table, advances)
-    assert not recount(log_of(table), COST, 1)
+    assert not recount(log_of(table), COST)
     fold(table)
-    assert recount(log_of(table), COST, 1)
+    assert recount(log_of(table), COST)
     assert total(table) == Total(1, Decimal(5))
 
 
@@ -164,14 +164,14 @@ def test_a_recount_stores_no_total_of_an_earlier_watermark(table: MemoryTable) -
         log(table, moved(1, "5", "6"))
         fold(table)
 
-    assert not recount(log_of(table.seen_through(before(advances, further))), COST, 1)
+    assert not recount(log_of(table.seen_through(before(advances, further))), COST)
     assert total(table) == Total(1, Decimal(6))
 
 
 def test_a_repair_of_a_chain_stops_a_recount(table: MemoryTable) -> None:
     log(table, moved(1, None, "5"))
     fold(table)
-    assert not recount(log_of(table.seen_through(before(advances, log_of(table).rechain))), COST, 1)
+    assert not recount(log_of(table.seen_through(before(advances, log_of(table).rechain))), COST)
 
 
 def spoil(table: MemoryTable, page: int) -> None:
@@ -184,14 +184,14 @@ def test_a_recount_has_unreadable_pages_made_again(table: MemoryTable) -> None:
     spoil(table, 0)
     spoil(table, 2)
     own = log_of(table)
-    assert not recount(own, COST, 600)
+    assert not recount(own, COST)
     asked = own.item(own.head().last)
     assert asked is not None
     assert asked.remake == Remake(COST, (0, 2))
     assert own.head().waiting == 512
     assert fold(table) == 1
     assert (numbers(table), total(table)) == (dict.fromkeys((1, 300, 600), Decimal(1)), None)
-    assert recount(own, COST, 600)
+    assert recount(own, COST)
     assert total(table) == Total(3, Decimal(3))
     assert own.head().waiting == 0
     assert not own.head().emptied

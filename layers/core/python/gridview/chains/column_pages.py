@@ -4,22 +4,20 @@ A page has a write id that was never used before, and the position up to which t
 block has. It is not in GSI1: a page's key says which issues it has. A page that does not exist is empty.
 
 ```
-column-0807.35e9.a1.1.0   000000  000001 ... 001023      issues 1 to 262,143
-column-0807.35e9.a1.1.1   001024  001025 ...         issues 262,144 to 524,287
+column-0807.35e9.a1.1   000000   issues 1 to 255
+                        000001   issues 256 to 511
+                        000003   issues 768 to 1,023 (issues 512 to 767 have no numbers)
 ```
 """
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Self
 
 from gridview.encoding import derived_keys, keys, number_pages
 from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage
-
-PAGES_OF_A_SHARD = 1_024
-"""Pages under one partition key: less than 1 MB of numbers of 24 bits, so that one Query lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class ColumnPage:
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
         """Encode as the stored item."""
         return {
-            keys.PK: derived_keys.column(tenant, project, self.family, shard_of(self.number)),
+            keys.PK: derived_keys.column(tenant, project, self.family),
             keys.SK: derived_keys.column_page(self.number),
             "write_id": self.write_id,
             "position": self.position,
@@ -84,19 +82,9 @@ def slot_of(num: int) -> int:
     return num % SLOTS
 
 
-def shard_of(page: int) -> int:
-    """Return the number of the shard that has a page."""
-    return page // PAGES_OF_A_SHARD
-
-
 def by_page(values: Mapping[int, Decimal | None]) -> dict[int, dict[int, Decimal | None]]:
     """Return values of issues by their pages."""
     found: dict[int, dict[int, Decimal | None]] = {}
     for num, value in values.items():
         found.setdefault(page_of(num), {})[num] = value
     return found
-
-
-def shards_up_to(last: int) -> Iterable[int]:
-    """Return the shards that may have pages if `last` is the last issue number given out."""
-    return range(shard_of(page_of(last)) + 1)

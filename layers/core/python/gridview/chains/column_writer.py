@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from gridview.chains.column_pages import ColumnPage, by_page, shards_up_to
+from gridview.chains.column_pages import ColumnPage, by_page
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item, Key
 from gridview.dynamodb.table import Table
@@ -171,18 +171,15 @@ def remove_column(
     tenant: str,
     project: str,
     family: str,
-    last: int,
     remaining: Callable[[], float] = lambda: 1.0,
 ) -> bool:
     """Delete the pages of a column that has no writers left; False if the seconds in `remaining` ran out.
 
-    `last`: the last issue number that the project gave out. Another call continues. Costs half a read unit for each
-    4 KB, and a write unit for each KB.
+    Another call continues. Costs half a read unit for each 4 KB, and a write unit for each KB.
     """
-    for shard in shards_up_to(last):
-        partition = derived_keys.column(tenant, project, family, shard)
-        for some in chunked(table.query_all(partition, paths=()), _REMOVED_AT_ONCE):
-            if remaining() <= 0:
-                return False
-            in_threads(lambda item: table.delete(item[keys.PK], item[keys.SK]), some)
+    pages = table.query_all(derived_keys.column(tenant, project, family), paths=())
+    for some in chunked(pages, _REMOVED_AT_ONCE):
+        if remaining() <= 0:
+            return False
+        in_threads(lambda item: table.delete(item[keys.PK], item[keys.SK]), some)
     return remaining() > 0

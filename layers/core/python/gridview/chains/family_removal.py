@@ -13,16 +13,12 @@ def remove_all(
     tenant: str,
     project: str,
     family: str,
-    last: int,
     remaining: Callable[[], float] = lambda: 1.0,
 ) -> bool:
     """Delete the blocks and pages of a family that has no writers left; False if the seconds in `remaining` ran out.
 
-    `last`: the last issue number that the project gave out. Another call continues. Costs as `remove_family` and
-    `remove_column`.
+    Another call continues. Costs as `remove_family` and `remove_column`.
     """
     if not remove_family(table, tenant, project, family, remaining):
         return False
-    return kind_of(family) is not FamilyKind.ORDER or remove_column(
-        table, tenant, project, family, last, remaining
-    )
+    return kind_of(family) is not FamilyKind.ORDER or remove_column(table, tenant, project, family, remaining)

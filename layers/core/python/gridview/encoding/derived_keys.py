@@ -88,12 +88,11 @@ class ColumnKey(NamedTuple):
     tenant: str
     project: str
     family: str
-    shard: int
 
 
-def column(tenant_id: str, project_id: str, family_id: str, shard: int) -> str:
-    """Partition key of the pages of a column's shard: `column-0807.35e9.a1.1.0`."""
-    return f"{COLUMN_PREFIX}{tenant_id}.{project_id}.{family_id}.{shard}"
+def column(tenant_id: str, project_id: str, family_id: str) -> str:
+    """Partition key of the pages of a column: `column-0807.35e9.a1.1`."""
+    return f"{COLUMN_PREFIX}{tenant_id}.{project_id}.{family_id}"
 
 
 def column_page(number: int) -> str:
@@ -105,9 +104,8 @@ def parse_column(partition_key: str) -> ColumnKey:
     """Return the parts of the partition key of pages of a column; ValueError for any other key."""
     if not is_column(partition_key):
         raise ValueError("not the partition key of a column")
-    tenant_id, project_id, rest = partition_key.removeprefix(COLUMN_PREFIX).split(".", 2)
-    family_id, _, shard = rest.rpartition(".")
-    return ColumnKey(tenant_id, project_id, family_id, int(shard))
+    tenant_id, project_id, family_id = partition_key.removeprefix(COLUMN_PREFIX).split(".", 2)
+    return ColumnKey(tenant_id, project_id, family_id)
 
 
 def parse_column_page(sort_key: str) -> int:

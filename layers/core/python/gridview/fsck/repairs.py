@@ -7,8 +7,6 @@ from gridview.chains.family_removal import remove_all
 from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
-from gridview.encoding.sort_strings import MAX_NUMBER
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.repair import repair_issues
@@ -62,8 +60,7 @@ class Repairs:
 
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove a family that nobody writes."""
-        counter = self._table.get(keys.project(tenant, project), keys.COUNTER) or {}
-        remove_all(self._table, tenant, project, family, counter.get("last", MAX_NUMBER))
+        remove_all(self._table, tenant, project, family)
 
 
 def _ignore_poison(_: Poison) -> None:

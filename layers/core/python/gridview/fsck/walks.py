@@ -151,7 +151,7 @@ class TableWalk:
                     families.add(derived_keys.parse_block(key)[:3])
             elif derived_keys.is_column(key):
                 with suppress(ValueError):
-                    families.add(derived_keys.parse_column(key)[:3])
+                    families.add(derived_keys.parse_column(key))
         return WalkStep(issues, confirm, projects, families)
 
 

@@ -6,7 +6,7 @@ A total is exact, or unknown: after folds that overlapped, and after pages were 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from gridview.chains.column_pages import ColumnPage, shards_up_to
+from gridview.chains.column_pages import ColumnPage
 from gridview.chains.column_writer import ColumnWriter, Fold, Total, total_of
 from gridview.derive.ledger import NUMBER, paths_of
 from gridview.dynamodb.expressions import Item
@@ -64,29 +64,27 @@ def stored_ledgers(log: Log, family: str, nums: Iterable[int]) -> dict[int, Item
     return {wanted[key]: ledger for key, ledger in stored.items()}
 
 
-def recount(log: Log, family: str, last: int) -> bool:
+def recount(log: Log, family: str) -> bool:
     """Count the unknown total of a column at the watermark, and store it; False if that has to be tried again.
 
-    `last`: the last issue number that the project gave out. A page that cannot be read is asked to be made again. Pages
-    beyond the watermark are those of a fold that goes on, or that died: the next one passes them.
+    A page that cannot be read is asked to be made again. Pages beyond the watermark are those of a fold that goes on,
+    or that died: the next one passes them.
 
     Costs a read unit for each 4 KB of the column, and a write unit.
     """
     head = log.head()
     total = Total()
     unreadable: list[int] = []
-    for shard in shards_up_to(last):
-        partition = derived_keys.column(log.tenant, log.project, family, shard)
-        for item in log.table.query_all(partition, consistent=True):
-            try:
-                page = ColumnPage.from_item(item)
-                numbers = page.slices
-            except UnreadablePage:
-                unreadable.append(derived_keys.parse_column_page(item[keys.SK]))
-                continue
-            if page.position > head.folded:
-                return False
-            total = total.plus(total_of((numbers,)))
+    for item in log.table.query_all(derived_keys.column(log.tenant, log.project, family), consistent=True):
+        try:
+            page = ColumnPage.from_item(item)
+            numbers = page.slices
+        except UnreadablePage:
+            unreadable.append(derived_keys.parse_column_page(item[keys.SK]))
+            continue
+        if page.position > head.folded:
+            return False
+        total = total.plus(total_of((numbers,)))
     if unreadable:
         log.ask_remakes(family, unreadable)
         return False

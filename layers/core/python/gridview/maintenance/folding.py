@@ -12,7 +12,6 @@ from gridview.chains.fence_cache import Fences
 from gridview.derive.images import Poison
 from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.journal.column_fold import recount
 from gridview.journal.fold import MOST, fold
 from gridview.journal.items import Head
@@ -130,14 +129,9 @@ class Folder:
 
         Readers read the column meanwhile, so nothing else waits for it.
         """
-        unknown = [family for family, total in head.totals.items() if total is None]
-        if not unknown:
-            return
-        counter = self.table.get(keys.project(self.tenant, self.project), keys.COUNTER, consistent=True)
-        for family in unknown:
-            if counter is None or left() <= 0:
-                return
-            recount(self._log, family, counter["last"])
+        for family, total in head.totals.items():
+            if total is None and left() > 0:
+                recount(self._log, family)
 
     def _catalog(self) -> Catalog | None:
         catalog = current_catalog(self.table, self.catalogs, self.tenant, self.project)

@@ -325,7 +325,7 @@ class Worker:
             self._wait_for_fold(partition, job)
             return None
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
-        if not self._remove_families(tenant, project, _families(leaving), job.last, left):
+        if not self._remove_families(tenant, project, _families(leaving), left):
             return self._keep_lease(partition, job)
         removed = {field.id for field in catalog.deleting if field.deleted <= job.epoch}
         if removed and not redact_answers(
@@ -405,10 +405,10 @@ class Worker:
         for group in chunked(definitions, _DEFINITIONS_AT_ONCE):
             # A definition is removed along with its families, so the next invocation does not look for them again.
             families = _families(orders_in(group) - builtin)
-            if not self._remove_families(tenant, project, families, job.last, left):
+            if not self._remove_families(tenant, project, families, left):
                 return self._keep_lease(partition, job)
             self._table.transact([delete(partition, item[keys.SK]) for item in group])
-        if not self._remove_families(tenant, project, [*_families(builtin), NUMBERS], job.last, left):
+        if not self._remove_families(tenant, project, [*_families(builtin), NUMBERS], left):
             return self._keep_lease(partition, job)
         for remove in (remove_activity, remove_jobs, remove_outboxes):
             if not remove(self._table, tenant, project, left):
@@ -434,11 +434,11 @@ class Worker:
         return None
 
     def _remove_families(
-        self, tenant: str, project: str, families: Iterable[str], last: int, left: Callable[[], float]
+        self, tenant: str, project: str, families: Iterable[str], left: Callable[[], float]
     ) -> bool:
         """Remove families that nobody writes any more; False if the turn ended first."""
         done = in_threads(
-            lambda family: remove_all(self._table, tenant, project, family, last, left),
+            lambda family: remove_all(self._table, tenant, project, family, left),
             families,
             _FAMILIES_AT_ONCE,
         )
